@@ -1,0 +1,1 @@
+"""Runs a plan: schedule, actions, tools in a task's loop, synthesis."""

@@ -1,0 +1,1 @@
+"""Goal to plan: prompts, the model port, decomposition, validation."""

@@ -1,0 +1,1 @@
+"""What skills are: parse, discover, detect, list, read, install, check."""
