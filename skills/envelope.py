@@ -1,0 +1,77 @@
+"""The one shape in which every tool answers a model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Status = Literal["success", "partial", "error"]
+Code = Literal[
+    "INVALID_PARAM",
+    "NOT_FOUND",
+    "ACCESS_DENIED",
+    "PERMISSION_DENIED",
+    "IS_DIRECTORY",
+    "BINARY_FILE",
+    "TIMEOUT",
+    "CONFLICT",
+    "EXECUTION_ERROR",
+    "INTERNAL_ERROR",
+]
+
+TEXT_LIMIT = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a tool could not do what it was asked, and what to do next."""
+
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the tool was asked, and where."""
+
+    cwd: str
+    params_input: Mapping[str, Any] = field(default_factory=dict)
+    path_resolved: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A tool's answer. `text` is for the model, `data` for programs."""
+
+    status: Status
+    text: str
+    context: Context
+    data: Mapping[str, Any] = field(default_factory=dict)
+    error: Fault | None = None
+    time_ms: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The envelope as the contract spells it; `error` only on error."""
+        context: dict[str, Any] = {
+            "cwd": self.context.cwd,
+            "params_input": dict(self.context.params_input),
+        }
+        if self.context.path_resolved is not None:
+            context["path_resolved"] = self.context.path_resolved
+        document: dict[str, Any] = {"status": self.status, "data": dict(self.data), "text": self.text}
+        if self.error is not None:
+            document["error"] = {"code": self.error.code, "message": self.error.message}
+        return document | {"stats": {"time_ms": self.time_ms}, "context": context}
+
+    def to_json(self) -> str:
+        """The envelope as a model receives it."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def failure(code: Code, message: str, context: Context, *, time_ms: int = 0) -> Envelope:
+    """An envelope that says what went wrong."""
+    return Envelope("error", message, context, error=Fault(code, message), time_ms=time_ms)

@@ -1,0 +1,43 @@
+"""The values of this package: a skill's metadata, and what is wrong with a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
+Kind = Literal["context", "executable"]
+State = Literal["active", "shadowed", "disabled", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a skill's file: where, what, and how to mend it."""
+
+    path: Path
+    line: int
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}; {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill as discovery sees it: metadata only, the body stays on disk until a task needs it."""
+
+    name: str
+    description: str
+    path: Path
+    base_dir: Path
+    source: Source
+    kind: Kind = "context"
+    state: State = "active"
+    reason: str | None = None
+    model: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
