@@ -1,0 +1,40 @@
+"""A run's own folder, for texts that are too long for a prompt and for what tools write."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_IGNORED = "# what runs leave behind; skills beside it are yours to keep\n/runs/\n/journal*\n/.gitignore\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifacts:
+    """The folder `<workspace>/.agents/runs/<run-id>/artifacts/`, made when it is first needed."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, workspace: Path, run_id: str) -> Artifacts:
+        """The artifacts of a run in a workspace."""
+        return cls(workspace / ".agents" / "runs" / run_id / "artifacts")
+
+    def keep(self, name: str, text: str) -> Path:
+        """Write a text, whole, and say where it lies."""
+        make_home(self.folder.parents[2])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / re.sub(r"[^\w.-]", "_", name)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+def make_home(agents: Path) -> None:
+    """Make a workspace's `.agents` folder, with a `.gitignore` that keeps runs out of version control."""
+    agents.mkdir(parents=True, exist_ok=True)
+    ignore = agents / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text(_IGNORED, encoding="utf-8")

@@ -1,0 +1,144 @@
+"""What can go wrong between a goal and its plan, drawn once.
+
+WeftError
+├── ModelError               a call to a model failed
+│   ├── Transient            the same call may succeed later
+│   │   ├── RateLimited      429; `retry_after` where the provider said
+│   │   ├── Overloaded       5xx
+│   │   ├── CallTimedOut     no answer in time
+│   │   └── Unreachable      no connection, or one that dropped
+│   └── Refused              the same call fails again
+│       ├── KeyRefused       401, 403, or no key at all
+│       ├── UnknownModel     404, or a name that no provider has
+│       ├── RequestRefused   another 400
+│       │   ├── FormatRefused    the response format is not supported
+│       │   ├── ToolsRefused     tools are not supported
+│       │   └── PromptTooLong    more than the context window holds
+│       └── ContentRefused   stopped by the provider's content filter
+├── BudgetSpent              a limit on cost, tokens or time was reached
+├── PlanError                no valid plan after all attempts
+└── TemplateError            a prompt template cannot be used (a SetupError)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.errors import SetupError, WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ModelError(WeftError):
+    """A call to a model failed."""
+
+    code = "MODEL_ERROR"
+
+    def __init__(self, message: str, *, hint: str = "", model: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.model = model
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class Transient(ModelError):
+    """The same call may succeed later."""
+
+    code = "MODEL_UNAVAILABLE"
+
+
+class RateLimited(Transient):
+    """The provider asks for fewer calls."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, hint: str = "", model: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint, model=model)
+        self.retry_after = retry_after
+
+
+class Overloaded(RateLimited):
+    """The provider failed on its side; it may say when to come back."""
+
+    code = "MODEL_UNAVAILABLE"
+
+
+class CallTimedOut(Transient):
+    """The provider did not answer in time."""
+
+    code = "TIMEOUT"
+
+
+class Unreachable(Transient):
+    """The provider could not be reached, or the connection dropped."""
+
+    code = "UNREACHABLE"
+
+
+class Refused(ModelError):
+    """The provider says no, and would again."""
+
+    code = "REQUEST_REFUSED"
+    exit_status = 4
+
+
+class KeyRefused(Refused):
+    """The key is missing, wrong, or not allowed to do this."""
+
+    code = "KEY_REFUSED"
+
+
+class UnknownModel(Refused):
+    """No provider serves a model of this name."""
+
+    code = "UNKNOWN_MODEL"
+
+
+class RequestRefused(Refused):
+    """The provider finds fault with the request itself."""
+
+
+class FormatRefused(RequestRefused):
+    """The model does not support the response format."""
+
+
+class ToolsRefused(RequestRefused):
+    """The model does not support tools."""
+
+
+class PromptTooLong(RequestRefused):
+    """The prompt is longer than the model's context window."""
+
+    code = "PROMPT_TOO_LONG"
+
+
+class ContentRefused(Refused):
+    """The provider's content filter stopped the call."""
+
+    code = "CONTENT_REFUSED"
+    exit_status = 1
+
+
+class BudgetSpent(WeftError):
+    """A limit that the user set was reached; nothing further is spent."""
+
+    code = "BUDGET_SPENT"
+    exit_status = 5
+
+
+class PlanError(WeftError):
+    """The model gave no valid plan in all its attempts."""
+
+    code = "NO_PLAN"
+
+    def __init__(self, message: str, *, faults: Sequence[str], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.faults = tuple(faults)
+
+
+class TemplateError(SetupError):
+    """A prompt template is missing, broken, or lacks a variable that it needs."""
+
+    code = "BAD_TEMPLATE"

@@ -1,0 +1,207 @@
+"""What happens in a run, as values: every step hands them to one `record` callable.
+
+An event says what happened, not when or in which run: whoever keeps events adds that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from planner.model import Message, Reply, Role
+    from planner.plan import Plan
+    from skills.detector import Selection
+
+TaskStatus = Literal["done", "failed", "skipped", "cancelled", "pending"]
+RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A goal was taken on."""
+
+    run_id: str
+    goal: str
+    workspace: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsSelected:
+    """The detector chose among the skills that were found."""
+
+    detector: str
+    selections: tuple[Selection, ...]
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A request went to a model."""
+
+    role: Role
+    task: str | None
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallRetried:
+    """A call failed in a way that may pass; it is made again after a pause."""
+
+    role: Role
+    task: str | None
+    model: str
+    attempt: int
+    wait: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished:
+    """A model answered."""
+
+    role: Role
+    task: str | None
+    model: str
+    reply: Reply
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """A model did not answer, and will not be asked again."""
+
+    role: Role
+    task: str | None
+    model: str
+    error: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed:
+    """A piece of an answer arrived while it is still being written."""
+
+    role: Role
+    task: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRefused:
+    """An answer of the decomposer is no valid plan; these are all its faults."""
+
+    attempt: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade:
+    """The plan that will run."""
+
+    plan: Plan
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task's dependencies are done and it began."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLoaded:
+    """A skill's body was read for a task."""
+
+    task: str | None
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool answered."""
+
+    task: str | None
+    name: str
+    envelope: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFinished:
+    """A task ended, one way or another."""
+
+    task: str
+    status: TaskStatus
+    seconds: float = 0.0
+    output: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the user should know that stops nothing."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run ended."""
+
+    status: RunStatus
+    answer: str | None = None
+    error: str | None = None
+    question: str | None = None
+
+
+Event = (
+    RunStarted
+    | SkillsSelected
+    | CallStarted
+    | CallRetried
+    | CallFinished
+    | CallFailed
+    | TextStreamed
+    | PlanRefused
+    | PlanMade
+    | TaskStarted
+    | SkillLoaded
+    | ToolCalled
+    | TaskFinished
+    | Warned
+    | RunFinished
+)
+Record = Callable[[Event], None]
+
+
+def type_name(event: Event) -> str:
+    """The event's type as traces spell it: `task_started` for TaskStarted."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def to_dict(event: Event) -> dict[str, Any]:
+    """The event as plain JSON values, its type first."""
+    return {"type": type_name(event), **_plain_fields(event)}
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,117 @@
+"""The model port: what weft asks of a language model, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Role = Literal["decomposer", "task", "synthesis", "detector"]
+Speaker = Literal["system", "user", "assistant", "tool"]
+
+OnText = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants called; `arguments` is its JSON as it came."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Speaker
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as it is offered to the model; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a call, and for whom it is made."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    may_call_tools: bool = True
+    schema: Mapping[str, Any] | None = None
+    role: Role = "task"
+    task: str | None = None
+    on_text: OnText | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, or of many added up."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model said. `cost` is in US dollars, None where the price is unknown."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage(calls=1)
+    cost: float | None = None
+    finish: str = "stop"
+    model: str = ""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the model stopped because it ran out of room."""
+        return self.finish == "length"
+
+
+class Model(Protocol):
+    """A language model. Failures are `ModelError`s."""
+
+    @property
+    def name(self) -> str:
+        """The name it is known by."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request."""
+
+
+class Models(Protocol):
+    """Which model plays which role."""
+
+    def playing(self, role: Role) -> Model:
+        """The model for a role."""
+
+    def named(self, name: str) -> Model:
+        """The model of that name, for a skill that asks for one."""
