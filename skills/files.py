@@ -22,11 +22,10 @@ SIZE_LIMIT = 20 * 1024 * 1024
 EXTENSIONS = frozenset(
     """
     .md .mdx .txt .rst .adoc .log .json .jsonl .yml .yaml .toml .ini .cfg .csv .tsv .xml .html .htm .css .scss
-    .svg .py .pyi .js .mjs .cjs .jsx .ts .tsx .vue .cs .fs .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp .rb
-    .php .pl .lua .r .jl .swift .dart .ex .exs .erl .hs .clj .sql .graphql .proto .sh .bash .zsh .ps1 .bat .tf
-    .tex .bib .ipynb .j2 .tmpl .template .gradle .cmake .diff .patch
+    .svg .py .pyi .js .mjs .cjs .jsx .ts .tsx .vue .cs .fs .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp
+    .rb .php .pl .lua .r .jl .swift .dart .ex .exs .erl .hs .clj .sql .graphql .proto .sh .bash .zsh .ps1
+    .bat .tf .tex .bib .ipynb .j2 .tmpl .template .gradle .cmake .diff .patch
     """.split()
-)
 )
 
 
@@ -35,7 +34,7 @@ class ReadFile:
 
     name = "ReadFile"
     description = (
-        "Read a text file of the workspace or of a skill's folder. Paths are absolute or relative to the workspace. "
+        "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
         f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
     )
     parameters: ClassVar[Mapping[str, Any]] = {
@@ -182,7 +181,9 @@ def _answer(
 def _path(roots: Roots, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path")
     if not isinstance(path, str):
-        raise Refused("INVALID_PARAM", f"path must be a string, not {path!r}; it is relative to {roots.workspace}")
+        raise Refused(
+            "INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}"
+        )
     return path
 
 

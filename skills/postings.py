@@ -1,4 +1,4 @@
-"""The words of all skills as one file that is mapped into memory: who has which term, how often, in what order.
+"""The words of all skills as one file, mapped into memory: who has which term, how often, in what order.
 
     head    length-prefixed JSON: version, pool digest, where each section lies
     docs    JSON: each skill's name, path and stamp, and what it says of others
@@ -6,8 +6,8 @@
     postings  by term: skill numbers, counts in the short text, counts in the whole text
     tokens  by skill: its term numbers in order, the short text first
 
-Only numbers and text are read from it, so a hostile file can give wrong ranks but run nothing. On a change the
-new file is made from the old one's tokens; only new or changed skills are read and stemmed again.
+Only numbers and text are read from it, so a hostile file can give wrong ranks but run nothing. On a change
+the new file is made from the old one's tokens; only new or changed skills are read and stemmed again.
 """
 
 from __future__ import annotations

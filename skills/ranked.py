@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from skills import postings, triggers
 from skills.detector import Selection
 from skills.postings import Postings
-from skills.words import terms
+from skills.words import spelled, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class Ranked:
         words = list(dict.fromkeys(terms(goal)))
         hits = pool.rank(words, self._weights, most)
         return [
-            Selection(skills[hit.document].name, round(hit.confidence, 4), self._reason(pool, hit, goal))
+            Selection(skills[hit.document].name, round(hit.confidence, 4), pool.reason(hit.document, goal))
             for hit in hits
         ]
 
@@ -99,9 +99,6 @@ class Ranked:
         self._skills = list(skills)
         self._pool = _Pool(old, self._weights)
         return self._pool
-
-    def _reason(self, pool: _Pool, hit: Hit, goal: str) -> str:
-        return "words of the goal: " + ", ".join(pool.shared(hit.document, goal))
 
 
 class _Pool:
@@ -185,14 +182,19 @@ class _Pool:
                 )
         return total
 
-    def shared(self, at: int, goal: str) -> list[str]:
+    def reason(self, at: int, goal: str) -> str:
+        """Which words of the goal stand where in a skill."""
         tokens, short = self.data.tokens(at)
-        found = []
-        for word in dict.fromkeys(terms(goal)):
-            term = self.data.term(word)
-            if term is not None and term in tokens:
-                found.append(word)
-        return found
+        brief, body = set(tokens[:short]), set(tokens[short:])
+        numbers = {word: self.data.term(term) for term, word in spelled(goal).items()}
+        first = [word for word, term in numbers.items() if term in brief]
+        second = [word for word, term in numbers.items() if term in body and term not in brief]
+        said = [
+            f"{where}: {', '.join(words[:8])}"
+            for where, words in (("description", first), ("body", second))
+            if words
+        ]
+        return f"words of the goal in its {'; in its '.join(said)}"
 
 
 def _norms(lengths: Sequence[int], weights: Weights) -> list[float]:

@@ -1,7 +1,7 @@
 """YAML without surprises: plain values only, built from parser events, bounded in depth and size.
 
-Nothing here constructs objects. Events are read one at a time with a stack of our own, so neither deep nesting
-nor aliases that multiply can exhaust anything: an alias costs as much as what it repeats.
+Nothing here constructs objects. Events are read one at a time with a stack of our own, so neither deep
+nesting nor aliases that multiply can exhaust anything: an alias costs as much as what it repeats.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ _JOINED = re.compile("(?<=[\u2190-\U0001ffff\ufe0f])\u200d(?=[\u2190-\U0001ffff]
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|instead|must|always|never|do not|don't|secretly|silently|"
-    r"without (?:telling|asking)|run|execute|send|upload|post|fetch|download|read|delete|password|token|secret|"
-    r"system prompt|instructions?|assistant|you are)\b",
+    r"without (?:telling|asking)|run|execute|send|upload|post|fetch|download|read|delete|password|token|"
+    r"secret|system prompt|instructions?|assistant|you are)\b",
     re.IGNORECASE,
 )
 _LINES = (
@@ -95,10 +95,10 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Finding]:
     for comment in _COMMENT.finditer(text):
         match = _INSTRUCTION.search(comment[1])
         if match is not None:
-            line = text.count("\n", 0, comment.start()) + 1
+            at = text.count("\n", 0, comment.start()) + 1
             yield Finding(
                 path,
-                line,
+                at,
                 "hidden-comment",
                 f"a comment that readers do not see instructs: {_brief(comment[1])!r}",
             )

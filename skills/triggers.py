@@ -1,4 +1,4 @@
-"""Skills that a goal names outright, as in `use skill NAME`, `use the NAME skill`, `--skill NAME` or `$NAME`."""
+"""Skills that a goal names outright: `use skill NAME`, `use the NAME skill`, `--skill NAME`, `$NAME`."""
 
 from __future__ import annotations
 

@@ -33,7 +33,6 @@ STOP_WORDS = frozenset(
     wont
     """.split()
 )
-)
 
 
 def terms(text: str) -> list[str]:
@@ -44,6 +43,15 @@ def terms(text: str) -> list[str]:
             found += [dense[at : at + 2] for at in range(len(dense) - 1)] or [dense]
         elif word not in STOP_WORDS:
             found.append(stem(word))
+    return found
+
+
+def spelled(text: str) -> dict[str, str]:
+    """Each term of a text, and how it is written there."""
+    found: dict[str, str] = {}
+    for dense, word in _RUN.findall(fold(text)):
+        for term in terms(dense or word):
+            found.setdefault(term, term if dense else word)
     return found
 
 
