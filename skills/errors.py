@@ -3,6 +3,10 @@
     WeftError                what is wrong, and in `hint` what to do next
     ├── InputError           wrong usage or input (exit status 2)
     ├── SetupError           no model, key or configuration (exit status 4)
+    ├── SkillError           a skill cannot be had
+    │   ├── UnknownSkill     no skill of that name
+    │   ├── UnreadableSkill  its file cannot be read
+    │   └── BrokenSkill      its file does not parse (any more)
     └── the packages above add their own
 
 The command line prints `message` and `hint` and never a traceback for these.
@@ -35,3 +39,32 @@ class SetupError(WeftError):
 
     code = "NOT_CONFIGURED"
     exit_status = 4
+
+
+class SkillError(WeftError):
+    """A skill cannot be had."""
+
+    code = "SKILL"
+
+
+class UnknownSkill(SkillError):
+    """There is no skill of that name."""
+
+    code = "NOT_FOUND"
+    exit_status = 2
+
+
+class UnreadableSkill(SkillError):
+    """The skill's file cannot be read; `denied` where the system refuses it."""
+
+    code = "EXECUTION_ERROR"
+
+    def __init__(self, message: str, *, hint: str = "", denied: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.denied = denied
+
+
+class BrokenSkill(SkillError):
+    """The skill's file does not parse."""
+
+    code = "INTERNAL_ERROR"

@@ -16,12 +16,13 @@ State = Literal["active", "shadowed", "disabled", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a skill's file: where, what, and how to mend it."""
+    """One thing that is wrong with a skill's file: where, what, and how to mend it; `rule` names its kind."""
 
     path: Path
     line: int
     what: str
     remedy: str
+    rule: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}; {self.remedy}"
@@ -29,7 +30,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill as discovery sees it: metadata only, the body stays on disk until a task needs it."""
+    """A skill as discovery sees it: metadata only, the body stays on disk until a task needs it.
+
+    `extra` holds every other key of the frontmatter; `stamp` is what the file's stat said when it was read.
+    """
 
     name: str
     description: str
@@ -41,3 +45,4 @@ class Skill:
     reason: str | None = None
     model: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    stamp: str = field(default="", compare=False, repr=False)

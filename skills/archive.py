@@ -1,0 +1,244 @@
+"""The files of a skill to import, from a folder or an archive: checked whole before any is written.
+
+An absolute or `..` path, a link that leads out, a device, a name twice, or more than the bounds allow refuses
+it all. Links within are written as copies of what they lead to, so that nothing on disk is ever a link.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz", ".tar")
+_SKIPPED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
+_DRIVE = re.compile(r"[A-Za-z]:")
+_CHUNK = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an import may hold. The ratio of unpacked to packed bytes counts from a megabyte on."""
+
+    entries: int = 5_000
+    size: int = 100 * 1024 * 1024
+    ratio: int = 100
+    depth: int = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the source: where it goes, how it is opened, whether it may be run."""
+
+    path: PurePosixPath
+    open: Callable[[], IO[bytes]]
+    executable: bool = False
+
+
+class Refused(InputError):
+    """The source is not imported, and nothing of it is left behind."""
+
+
+@contextmanager
+def members(source: Path, limits: Limits | None = None) -> Iterator[list[Member]]:
+    """The files of a folder, an archive or a lone SKILL.md, while it is open."""
+    limits = limits or Limits()
+    try:
+        if source.is_dir():
+            yield _folder(source, limits)
+        elif source.name == "SKILL.md":
+            yield [Member(PurePosixPath("SKILL.md"), lambda: source.open("rb"))]
+        elif zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as opened:
+                yield _zip(opened, limits)
+        elif source.is_file() and tarfile.is_tarfile(source):
+            with tarfile.open(source) as tar:
+                yield _tar(tar, limits)
+        else:
+            known = ", ".join(SUFFIXES)
+            raise Refused(
+                f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}"
+            )
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+    ) as error:
+        raise Refused(
+            f"{source} cannot be read: {error}", hint="check that it is whole and not encrypted"
+        ) from error
+
+
+def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None = None) -> None:
+    """Write the files below a new folder, counting what really comes out of them."""
+    limits = limits or Limits()
+    total = 0
+    for member in files:
+        path = target.joinpath(*member.path.parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with member.open() as reading, path.open("xb") as writing:
+            while chunk := reading.read(_CHUNK):
+                total += len(chunk)
+                if total > limits.size:
+                    raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+                if packed and total > 1024 * 1024 and total > packed * limits.ratio:
+                    raise Refused(
+                        f"it unpacks to more than {limits.ratio} times its size",
+                        hint="import a folder instead",
+                    )
+                writing.write(chunk)
+        path.chmod(0o755 if member.executable else 0o644)
+
+
+def safe_path(name: str) -> PurePosixPath:
+    """A member's path, which must stay inside."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    bad = (
+        path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name) or name.startswith("~")
+    )
+    if bad or not path.parts:
+        raise Refused(
+            f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew"
+        )
+    return path
+
+
+def _folder(source: Path, limits: Limits) -> list[Member]:
+    root = Path(os.path.realpath(source))
+    found: list[Member] = []
+    for here, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        linked = [name for name in folders if (Path(here) / name).is_symlink()]
+        if linked:
+            link = Path(here) / linked[0]
+            if Path(os.path.realpath(link)).is_relative_to(root):
+                raise Refused(f"{link} is a link to a folder", hint="replace it by a copy")
+            raise Refused(f"{link} is a link that leads out", hint="replace it by a copy")
+        for name in sorted(set(files) - _SKIPPED):
+            found.append(_file(Path(here) / name, root))
+            _bound(len(found), limits)
+    return [_deep(member, limits) for member in found]
+
+
+def _file(path: Path, root: Path) -> Member:
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(root):
+        raise Refused(f"{path} is a link that leads out", hint="replace it by a copy")
+    mode = real.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise Refused(f"{path} is not a regular file", hint="remove it")
+    relative = PurePosixPath(*path.relative_to(root).parts)
+    return Member(relative, lambda: real.open("rb"), bool(mode & 0o100))
+
+
+def _zip(opened: zipfile.ZipFile, limits: Limits) -> list[Member]:
+    infos = opened.infolist()
+    _bound(len(infos), limits)
+    _claim(sum(info.file_size for info in infos), limits)
+    files: dict[PurePosixPath, Member] = {}
+    links: dict[PurePosixPath, str] = {}
+    for info in infos:
+        path = safe_path(info.filename)
+        mode = info.external_attr >> 16
+        if info.is_dir() or _SKIPPED & set(path.parts):
+            continue
+        _once(path, files, links)
+        if stat.S_ISLNK(mode):
+            links[path] = opened.read(info).decode("utf-8", "replace") if info.file_size < 4_096 else "/"
+        elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            raise Refused(f"entry {info.filename!r} is not a regular file", hint="pack the folder anew")
+        else:
+            files[path] = Member(path, _opener(opened.open, info), bool(mode & 0o100))
+    return [_deep(member, limits) for member in _linked(files, links)]
+
+
+def _tar(tar: tarfile.TarFile, limits: Limits) -> list[Member]:
+    files: dict[PurePosixPath, Member] = {}
+    links: dict[PurePosixPath, str] = {}
+    size = 0
+    for count, info in enumerate(tar, 1):
+        _bound(count, limits)
+        size += info.size
+        _claim(size, limits)
+        if info.isdir() and info.name in (".", "./"):
+            continue
+        path = safe_path(info.name)
+        if info.isdir() or _SKIPPED & set(path.parts):
+            continue
+        _once(path, files, links)
+        if info.issym():
+            links[path] = info.linkname
+        elif info.islnk():
+            # A hard link names its target from the archive's top, a symbolic one from where it stands.
+            links[path] = "/".join([".."] * (len(path.parts) - 1) + [str(safe_path(info.linkname))])
+        elif not info.isreg():
+            raise Refused(f"entry {info.name!r} is not a regular file", hint="pack the folder anew")
+        else:
+            files[path] = Member(path, _opener(tar.extractfile, info), bool(info.mode & 0o100))
+    return [_deep(member, limits) for member in _linked(files, links)]
+
+
+def _linked(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath, str]) -> list[Member]:
+    """The files, and each link as a copy of the file that it leads to."""
+    made = list(files.values())
+    for path, link in links.items():
+        target = PurePosixPath(os.path.normpath(path.parent / link.replace("\\", "/")))
+        if target.is_absolute() or ".." in target.parts or _DRIVE.match(link):
+            raise Refused(
+                f"link {str(path)!r} leads out to {link!r}: nothing was imported", hint="replace it by a copy"
+            )
+        if target not in files:
+            raise Refused(
+                f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy"
+            )
+        made.append(Member(path, files[target].open, files[target].executable))
+    return made
+
+
+def _opener(opening: Callable[..., IO[bytes] | None], info: object) -> Callable[[], IO[bytes]]:
+    def opened() -> IO[bytes]:
+        file = opening(info)
+        if file is None:
+            raise OSError("an entry holds no data")
+        return file
+
+    return opened
+
+
+def _once(path: PurePosixPath, *seen: Mapping[PurePosixPath, object]) -> None:
+    if any(path in each for each in seen):
+        raise Refused(f"entry {str(path)!r} is there twice", hint="pack the folder anew")
+
+
+def _bound(count: int, limits: Limits) -> None:
+    if count > limits.entries:
+        raise Refused(f"it holds more than {limits.entries} entries", hint="import a smaller one")
+
+
+def _claim(size: int, limits: Limits) -> None:
+    if size > limits.size:
+        raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+
+
+def _deep(member: Member, limits: Limits) -> Member:
+    if len(member.path.parts) > limits.depth:
+        raise Refused(
+            f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one"
+        )
+    return member

@@ -1,0 +1,54 @@
+"""Detectors by name: the ones here, and those that installed packages offer in the group `weft.detectors`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from skills.detector import SkillDetector
+
+GROUP = "weft.detectors"
+DEFAULT = "ranked"
+
+
+def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector:
+    """The detector of that name; `cache` is where it may keep what it computes."""
+    make = _OWN.get(name)
+    if make is not None:
+        return make(cache)
+    from importlib.metadata import entry_points
+
+    offered = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in offered:
+        known = ", ".join(sorted({*_OWN, *offered}))
+        raise InputError(
+            f"there is no detector {name!r}; detectors are: {known}", hint="name one of these with --detector"
+        )
+    try:
+        made = offered[name].load()
+        return cast(
+            "SkillDetector", made() if isinstance(made, type) or not hasattr(made, "detect") else made
+        )
+    except Exception as error:  # foreign code may fail in any way; say whose it is
+        what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
+        raise InputError(what, hint="mend or uninstall that package, or use --detector ranked") from error
+
+
+def _ranked(cache: Path | None) -> SkillDetector:
+    from skills.ranked import Ranked
+
+    return Ranked(cache)
+
+
+def _keyword(_: Path | None) -> SkillDetector:
+    from skills.keyword import Keyword
+
+    return Keyword()
+
+
+_OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {"ranked": _ranked, "keyword": _keyword}

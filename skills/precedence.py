@@ -1,0 +1,66 @@
+"""Which of the skills found counts: of one name the strongest, where no setting hides it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from skills.entry import reason
+from skills.frontmatter import NAME_RULES
+from skills.skill import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from skills.entry import Entry
+    from skills.skill import Skill
+
+_OFF = frozenset({"false", "0", "no", "off"})
+
+
+def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill], list[Problem]]:
+    """Every skill with its state, in the order of the entries (strongest location first, then by path)."""
+    rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
+    kept: dict[str, tuple[Skill, int]] = {}
+    problems: list[Problem] = []
+    for skill, location in rows:
+        if skill.state == "broken":
+            continue
+        before = kept.get(skill.name)
+        if before is not None and before[1] == location:
+            what = f"{skill.name!r} is there twice in one location: {before[0].path} is left out"
+            problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
+        if before is None or before[1] == location:
+            kept[skill.name] = (skill, location)
+    return [_state(skill, kept, env) for skill, _ in rows], problems
+
+
+def tighten(entry: Entry) -> Entry:
+    """The entry as `strict` has it: a name of another form, or unlike its folder, makes it broken."""
+    problem = next((problem for problem in entry.problems if problem.rule in NAME_RULES), None)
+    if problem is None:
+        return entry
+    skills = tuple(
+        replace(skill, state="broken", reason=reason(problem)) if skill.state == "active" else skill
+        for skill in entry.skills
+    )
+    return replace(entry, skills=skills)
+
+
+def switches(skill: Skill) -> Sequence[str]:
+    """The environment variables that hide a skill: by its own name, and for a tool by its folder's."""
+    names = [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
+    return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in names]
+
+
+def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], env: Mapping[str, str]) -> Skill:
+    if skill.state == "broken":
+        return skill
+    winner = kept[skill.name][0]
+    if winner is not skill:
+        return replace(skill, state="shadowed", reason=f"shadowed by {winner.path}")
+    for switch in switches(skill):
+        if env.get(switch, "").strip().lower() in _OFF:
+            return replace(skill, state="disabled", reason=f"disabled by {switch}={env[switch]}")
+    return skill

@@ -1,0 +1,182 @@
+"""YAML without surprises: plain values only, built from parser events, bounded in depth and size.
+
+Nothing here constructs objects. Events are read one at a time with a stack of our own, so neither deep
+nesting nor aliases that multiply can exhaust anything: an alias costs as much as what it repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEPTH = 32
+NODES = 20_000
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE = "tag:yaml.org,2002:"
+_PLAIN_TAGS = frozenset(
+    _CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp")
+)
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
+_WORDS: dict[str, bool | None] = {"": None, "~": None}
+_WORDS |= {form(word): None for word in ("null",) for form in (str.lower, str.title, str.upper)}
+_WORDS |= {form(w): True for w in ("true", "yes", "on") for form in (str.lower, str.title, str.upper)}
+_WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower, str.title, str.upper)}
+
+
+class Malformed(ValueError):
+    """The text is not YAML; `line` counts from 1 within it."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+
+
+class Unsafe(Malformed):
+    """The text asks for objects, or for more depth or size than any honest file needs."""
+
+
+@dataclass(slots=True)
+class Fields:
+    """A mapping's values, and as `texts` the source text of those scalars that are no strings."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection that is being read."""
+
+    value: Any
+    anchor: str | None
+    size: int = 1
+    key: str | None = None
+
+
+def resolve(text: str) -> Any:
+    """What an unquoted scalar means: null, a truth value, a number, or the text itself (dates stay text)."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def load(text: str) -> Fields:
+    """The mapping that the text holds."""
+    try:
+        return _Builder().build(yaml.parse(text, Loader=_LOADER))
+    except yaml.YAMLError as error:
+        raise Malformed(_explain(error), _line(error)) from error
+
+
+class _Builder:
+    """Builds one mapping from events."""
+
+    def __init__(self) -> None:
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.fields = Fields()
+        self.nodes = 0
+        self.root: Any = None
+
+    def build(self, events: Iterator[Any]) -> Fields:
+        documents = 0
+        for event in events:
+            match event:
+                case yaml.DocumentStartEvent():
+                    documents += 1
+                    if documents > 1:
+                        raise Malformed("a second document begins", _at(event))
+                case yaml.ScalarEvent():
+                    self._scalar(event)
+                case yaml.AliasEvent():
+                    self._alias(event)
+                case yaml.MappingStartEvent():
+                    self._open(event, {})
+                case yaml.SequenceStartEvent():
+                    self._open(event, [])
+                case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                    self._close(event)
+        if not isinstance(self.root, dict):
+            raise Malformed("it is not a list of `key: value` lines", 1)
+        self.fields.values = self.root
+        return self.fields
+
+    def _scalar(self, event: Any) -> None:
+        self._check_tag(event)
+        plain = event.tag is None and event.implicit[0]
+        value = resolve(event.value) if plain else event.value
+        if len(self.stack) == 1 and self.stack[0].key is not None and not isinstance(value, str):
+            self.fields.texts[self.stack[0].key] = event.value
+        self._add(value, 1, event, text=event.value)
+        if event.anchor:
+            self.anchors[event.anchor] = (value, 1)
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor not in self.anchors:
+            raise Malformed(f"alias *{event.anchor} stands for nothing", _at(event))
+        value, size = self.anchors[event.anchor]
+        self._add(value, size, event, text=value if isinstance(value, str) else None)
+
+    def _open(self, event: Any, value: Any) -> None:
+        self._check_tag(event)
+        if len(self.stack) >= DEPTH:
+            raise Unsafe(f"it nests deeper than {DEPTH} levels", _at(event))
+        self.stack.append(_Open(value, event.anchor))
+
+    def _close(self, event: Any) -> None:
+        done = self.stack.pop()
+        if done.anchor:
+            self.anchors[done.anchor] = (done.value, done.size)
+        self._add(done.value, done.size, event, text=None)
+
+    def _add(self, value: Any, size: int, event: Any, *, text: str | None) -> None:
+        self.nodes += size
+        if self.nodes > NODES:
+            raise Unsafe(f"it holds more than {NODES} values, aliases counted out", _at(event))
+        if not self.stack:
+            self.root = value
+            return
+        parent = self.stack[-1]
+        parent.size += size
+        if isinstance(parent.value, list):
+            parent.value.append(value)
+        elif parent.key is None:
+            if text is None:
+                raise Malformed("a key is not plain text", _at(event))
+            parent.key = text
+        else:
+            parent.value[parent.key] = value
+            parent.key = None
+
+    def _check_tag(self, event: Any) -> None:
+        tag = event.tag
+        if tag is None or tag == "!" or tag in _PLAIN_TAGS:
+            return
+        error = Unsafe if tag.startswith("tag:") else Malformed
+        raise error(f"tag {tag!r} asks for an object", _at(event))
+
+
+def _at(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1
+
+
+def _line(error: yaml.YAMLError) -> int:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    return mark.line + 1 if mark is not None else 1
+
+
+def _explain(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML")

@@ -1,0 +1,37 @@
+"""Skills that a goal names outright: `use skill NAME`, `use the NAME skill`, `--skill NAME`, `$NAME`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skills.detector import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.skill import Skill
+
+_NAME = r"[\"'`“「]?\$?([A-Za-z0-9][A-Za-z0-9_-]*)[\"'`”」]?"
+_END = r"(?![A-Za-z0-9_-])"
+_FORMS = (
+    re.compile(rf"\b(?:use|load)\s+(?:the\s+)?skill\s+{_NAME}{_END}", re.IGNORECASE),
+    re.compile(rf"\b(?:use|load)\s+(?:the\s+)?{_NAME}\s+skill\b", re.IGNORECASE),
+    re.compile(rf"(?<![\w-])--skill(?:\s+|=){_NAME}{_END}"),
+    re.compile(rf"(?<![\w$\\])(?:\$)([A-Za-z0-9][A-Za-z0-9_-]*){_END}"),
+)
+
+
+def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
+    """The known skills that the goal names, in the order in which it does."""
+    known = {skill.name for skill in skills}
+    found: list[tuple[int, str, str]] = []
+    for form in _FORMS:
+        for match in form.finditer(goal):
+            name = match[1] if match[1] in known else match[1].lower()
+            if name in known:
+                found.append((match.start(), name, match[0]))
+    first: dict[str, Selection] = {}
+    for _, name, words in sorted(found):
+        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {words.strip()!r}"))
+    return list(first.values())

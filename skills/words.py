@@ -1,0 +1,89 @@
+"""Text as the terms that are compared: English stems, and character pairs where no space parts words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# Han, kana and hangul: scripts whose words a space does not tell apart (or, in Korean, whose endings vary).
+_DENSE = (
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+    "\U00020000-\U0003ffff"
+)
+_RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|(?:(?![{_DENSE}_])\w)+)")
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)?\b")
+_ASCII = re.compile(r"[\x00-\x7f]*")
+LONGEST = 40
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and another any are as at be because been before being
+    below between both but by can could did do does doing don down during each either else etc even ever
+    every few for from further get gets getting go goes going got had has have having he her here hers
+    him his how i if in into is it its itself just let lets like may me might more most must my need
+    needs needed no nor not now of off on once one only onto or other our ours out over own per please
+    same she should so some such than that the their theirs them then there these they thing things this
+    those though through to too under until up upon us use used user users uses using very via want
+    wants wanted was way we well were what when where whether which while who whom whose why will with
+    within without would yes yet you your yours help im ive id youre dont doesnt didnt isnt arent cant
+    wont
+    """.split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in their order, stop words left out."""
+    found = []
+    for dense, word in _RUN.findall(fold(text)):
+        if dense:
+            found += [dense[at : at + 2] for at in range(len(dense) - 1)] or [dense]
+        elif word not in STOP_WORDS:
+            found.append(stem(word))
+    return found
+
+
+def spelled(text: str) -> dict[str, str]:
+    """Each term of a text, and how it is written there."""
+    found: dict[str, str] = {}
+    for dense, word in _RUN.findall(fold(text)):
+        for term in terms(dense or word):
+            found.setdefault(term, term if dense else word)
+    return found
+
+
+def fold(text: str) -> str:
+    """Lower case, one form of each character, traditional Chinese as simplified, no English possessives."""
+    if not _ASCII.fullmatch(text):
+        text = unicodedata.normalize("NFKC", text)
+        if not text.isascii():
+            text = text.translate(_simplified())
+    return _APOSTROPHE.sub("", text.lower())
+
+
+@cache
+def stem(word: str) -> str:
+    """The stem that a word shares with its inflections."""
+    if len(word) < 3 or not word.isascii():
+        return word[:LONGEST]
+    found: str = _stemmer().stemWord(word[:LONGEST])
+    return found
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@cache
+def _simplified() -> dict[int, int]:
+    """Traditional characters and their simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
+    packed = (Path(__file__).parent / "data" / "hanzi.zlib").read_bytes()
+    table = zlib.decompress(packed).decode()
+    half = len(table) // 2
+    return dict(zip(map(ord, table[:half]), map(ord, table[half:]), strict=True))
