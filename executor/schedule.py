@@ -65,6 +65,7 @@ class _Run:
     limits: Limits
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     spent: BudgetSpent | None = None
+    _results: dict[str, str] = field(default_factory=dict)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -97,11 +98,10 @@ class _Run:
         self._wake.set()
 
     async def _attempt(self, task: Task) -> Outcome:
-        results = {before: outcome.output for before, outcome in self.outcomes.items() if isinstance(outcome, Done)}
         seconds = self.limits.task_seconds
         try:
             async with asyncio.timeout(seconds):
-                return Done(await self.perform(task, results))
+                return Done(await self.perform(task, self._results))
         except BudgetSpent as spent:
             self.spent = spent
             return Cancelled(spent.message)
@@ -119,6 +119,8 @@ class _Run:
         while settled:
             done_id, result, took = settled.popleft()
             self.outcomes[done_id] = result
+            if isinstance(result, Done):
+                self._results[done_id] = result.output
             self._tell(done_id, result, took)
             if isinstance(result, Cancelled):
                 continue

@@ -44,9 +44,13 @@ class ModelError(WeftError):
 
 
 class Transient(ModelError):
-    """The same call may succeed later."""
+    """The same call may succeed later, after `retry_after` seconds where the provider said so."""
 
     code = "MODEL_UNAVAILABLE"
+
+    def __init__(self, message: str, *, hint: str = "", model: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint, model=model)
+        self.retry_after = retry_after
 
 
 class RateLimited(Transient):
@@ -54,15 +58,13 @@ class RateLimited(Transient):
 
     code = "RATE_LIMITED"
 
-    def __init__(self, message: str, *, hint: str = "", model: str = "", retry_after: float | None = None) -> None:
-        super().__init__(message, hint=hint, model=model)
-        self.retry_after = retry_after
+
+class Overloaded(Transient):
+    """The provider has too much to do at the moment."""
 
 
-class Overloaded(RateLimited):
-    """The provider failed on its side; it may say when to come back."""
-
-    code = "MODEL_UNAVAILABLE"
+class ServerFailed(Transient):
+    """The provider failed on its side."""
 
 
 class CallTimedOut(Transient):

@@ -159,6 +159,7 @@ class RunFinished:
     answer: str | None = None
     error: str | None = None
     question: str | None = None
+    seconds: float = 0.0
 
 
 Event = (

@@ -86,10 +86,9 @@ def mend(text: str) -> str | None:
             open_brackets.append(token)
         written.append(token)
         after_value = kind in ("string", "scalar")
-    ended = "".join(written).rstrip()
-    if not open_brackets or not ended.endswith(("}", "]")):
+    if len(open_brackets) != 1 or not after_value:
         return None  # it breaks off inside a value: completing it would invent a plan
-    return ended + "".join(_CLOSER[bracket] for bracket in reversed(open_brackets))
+    return "".join(written) + _CLOSER[open_brackets[0]]
 
 
 def _fenced(answer: str) -> list[str]:

@@ -1,8 +1,9 @@
 """Prompts: the agents defined in `seed/`, their templates, and the user's own versions of them.
 
 A template is Jinja with `<<` and `>>` around variables, `<%` and `%>` around statements and `<#` and `#>` around
-comments, so that JSON braces and a skill's own `{{…}}` stand as they are. It has a block for each message it makes.
-What comes from users, skills and models goes in as a variable's value and is never itself read as a template.
+comments, so that JSON braces and a skill's own `{{…}}` stand as they are. It has a block for each message it makes; one
+of your own may take over the rest with `<% extends "seed/task.j2" %>`. What comes from users, skills and models goes in
+as a variable's value and is never itself read as a template.
 """
 
 from __future__ import annotations
@@ -13,26 +14,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateNotFound, UndefinedError, meta
+from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined, TemplateNotFound, meta, nodes
 from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
 
 from planner.errors import TemplateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from jinja2 import Template
 
 SEED = Path(__file__).parent.parent / "seed"
+_REMEDY = "mend the template, or delete it to use the one that weft ships"
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent as `seed/agents.yaml` defines it: its template, and the variables it cannot do without."""
+    """An agent as `seed/agents.yaml` defines it: its template, its messages, the variables it cannot do without."""
 
     name: str
     template: str
-    needs: tuple[str, ...]
     blocks: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A template with its syntax tree; a template that extends another is two layers."""
+
+    template: Template
+    tree: nodes.Template
+
+    @property
+    def parent(self) -> str | None:
+        extends = next(self.tree.find_all(nodes.Extends), None)
+        return extends.template.as_const() if extends is not None else None
+
+    def block(self, name: str) -> nodes.Block | None:
+        return next((block for block in self.tree.find_all(nodes.Block) if block.name == name), None)
 
 
 class Prompts:
@@ -41,11 +61,11 @@ class Prompts:
     def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED) -> None:
         self._folders = [*overrides, seed]
         self._agents = _agents(seed / "agents.yaml")
+        own = FileSystemLoader([str(folder) for folder in self._folders])
         self._environment = SandboxedEnvironment(
-            loader=FileSystemLoader([str(folder) for folder in self._folders]),
+            loader=ChoiceLoader([own, PrefixLoader({"seed": FileSystemLoader(str(seed))})]),
             undefined=StrictUndefined,
             autoescape=False,
-            keep_trailing_newline=False,
             trim_blocks=True,
             lstrip_blocks=True,
             variable_start_string="<<",
@@ -55,33 +75,32 @@ class Prompts:
             comment_start_string="<#",
             comment_end_string="#>",
         )
-        self._template = cache(self._load)
+        self._layers = cache(self._load)
 
     def render(self, agent: str, block: str, variables: Mapping[str, Any]) -> str:
         """One message of an agent, from the block of that name in its template."""
-        definition = self._agents[agent]
-        template = self._template(agent)
+        first, *parents = self._layers(agent)
+        context = first.template.new_context(dict(variables))
+        for layer in parents:
+            for name, function in layer.template.blocks.items():
+                context.blocks.setdefault(name, []).append(function)
         try:
-            context = template.new_context(dict(variables))
-            return "".join(template.blocks[block](context)).strip()
-        except UndefinedError as error:
-            known = ", ".join(sorted(variables))
-            raise TemplateError(
-                f"the template {self._where(definition)} uses a variable that does not exist: {error.message}",
-                hint=f"the variables here are: {known}",
-            ) from error
+            return "".join(context.blocks[block][0](context)).strip()
         except (JinjaError, TypeError) as error:
             raise TemplateError(
-                f"the template {self._where(definition)} cannot be rendered: {error}",
-                hint="mend the template, or delete it to use the one that weft ships",
+                f"the template {self._where(agent)} cannot be rendered: {error}",
+                hint=f"the variables here are: {', '.join(sorted(variables)) or 'none'}",
             ) from error
 
-    def _load(self, agent: str) -> Template:
+    def check(self) -> None:
+        """Raise where a template is missing, broken, or lacks something it needs."""
+        for agent in self._agents:
+            self._layers(agent)
+
+    def _load(self, agent: str) -> tuple[_Layer, ...]:
         definition = self._agents[agent]
         try:
-            template = self._environment.get_template(definition.template)
-            source = Path(template.filename or "").read_text(encoding="utf-8")
-            used = meta.find_undeclared_variables(self._environment.parse(source))
+            layers = tuple(self._chain(definition.template))
         except TemplateNotFound as error:
             raise TemplateError(
                 f"there is no template {error.name!r} for the agent {agent!r}",
@@ -89,37 +108,62 @@ class Prompts:
             ) from error
         except (JinjaError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if hasattr(error, "lineno") else ""
-            raise TemplateError(
-                f"the template {self._where(definition)}{line} is broken: {error}",
-                hint="mend the template, or delete it to use the one that weft ships",
-            ) from error
-        self._check(definition, template, used)
-        return template
+            raise TemplateError(f"the template {self._where(agent)}{line} is broken: {error}", hint=_REMEDY) from error
+        self._check(definition, layers)
+        return layers
 
-    def _check(self, agent: Agent, template: Template, used: set[str]) -> None:
-        blocks = [block for block in agent.blocks if block not in template.blocks]
-        extends = "<% extends" in Path(template.filename or "").read_text(encoding="utf-8")
-        needs = [] if extends else [name for name in agent.needs if name not in used]
-        if blocks and not extends:
+    def _chain(self, name: str | None) -> Iterator[_Layer]:
+        seen: set[str] = set()
+        while name is not None and name not in seen:
+            seen.add(name)
+            template = self._environment.get_template(name)
+            tree = self._environment.parse(Path(template.filename or "").read_text(encoding="utf-8"))
+            layer = _Layer(template, tree)
+            yield layer
+            name = layer.parent
+
+    def _check(self, agent: Agent, layers: Sequence[_Layer]) -> None:
+        found = {name: _innermost(name, layers) for name in agent.blocks}
+        for name in (name for name, bodies in found.items() if not bodies):
             raise TemplateError(
-                f"the template {self._where(agent)} lacks the block {', '.join(blocks)}",
-                hint=f"write <% block {blocks[0]} %>…<% endblock %>; weft's own version in {SEED} shows how",
+                f"the template {self._where(agent.name)} lacks the block {name}",
+                hint=f"write <% block {name} %>…<% endblock %>; weft's own version in {SEED} shows how",
             )
-        if needs:
+        used = {variable for bodies in found.values() for body in bodies for variable in _variables(body)}
+        if missing := [name for name in agent.needs if name not in used]:
+            names = ", ".join(f"<<{name}>>" for name in missing)
             raise TemplateError(
-                f"the template {self._where(agent)} lacks {', '.join(f'<<{name}>>' for name in needs)}, which it needs",
-                hint=f"put <<{needs[0]}>> where the text should stand; weft's own version in {SEED} shows how",
+                f"the template {self._where(agent.name)} lacks {names}, which it needs",
+                hint=f"put <<{missing[0]}>> where the text should stand; weft's own version in {SEED} shows how",
             )
 
-    def _where(self, agent: Agent) -> str:
-        folders = (folder / agent.template for folder in self._folders)
-        return str(next((path for path in folders if path.is_file()), agent.template))
+    def _where(self, agent: str) -> str:
+        name = self._agents[agent].template
+        return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
+
+
+def _innermost(name: str, layers: Sequence[_Layer]) -> list[nodes.Block]:
+    """The block that counts, and those it reaches through super()."""
+    found: list[nodes.Block] = []
+    for layer in layers:
+        block = layer.block(name)
+        if block is not None:
+            found.append(block)
+            if "super" not in _variables(block):
+                break
+    return found
+
+
+def _variables(block: nodes.Block) -> set[str]:
+    tree = nodes.Template(block.body)
+    tree.environment = block.environment
+    return meta.find_undeclared_variables(tree)
 
 
 @cache
 def _agents(path: Path) -> dict[str, Agent]:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {
-        name: Agent(name, row["template"], tuple(row.get("needs", ())), tuple(row.get("blocks", ())))
+        name: Agent(name, row["template"], tuple(row["blocks"]), tuple(row["needs"]))
         for name, row in document["agents"].items()
     }

@@ -19,9 +19,7 @@ DEPTH = 32
 NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset(
-    _CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp")
-)
+_PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
 _WORDS: dict[str, bool | None] = {"": None, "~": None}

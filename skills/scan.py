@@ -106,14 +106,10 @@ class _Walk:
             if found is None or not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) in self.seen:
                 continue
             if depth > self.bounds.depth:
-                self._tell(
-                    "depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched"
-                )
+                self._tell("depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched")
                 continue
             if len(self.seen) >= self.bounds.folders:
-                self._tell(
-                    "folders", path, f"more than {self.bounds.folders} folders: the rest is not searched"
-                )
+                self._tell("folders", path, f"more than {self.bounds.folders} folders: the rest is not searched")
                 return
             self.seen.add((found.st_dev, found.st_ino))
             for entry in reversed(self._entries(path)):

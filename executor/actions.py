@@ -1,0 +1,106 @@
+"""What a task does: follow a skill, think, or run a tool; each behind the one call that the scheduler makes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from executor.conversation import TOOL_CALLS, Conversation, Toolbox
+from executor.inputs import fill, fill_arguments, results_for, shorten
+from planner.events import SkillLoaded, ToolCalled
+from planner.model import Message
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from executor.artifacts import Artifacts
+    from planner.events import Record
+    from planner.model import Model, Models
+    from planner.plan import Plan, Task
+    from planner.prompt import Prompts
+    from skills.skill import Skill
+    from skills.tool import Tool
+
+INPUT_BUDGET = 60_000
+
+
+class ToolFailed(WeftError):
+    """A tool task's tool answered with an error."""
+
+    code = "TOOL_FAILED"
+
+
+class SkillSource(Protocol):
+    """Where skills are looked up; a body is read when it is asked for."""
+
+    def get(self, name: str) -> Skill | None:
+        """The active skill of that name."""
+
+    def load_content(self, name: str, args: str = "") -> str:
+        """Its body with its base directory and its arguments filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What every action of a run works with."""
+
+    plan: Plan
+    goal: str
+    models: Models
+    skills: SkillSource
+    tools: Mapping[str, Tool]
+    prompts: Prompts
+    record: Record
+    artifacts: Artifacts
+    toolbox_for: Callable[[Task], Sequence[Tool]]
+    files: tuple[str, ...] = ()
+    input_budget: int = INPUT_BUDGET
+    tool_calls: int = TOOL_CALLS
+
+    async def perform(self, task: Task, results: Mapping[str, str]) -> str:
+        """Carry out a task, with the results of those before it."""
+        match task.action_type:
+            case "tool":
+                return await self._run_tool(task, results)
+            case "skill":
+                return await self._follow_skill(task, results)
+            case "llm":
+                system = self.prompts.render("task", "system", {})
+                return await self._converse(task, results, system, self.models.playing("task"))
+
+    async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
+        tool = self.tools[task.name or ""]
+        given = task.arguments if isinstance(task.arguments, Mapping) else {}
+        envelope = await tool.call(fill_arguments(given, results, tool.parameters))
+        self.record(ToolCalled(task.id, tool.name, envelope.to_dict()))
+        if envelope.error is not None:
+            raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
+        return envelope.text
+
+    async def _follow_skill(self, task: Task, results: Mapping[str, str]) -> str:
+        name = task.name or ""
+        arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
+        system = self.skills.load_content(name, arguments)
+        self.record(SkillLoaded(task.id, name, hashlib.sha256(system.encode()).hexdigest()))
+        skill = self.skills.get(name)
+        model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
+        return await self._converse(task, results, system, model)
+
+    async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
+        toolbox = Toolbox(self.toolbox_for(task), self.tool_calls, str(self.artifacts.folder))
+        messages = (Message("system", system), Message("user", self.user_message(task, results)))
+        return await Conversation(model, toolbox, self.record, task.id, messages).answer()
+
+    def user_message(self, task: Task, results: Mapping[str, str]) -> str:
+        """The goal, the task's instruction and the results it builds on, within the budget."""
+        wanted = {name: results[name] for name in dict.fromkeys((*task.depends_on, *task.references))}
+        texts = shorten(wanted, self.input_budget, self.artifacts.keep)
+        variables = {
+            "goal": self.goal,
+            "title": task.title,
+            "instruction": fill(task.instruction, texts) or task.title or "Do what the goal asks.",
+            "results": results_for(task, self.plan, texts),
+            "files": self.files,
+        }
+        return self.prompts.render("task", "user", variables)

@@ -1,0 +1,141 @@
+"""A task's talk with its model: tools are called in a loop until there is an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import ContentRefused, ModelError
+from planner.events import ToolCalled
+from planner.extract import mend
+from planner.model import Message, Request, ToolSpec
+from planner.validate import nearest
+from skills.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from planner.events import Record
+    from planner.model import Model, Reply, ToolCall
+    from skills.tool import Tool
+
+TOOL_CALLS = 30
+_CONTINUATIONS = 3
+_EMPTY_ANSWERS = 2
+
+_GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
+_ANSWER_NOW = "The limit of {limit} tool calls for this task is reached. Answer now with what you have."
+_SAY_SOMETHING = "Your answer was empty. Give the result of the task."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one task, and how often it may call them."""
+
+    tools: Sequence[Tool] = ()
+    limit: int = TOOL_CALLS
+    cwd: str = ""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as they are offered to a model."""
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
+
+    async def call(self, call: ToolCall) -> Envelope:
+        """Call one; what the model got wrong is an envelope that tells it so."""
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        if tool is None:
+            message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
+            return failure("NOT_FOUND", message, Context(self.cwd))
+        arguments = _arguments(call.arguments)
+        if arguments is None:
+            message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
+            return failure("INVALID_PARAM", message, Context(self.cwd))
+        return await tool.call(arguments)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One task's messages so far. `answer` carries it to its end."""
+
+    model: Model
+    toolbox: Toolbox
+    record: Record
+    task: str
+    messages: tuple[Message, ...]
+    _called: int = 0
+    _said: list[str] = field(default_factory=list)
+
+    async def answer(self) -> str:
+        """The model's answer, after as many tool calls as it wants within the limit."""
+        empty = cut = 0
+        while True:
+            reply = await self.model.complete(self._request())
+            if reply.finish == "content_filter":
+                raise ContentRefused(
+                    f"the content filter of {reply.model} stopped the answer", hint="say the task differently"
+                )
+            if reply.tool_calls and not self._at_limit:
+                await self._use_tools(reply)
+            elif reply.cut_off and reply.text.strip() and cut < _CONTINUATIONS:
+                cut += 1
+                self._said.append(reply.text)
+                self._add(Message("assistant", reply.text), Message("user", _GO_ON))
+            elif reply.text.strip() or self._said:
+                return "".join([*self._said, reply.text]).strip()
+            elif empty < _EMPTY_ANSWERS:
+                empty += 1
+                self._add(Message("user", _SAY_SOMETHING))
+            else:
+                raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
+
+    @property
+    def _at_limit(self) -> bool:
+        return self._called >= self.toolbox.limit
+
+    def _request(self) -> Request:
+        return Request(
+            self.messages,
+            tools=self.toolbox.specs,
+            may_call_tools=not self._at_limit,
+            role="task",
+            task=self.task,
+        )
+
+    async def _use_tools(self, reply: Reply) -> None:
+        left = max(self.toolbox.limit - self._called, 0)
+        envelopes = await asyncio.gather(*(self.toolbox.call(call) for call in reply.tool_calls[:left]))
+        over = [
+            failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
+            for _ in reply.tool_calls[left:]
+        ]
+        self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
+            self.record(ToolCalled(self.task, call.name, envelope.to_dict()))
+            self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
+        self._called += len(reply.tool_calls)
+        if self._at_limit:
+            self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
+
+    def _add(self, *messages: Message) -> None:
+        self.messages += messages
+
+
+def _arguments(text: str) -> Mapping[str, Any] | None:
+    for attempt in (text or "{}", mend(text.strip())):
+        if attempt is None:
+            continue
+        try:
+            value = json.loads(attempt, strict=False)
+        except ValueError:
+            continue
+        if isinstance(value, Mapping):
+            return value
+    return None
+
+
+def _why(reply: Reply) -> str:
+    if reply.tool_calls:
+        return "it asked for more tools after the limit was reached"
+    return f"finish reason: {reply.finish}"

@@ -1,0 +1,143 @@
+"""What a run has come to, read off its events: the same for a run that ends, stops, or is looked at later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from planner.events import (
+    CallFinished,
+    CallRetried,
+    Event,
+    PlanMade,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+    SkillsSelected,
+    TaskFinished,
+    TaskStatus,
+)
+from planner.model import Usage
+
+if TYPE_CHECKING:
+    from planner.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """How one task went."""
+
+    id: str
+    action_type: str
+    name: str | None
+    status: TaskStatus = "pending"
+    attempts: int = 0
+    seconds: float = 0.0
+    output: str | None = None
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The task as `--json` has it."""
+        return {key: getattr(self, key) for key in self.__slots__} | {"seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a goal came to."""
+
+    run_id: str
+    status: RunStatus
+    goal: str
+    answer: str | None
+    error: str | None
+    question: str | None
+    skills: tuple[str, ...]
+    tasks: tuple[TaskReport, ...]
+    usage: Usage
+    cost_usd: float | None
+    journal: str | None
+    seconds: float = 0.0
+    plan: Plan | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as `--json` has it."""
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "goal": self.goal,
+            "answer": self.answer,
+            "error": self.error,
+            "question": self.question,
+            "skills": list(self.skills),
+            "tasks": [task.to_dict() for task in self.tasks],
+            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "cost_usd": self.cost_usd,
+            "journal": self.journal,
+        }
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Takes a run's events in order and can say at any time how things stand."""
+
+    run_id: str = ""
+    goal: str = ""
+    skills: tuple[str, ...] = ()
+    plan: Plan | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    finished: RunFinished | None = None
+    _tasks: dict[str, TaskReport] = field(default_factory=dict)
+    _retries: dict[str, int] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case RunStarted():
+                self.run_id, self.goal = event.run_id, event.goal
+            case SkillsSelected():
+                self.skills = tuple(selection.name for selection in event.selections)
+            case PlanMade():
+                self.plan = event.plan
+                self._tasks = {task.id: TaskReport(task.id, task.action_type, task.name) for task in event.plan.tasks}
+            case CallRetried(task=str(task)):
+                self._retries[task] = self._retries.get(task, 0) + 1
+            case CallFinished(reply=reply):
+                self.usage += reply.usage
+                self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+            case TaskFinished():
+                self._close(event)
+            case RunFinished():
+                self.finished = event
+            case _:
+                pass
+
+    def _close(self, event: TaskFinished) -> None:
+        began = event.status != "skipped"
+        self._tasks[event.task] = replace(
+            self._tasks[event.task],
+            status=event.status,
+            attempts=1 + self._retries.get(event.task, 0) if began else 0,
+            seconds=event.seconds,
+            output=event.output,
+            error=event.error,
+        )
+
+    def result(self, journal: str | None = None) -> Result:
+        """The run as it stands; one that has not ended counts as interrupted."""
+        end = self.finished or RunFinished("interrupted")
+        return Result(
+            run_id=self.run_id,
+            status=end.status,
+            goal=self.goal,
+            answer=end.answer,
+            error=end.error,
+            question=end.question,
+            skills=self.skills,
+            tasks=tuple(self._tasks.values()),
+            usage=self.usage,
+            cost_usd=self.cost,
+            journal=journal,
+            seconds=end.seconds,
+            plan=self.plan,
+        )

@@ -1,0 +1,98 @@
+"""The answer: one call over the final tasks' results, or the one final result itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from executor.inputs import Result, shorten
+from executor.outcome import Done, Outcome
+from planner.model import Message, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from executor.artifacts import Artifacts
+    from planner.model import Model, OnText
+    from planner.plan import Plan
+    from planner.prompt import Prompts
+
+INPUT_BUDGET = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Writes a plan's answer from its tasks' outcomes."""
+
+    goal: str
+    plan: Plan
+    prompts: Prompts
+    artifacts: Artifacts
+    on_text: OnText | None = None
+
+    async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
+        """The answer; what is missing stands below it, whatever the model says."""
+        missing = self.missing(outcomes)
+        if not self.plan.needs_synthesis:
+            return self.without_model(outcomes)
+        reply = await model.complete(self._request(outcomes, missing))
+        return with_missing(reply.text.strip(), missing)
+
+    def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
+        """The results as they are, one after the other, and what is missing."""
+        results = self._results(outcomes)
+        texts = [result.text for result in results]
+        if len(results) > 1:
+            texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
+        return with_missing("\n\n".join(texts), self.missing(outcomes))
+
+    def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
+        """A line for each task that has no result, and why."""
+        return [
+            f"{task.title or task.id} ({task.id}): {_reason(outcomes.get(task.id))}"
+            for task in self.plan.tasks
+            if not isinstance(outcomes.get(task.id), Done)
+        ]
+
+    def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
+        results = self._results(outcomes)
+        texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts.keep)
+        variables = {
+            "goal": self.goal,
+            "results": [Result(result.id, result.title, texts[result.id]) for result in results],
+            "missing": missing,
+            "synthesis": self.plan.synthesis,
+        }
+        messages = (
+            Message("system", self.prompts.render("synthesis", "system", {})),
+            Message("user", self.prompts.render("synthesis", "user", variables)),
+        )
+        return Request(messages, role="synthesis", on_text=self.on_text)
+
+    def _results(self, outcomes: Mapping[str, Outcome]) -> list[Result]:
+        """The final tasks' results; for a final task without one, the last results on the way to it."""
+        done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
+        wanted = {task.id for task in self.plan.finals if task.id in done}
+        lost = [task.id for task in self.plan.finals if task.id not in done]
+        for final in lost:
+            reached = nx.ancestors(self.plan.graph, final) & done
+            wanted |= {one for one in reached if not set(self.plan.graph.successors(one)) & done}
+        return [
+            Result(task.id, task.title, outcome.output)
+            for task in self.plan.tasks
+            if task.id in wanted and isinstance(outcome := outcomes[task.id], Done)
+        ]
+
+
+def with_missing(text: str, missing: list[str]) -> str:
+    """The text, and below it what could not be done."""
+    if not missing:
+        return text
+    lines = "\n".join(f"- {part}" for part in missing)
+    return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
+
+
+def _reason(outcome: Outcome | None) -> str:
+    return "it did not begin" if outcome is None or isinstance(outcome, Done) else outcome.error

@@ -1,0 +1,72 @@
+"""What a task is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executor.artifacts import Artifacts
+from executor.inputs import fill, fill_arguments, results_for, shorten
+from planner.plan import Plan, Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_references_are_filled_once_and_never_again() -> None:
+    assert fill("see <<a.output>>!", {"a": "<<b.output>>", "b": "no"}) == "see <<b.output>>!"
+    assert fill("<< a.output >> <<a.title>> {{a.output}}", {"a": "1"}) == "1 <<a.title>> {{a.output}}"
+
+
+@given(st.text(), st.text())
+def test_what_a_result_says_is_taken_to_the_letter(before: str, result: str) -> None:
+    text = before.replace("<<", "") + "<<a.output>>"
+    assert fill(text, {"a": result}) == before.replace("<<", "") + result
+
+
+@pytest.mark.parametrize(
+    ("kind", "given_value", "wanted"),
+    [
+        ("array", "<<a.output>>", [1, 2]),
+        ("string", "<<a.output>>", "[1, 2]"),
+        ("array", "x <<a.output>>", "x [1, 2]"),
+        ("integer", "<<bad.output>>", "not json"),
+        ("object", {"deep": ["<<a.output>>", 5]}, {"deep": ["[1, 2]", 5]}),
+    ],
+)
+def test_a_lone_reference_that_is_no_string_is_read_as_json(kind: str, given_value: Any, wanted: Any) -> None:
+    schema = {"properties": {"x": {"type": kind}}}
+    assert fill_arguments({"x": given_value}, {"a": "[1, 2]", "bad": "not json"}, schema) == {"x": wanted}
+
+
+def test_what_fits_stays_whole_and_what_does_not_is_cut_with_a_note(tmp_path: Path) -> None:
+    artifacts = Artifacts.of(tmp_path, "run-1")
+    texts = {"short": "s" * 100, "long": "l" * 5_000, "longer": "m" * 9_000}
+    cut = shorten(texts, 2_000, artifacts.keep)
+    assert cut["short"] == texts["short"]
+    for name in ("long", "longer"):
+        assert len(cut[name]) <= 1_000
+        whole = artifacts.folder / f"{name}.md"
+        assert str(whole) in cut[name]
+        assert whole.read_text(encoding="utf-8") == texts[name]
+    assert "/runs/" in (tmp_path / ".agents" / ".gitignore").read_text(encoding="utf-8")
+
+
+def test_nothing_is_written_where_everything_fits(tmp_path: Path) -> None:
+    shorten({"a": "x" * 10, "b": ""}, 10, Artifacts.of(tmp_path, "r").keep)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_that_the_instruction_holds_is_not_listed_again() -> None:
+    plan = Plan(
+        (
+            Task("a", "llm", title="A"),
+            Task("b", "llm"),
+            Task("c", "llm", instruction="<<b.output>>", depends_on=("a", "b")),
+        )
+    )
+    listed = results_for(plan.task("c"), plan, {"a": "1", "b": "2"})
+    assert [(one.id, one.title, one.text) for one in listed] == [("a", "A", "1")]

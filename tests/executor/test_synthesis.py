@@ -1,0 +1,68 @@
+"""The answer, and what is missing from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from executor.artifacts import Artifacts
+from executor.outcome import Done, Failed, Outcome, Skipped
+from executor.synthesis import Synthesis
+from planner.plan import Plan, Task
+from planner.prompt import Prompts
+from tests.fakes import saying
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHAIN = (Task("a", "llm", title="First"), Task("b", "llm", title="Second", depends_on=("a",)))
+FORK = (*CHAIN, Task("c", "llm", depends_on=("a",)))
+
+
+def synthesis(tmp_path: Path, plan: Plan) -> Synthesis:
+    return Synthesis("the goal", plan, Prompts(), Artifacts.of(tmp_path, "r"))
+
+
+async def test_a_single_final_result_is_the_answer_without_a_call(tmp_path: Path) -> None:
+    model = saying("unused")
+    answer = await synthesis(tmp_path, Plan(CHAIN)).answer({"a": Done("A"), "b": Done("B")}, model)
+    assert answer == "B"
+    assert model.asked == []
+
+
+async def test_the_final_results_are_put_together_in_one_call(tmp_path: Path) -> None:
+    model = saying("together")
+    plan = Plan(FORK, synthesis="as a table")
+    answer = await synthesis(tmp_path, plan).answer(
+        {"a": Done("A-text"), "b": Done("B-text"), "c": Done("C-text")}, model
+    )
+    assert answer == "together"
+    (request,) = model.asked
+    user = request.messages[-1].content
+    assert request.role == "synthesis"
+    assert all(text in user for text in ("the goal", "B-text", "C-text", "as a table"))
+    assert "A-text" not in user
+
+
+async def test_what_is_missing_is_said_whatever_the_model_says(tmp_path: Path) -> None:
+    outcomes: dict[str, Outcome] = {"a": Done("A-text"), "b": Failed("no luck"), "c": Done("C-text")}
+    model = saying("partly")
+    answer = await synthesis(tmp_path, Plan(FORK)).answer(outcomes, model)
+    assert answer.startswith("partly")
+    assert "Second (b): no luck" in answer
+    assert "no luck" in model.asked[0].messages[-1].content
+    assert "A-text" not in model.asked[0].messages[-1].content
+
+
+async def test_for_a_lost_final_task_the_last_results_on_the_way_count(tmp_path: Path) -> None:
+    model = saying("unused")
+    answer = await synthesis(tmp_path, Plan(CHAIN)).answer({"a": Done("A"), "b": Failed("x")}, model)
+    assert answer.startswith("A\n")
+    assert "Second (b): x" in answer
+    assert model.asked == []
+
+
+def test_the_results_themselves_are_an_answer_of_last_resort(tmp_path: Path) -> None:
+    made = synthesis(tmp_path, Plan(FORK))
+    text = made.without_model({"a": Done("A"), "b": Done("B"), "c": Done("C")})
+    assert text == "## Second\n\nB\n\n## c\n\nC"
+    assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c (c): it did not begin"]

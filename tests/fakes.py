@@ -1,0 +1,54 @@
+"""Plain classes that stand in for what tests do not need to be real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from planner.model import Reply, Request, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from planner.events import Event
+
+
+@dataclass
+class ScriptedModel:
+    """Answers with what a function says, and remembers what it was asked."""
+
+    script: Callable[[Request], Reply | Exception]
+    name: str = "scripted"
+    asked: list[Request] = field(default_factory=list)
+
+    async def complete(self, request: Request) -> Reply:
+        self.asked.append(request)
+        answer = self.script(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def playing(self, role: Role) -> ScriptedModel:
+        return self
+
+    def named(self, name: str) -> ScriptedModel:
+        return self
+
+
+def saying(*replies: Reply | Exception | str) -> ScriptedModel:
+    """A model that gives these replies, the last again and again."""
+    left = [Reply(reply) if isinstance(reply, str) else reply for reply in replies]
+    return ScriptedModel(lambda _: left.pop(0) if len(left) > 1 else left[0])
+
+
+@dataclass
+class Recorder:
+    """Keeps events."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+
+    def of(self, kind: type) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]

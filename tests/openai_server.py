@@ -1,0 +1,204 @@
+"""A scripted server on loopback that speaks the OpenAI protocol, faults included."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+
+@dataclass(frozen=True)
+class Say:
+    """An answer."""
+
+    text: str = ""
+    tool_calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
+    finish: str | None = None
+    after: float = 0.0
+    tokens: tuple[int, int] = (10, 5)
+
+
+@dataclass(frozen=True)
+class Fail:
+    """An error status, with a message and headers."""
+
+    status: int
+    message: str = "the server says no"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Drop:
+    """The connection closes without an answer."""
+
+
+Answer = Say | Fail | Drop
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request as it came."""
+
+    body: dict[str, Any]
+    at: float
+
+    @property
+    def system(self) -> str:
+        return "\n".join(row["content"] for row in self.body["messages"] if row["role"] == "system")
+
+    @property
+    def user(self) -> str:
+        return "\n".join(row["content"] or "" for row in self.body["messages"] if row["role"] == "user")
+
+    @property
+    def tool_results(self) -> list[dict[str, Any]]:
+        return [json.loads(row["content"]) for row in self.body["messages"] if row["role"] == "tool"]
+
+    @property
+    def role(self) -> str:
+        if "<available_skills>" in self.system:
+            return "decomposer"
+        return "task" if "<task>" in self.user else "synthesis"
+
+
+Script = Callable[[Call], Answer]
+
+
+class OpenAIServer:
+    """Answers by a script and remembers what it was asked."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.calls: list[Call] = []
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.port = 0
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def asked(self, role: str) -> list[Call]:
+        return [call for call in self.calls if call.role == role]
+
+    def __enter__(self) -> OpenAIServer:
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _serve(self) -> None:
+        loop = asyncio.new_event_loop()
+        self._loop = loop
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        loop.run_until_complete(runner.setup())
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        loop.run_until_complete(site.start())
+        self.port = runner.addresses[0][1]
+        self._ready.set()
+        loop.run_forever()
+        loop.run_until_complete(runner.cleanup())
+        loop.close()
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        call = Call(await request.json(), time.monotonic())
+        self.calls.append(call)
+        answer = self.script(call)
+        match answer:
+            case Drop():
+                assert request.transport is not None
+                request.transport.abort()
+                return web.Response()
+            case Fail():
+                error = {"error": {"message": answer.message, "type": "error", "code": str(answer.status)}}
+                return web.json_response(error, status=answer.status, headers=answer.headers)
+            case Say():
+                await asyncio.sleep(answer.after)
+                if call.body.get("stream"):
+                    return await self._stream(request, call, answer)
+                return web.json_response(_document(call, answer))
+
+    async def _stream(self, request: web.Request, call: Call, answer: Say) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        words = answer.text.split(" ")
+        pieces = [word + " " for word in words[:-1]] + words[-1:]
+        for row in _chunks(call, pieces, answer):
+            await response.write(f"data: {json.dumps(row)}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+
+def _chunks(call: Call, pieces: Iterable[str], answer: Say) -> Iterable[dict[str, Any]]:
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": call.body["model"]}
+    for piece in pieces:
+        yield base | {"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]}
+    yield base | {"choices": [{"index": 0, "delta": {}, "finish_reason": answer.finish or "stop"}]}
+    yield base | {"choices": [], "usage": _usage(answer)}
+
+
+def _document(call: Call, answer: Say) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
+    if answer.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call-{number}",
+                "type": "function",
+                "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+            }
+            for number, (name, args) in enumerate(answer.tool_calls)
+        ]
+    finish = answer.finish or ("tool_calls" if answer.tool_calls else "stop")
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": call.body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": _usage(answer),
+    }
+
+
+def _usage(answer: Say) -> dict[str, int]:
+    prompt, completion = answer.tokens
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def scripted(plan: Any, *, task: Script | None = None, synthesis: str = "the answer") -> Script:
+    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together."""
+    text = plan if isinstance(plan, str) else json.dumps(plan)
+
+    def script(call: Call) -> Answer:
+        match call.role:
+            case "decomposer":
+                return Say(text)
+            case "task":
+                return task(call) if task else Say(f"did: {instruction(call)}")
+            case _:
+                return Say(synthesis)
+
+    return script
+
+
+def instruction(call: Call) -> str:
+    """What the task was told to do."""
+    return call.user.rpartition("<task>\n")[2].partition("\n</task>")[0]
+
+
+def in_turn(*answers: Answer) -> Script:
+    """One answer after the other; the last again and again."""
+    left = list(answers)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]

@@ -1,0 +1,88 @@
+"""Goal to plan: no more calls than needed, three at most."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.decompose import Brief, decompose, messages
+from planner.errors import PlanError
+from planner.events import PlanMade, PlanRefused
+from planner.model import Reply
+from planner.prompt import Prompts
+from planner.validate import Known
+from tests.fakes import Recorder, ScriptedModel, saying
+
+GOOD = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "do", "depends_on": []}]})
+DANGLING = GOOD.replace('"depends_on": []', '"depends_on": ["z"]')
+BRIEF = Brief(
+    "reach the moon", "<available_skills/>", "<available_tools/>", "Sunday", Known(["s"]), ("notes.md",), ("blue",)
+)
+
+
+async def plan_with(model: ScriptedModel) -> Recorder:
+    record = Recorder()
+    await decompose(BRIEF, model, Prompts(), record)
+    return record
+
+
+async def test_a_good_plan_takes_one_call() -> None:
+    model = saying(GOOD)
+    record = await plan_with(model)
+    assert len(model.asked) == 1
+    assert model.asked[0].schema is not None
+    assert [type(event) for event in record.events] == [PlanMade]
+
+
+async def test_a_faulty_plan_is_asked_again_with_all_faults_and_the_previous_answer() -> None:
+    model = saying(DANGLING, GOOD)
+    record = await plan_with(model)
+    first, second = model.asked
+    assert second.messages[: len(first.messages)] == first.messages
+    assert second.messages[-2].content == DANGLING
+    assert "task 'a' depends on 'z', which is not in the plan" in second.messages[-1].content
+    assert len(record.of(PlanRefused)) == 1
+
+
+async def test_a_cut_off_answer_is_asked_again_even_where_it_would_parse() -> None:
+    model = saying(Reply(GOOD, finish="length"), GOOD)
+    await plan_with(model)
+    assert "cut off" in model.asked[1].messages[-1].content
+
+
+async def test_a_hopeless_model_is_given_up_after_three_attempts() -> None:
+    model = saying("I would rather talk.")
+    with pytest.raises(PlanError, match="no valid plan in 3 attempts") as caught:
+        await plan_with(model)
+    assert len(model.asked) == 3
+    assert caught.value.faults
+    assert "--model" in caught.value.hint
+
+
+async def test_an_empty_answer_is_asked_again() -> None:
+    model = saying("", GOOD)
+    await plan_with(model)
+    assert model.asked[1].messages[-2].content == "(an empty answer)"
+
+
+@pytest.mark.parametrize("text", [json.dumps(json.loads(GOOD)["tasks"]), json.dumps({"plan": json.loads(GOOD)})])
+async def test_a_bare_list_or_a_wrapped_plan_is_understood(text: str) -> None:
+    model = saying(text)
+    await plan_with(model)
+    assert len(model.asked) == 1
+
+
+async def test_a_question_ends_planning() -> None:
+    record = Recorder()
+    plan = await decompose(BRIEF, saying('{"tasks": [], "clarification": "Which one?"}'), Prompts(), record)
+    assert (plan.tasks, plan.clarification) == ((), "Which one?")
+
+
+def test_the_prompt_holds_goal_skills_tools_date_files_and_answers() -> None:
+    system, user = messages(BRIEF, Prompts())
+    for text in ("<available_skills/>", "<available_tools/>", "Sunday", "<<id.output>>"):
+        assert text in system.content
+    for text in ("reach the moon", "notes.md", "blue"):
+        assert text in user.content
+    assert "reach the moon" not in system.content

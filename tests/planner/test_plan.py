@@ -1,0 +1,36 @@
+"""Plans over networkx."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from planner.plan import Plan, Task
+from tests.plans import plans
+
+
+def test_finals_are_the_tasks_no_other_waits_for() -> None:
+    plan = Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)), Task("c", "llm", depends_on=("a",))))
+    assert [task.id for task in plan.finals] == ["b", "c"]
+    assert plan.needs_synthesis
+
+
+def test_a_single_final_task_without_synthesis_needs_no_call() -> None:
+    chain = (Task("a", "llm"), Task("b", "llm", depends_on=("a",)))
+    assert not Plan(chain).needs_synthesis
+    assert Plan(chain, synthesis="in one sentence").needs_synthesis
+
+
+def test_references_are_found_in_instruction_and_nested_arguments() -> None:
+    task = Task("c", "tool", name="t_x", instruction="<<a.output>>", arguments={"x": ["<<b.output>> <<a.output>>"]})
+    assert task.references == ("a", "b")
+
+
+@given(plans())
+def test_plan_to_json_to_plan_is_identity(plan: Plan) -> None:
+    assert Plan.from_dict(plan.to_dict()) == plan
+
+
+@given(plans())
+def test_the_graph_has_every_task_and_every_dependency(plan: Plan) -> None:
+    assert set(plan.graph) == {task.id for task in plan.tasks}
+    assert set(plan.graph.edges) == {(before, task.id) for task in plan.tasks for before in task.depends_on}

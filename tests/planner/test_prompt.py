@@ -1,0 +1,84 @@
+"""Templates: strict, sandboxed, overridable, and never fed with text from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.errors import TemplateError
+from planner.prompt import SEED, Prompts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+USER = {"goal": "g", "title": "", "instruction": "do", "results": [], "files": ()}
+
+
+def override(folder: Path, text: str, name: str = "task.j2") -> Prompts:
+    (folder / name).write_text(text, encoding="utf-8")
+    return Prompts([folder])
+
+
+@given(st.text())
+def test_text_from_outside_is_never_rendered_as_a_template(text: str) -> None:
+    for evil in (text, f"<<goal>>{text}<% raw %>", f"{{{{ 7*7 }}}}{text}"):
+        rendered = Prompts().render("task", "user", USER | {"instruction": evil})
+        assert evil.strip() in rendered
+
+
+def test_every_shipped_template_passes_its_own_check() -> None:
+    Prompts().check()
+
+
+def test_a_users_template_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
+    prompts = override(
+        tmp_path,
+        "<% block system %>mine<% endblock %><% block user %><<goal>> <<instruction>> <<results>><% endblock %>",
+    )
+    assert prompts.render("task", "system", {}) == "mine"
+    assert prompts.render("task", "user", USER) == "g do []"
+
+
+def test_a_template_may_extend_the_shipped_one(tmp_path: Path) -> None:
+    prompts = override(tmp_path, '<% extends "seed/task.j2" %><% block system %>other: <<super()>><% endblock %>')
+    assert prompts.render("task", "system", {}).startswith("other: You carry out one task")
+    assert "<goal>\ng\n</goal>" in prompts.render("task", "user", USER)
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("<% block system %>x<% endblock %><% block user %><<goal>><<results>><% endblock %>", "lacks <<instruction>>"),
+        ("<% block user %><<goal>><<results>><<instruction>><% endblock %>", "lacks the block system"),
+        ("<% block system %>", "is broken"),
+        ('<% extends "seed/task.j2" %><% block user %><<goal>><<results>><% endblock %>', "lacks <<instruction>>"),
+        (
+            (
+                "<% block system %><<nonsense>><% endblock %>"
+                "<% block user %><<goal>><<results>><<instruction>><% endblock %>"
+            ),
+            "nonsense",
+        ),
+        (
+            (
+                "<% block system %><<''.__class__.__mro__>><% endblock %>"
+                "<% block user %><<goal>><<results>><<instruction>><% endblock %>"
+            ),
+            "unsafe",
+        ),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_a_clear_error(tmp_path: Path, template: str, says: str) -> None:
+    with pytest.raises(TemplateError, match=says) as caught:
+        override(tmp_path, template).render("task", "system", {})
+    assert str(tmp_path / "task.j2") in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_missing_template_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "agents.yaml").write_text((SEED / "agents.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(TemplateError, match=r"no template 'task.j2'"):
+        Prompts(seed=tmp_path).render("task", "system", {})

@@ -1,0 +1,118 @@
+"""What a run needs and what is there of it: the checks behind `weft doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from weft.places import Places
+    from weft.settings import Resolved
+    from weft.surroundings import Surroundings
+
+_PACKAGES = ("litellm", "networkx", "jinja2", "pyyaml", "tenacity", "click", "rich")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: `ok` is None where it is neither good nor bad."""
+
+    topic: str
+    ok: bool | None
+    found: str
+    remedy: str = ""
+
+
+def checkup(places: Places, resolved: Resolved, surroundings: Surroundings, env: Mapping[str, str]) -> list[Finding]:
+    """Look at everything; nothing is called or changed."""
+    return [
+        *_versions(),
+        *_model(resolved, env),
+        *_settings(places, resolved),
+        *_skills(surroundings),
+        *_prompts(surroundings),
+        _sandbox(),
+        _store(places),
+    ]
+
+
+def _versions() -> Iterator[Finding]:
+    from weft import __version__
+
+    yield Finding("weft", True, f"{__version__} on Python {platform.python_version()} ({sys.platform})")
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            yield Finding("packages", False, f"{name} is not installed", "install weft anew: pip install weft")
+    yield Finding("packages", True, ", ".join(found))
+
+
+def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
+    keys = sorted(name for name, value in env.items() if name.endswith("_API_KEY") and value)
+    model = resolved.settings.model
+    if model is None:
+        remedy = "name one with --model, WEFT_MODEL or weft.toml"
+        yield Finding("model", False, "none is chosen", remedy)
+    else:
+        yield Finding("model", True, f"{model} (from {resolved.origins.get('model', 'default')})")
+    yield Finding("keys", True if keys else None, ", ".join(keys) or "no provider's key is in the environment")
+
+
+def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
+    for path in (places.user_config, places.workspace / "weft.toml"):
+        yield Finding("settings", None, f"{path}: {'read' if path.is_file() else 'not there'}")
+    for warning in resolved.warnings:
+        yield Finding("settings", False, warning, "weft run --trust trusts the workspace")
+
+
+def _skills(surroundings: Surroundings) -> Iterator[Finding]:
+    rows = surroundings.registry.list_skills(all=True)
+    counts = {state: sum(row.state == state for row in rows) for state in ("active", "shadowed", "disabled", "broken")}
+    text = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
+    yield Finding(
+        "skills", counts["active"] > 0, text, "" if counts["active"] else "add one under skills/<name>/SKILL.md"
+    )
+    if counts["broken"]:
+        yield Finding("skills", False, f"{counts['broken']} are broken", "weft skills list --all says why")
+
+
+def _prompts(surroundings: Surroundings) -> Iterator[Finding]:
+    try:
+        surroundings.prompts.check()
+    except WeftError as error:
+        yield Finding("prompts", False, error.message, error.hint)
+    else:
+        yield Finding("prompts", True, "all templates can be used")
+
+
+def _sandbox() -> Finding:
+    bubblewrap = shutil.which("bwrap")
+    if bubblewrap:
+        return Finding("sandbox", True, f"bubblewrap ({bubblewrap})")
+    return Finding(
+        "sandbox", None, "bubblewrap is not installed", "apt-get install bubblewrap, or your system's package"
+    )
+
+
+def _store(places: Places) -> Finding:
+    folder = next(path for path in (places.agents, places.workspace) if path.exists())
+    writable = os.access(folder, os.W_OK)
+    remedy = "" if writable else "make the workspace writable, or choose another with --workspace"
+    return Finding(
+        "store",
+        writable,
+        f"{folder} ({'writable' if writable else 'read-only'}), SQLite {sqlite3.sqlite_version}",
+        remedy,
+    )

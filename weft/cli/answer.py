@@ -1,0 +1,56 @@
+"""The end of a run, for people: the answer, then one line about how it went."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from weft.cli import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from executor.ledger import Result
+
+
+def show(result: Result, target: Path | None, *, quiet: bool) -> None:
+    """Print the answer (Markdown on a terminal), then what is worth knowing."""
+    if result.answer is not None and target is None:
+        _print_markdown(result.answer)
+    if result.error is not None:
+        output.say(f"{result.status}: {result.error}")
+    if result.question is not None:
+        output.say(f"It needs to know: {result.question}")
+        output.say(f"Answer with: weft run --answer TEXT {shlex.quote(result.goal)}")
+    if target is not None and result.answer is not None and not quiet:
+        output.say(f"The answer is in {target}")
+    if not quiet:
+        output.say(line(result))
+
+
+def line(result: Result) -> str:
+    """Tasks, calls, tokens, cost, time and run id, in one line."""
+    done = sum(task.status == "done" for task in result.tasks)
+    cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    parts = [
+        result.status,
+        f"{done}/{len(result.tasks)} tasks",
+        f"{result.usage.calls} calls",
+        f"{result.usage.tokens:,} tokens",
+        cost,
+        f"{result.seconds:.1f} s",
+        f"run {result.run_id}",
+    ]
+    return " · ".join(parts)
+
+
+def _print_markdown(text: str) -> None:
+    if not sys.stdout.isatty():
+        output.print_text(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(no_color=bool(os.environ.get("NO_COLOR"))).print(Markdown(text))

@@ -1,0 +1,75 @@
+"""The `weft` command: its subcommands, and how every failure ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+import weft
+from skills.errors import WeftError
+from weft.cli import output
+
+_COMMANDS = {
+    "run": "weft.cli.run:run",
+    "plan": "weft.cli.plan:plan",
+    "skills": "weft.cli.skills:skills",
+    "doctor": "weft.cli.doctor:doctor",
+    "completion": "weft.cli.completion:completion",
+}
+
+
+class _Commands(click.Group):
+    """Subcommands, each imported when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(weft.__version__, prog_name="weft")
+def cli() -> None:
+    """Give it a goal: it finds the skills that fit, weaves a task graph, runs it in parallel and answers.
+
+    \b
+    Examples:
+      weft run "Write API documentation for the to-do service"
+      weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
+      weft plan "Compare three caches" -o plan.yaml    then edit it, and
+      weft run --plan plan.yaml "Compare three caches"
+      weft skills select "Review this code"
+      weft doctor
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = output.asks_for_json(given)
+    try:
+        status = cli.main(args=given, prog_name="weft", standalone_mode=False)
+    except click.exceptions.Abort:
+        status = output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
+    except click.ClickException as error:
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f"`{error.ctx.command_path} --help` shows how it is used"
+        status = output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
+    except WeftError as error:
+        status = output.say_error(error.message, error.hint, code=error.code, status=error.exit_status, as_json=as_json)
+    except KeyboardInterrupt:
+        status = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone
+        status = 0
+    sys.exit(status or 0)

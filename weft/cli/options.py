@@ -1,0 +1,102 @@
+"""Options that several commands share, and how they become settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from skills.errors import InputError
+from weft.cli import output
+
+if TYPE_CHECKING:
+    from weft.places import Places
+    from weft.settings import Resolved
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_WORKSPACE = click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The folder to work in (default: the current one).",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Every warning and event.")
+_STRICT = click.option(
+    "--strict-skills", is_flag=True, default=None, help="Drop skills whose name is not as it must be."
+)
+_DETECTOR = click.option("--detector", help="How skills are selected (default: ranked).")
+
+
+def common(command: Command) -> Command:
+    """--workspace, --json, -q and -v."""
+    for option in (_VERBOSE, _QUIET, _JSON, _WORKSPACE):
+        command = option(command)
+    return command
+
+
+def skills(command: Command) -> Command:
+    """How skills are found and selected."""
+    for option in (_STRICT, _DETECTOR):
+        command = option(command)
+    return command
+
+
+def models(command: Command) -> Command:
+    """Which model, and what it may spend."""
+    for option in (
+        click.option("--timeout", type=float, help="Seconds that the run may take."),
+        click.option("--max-tokens", type=int, help="Tokens that the run may use."),
+        click.option("--max-cost", type=float, help="US dollars that the run may cost."),
+        click.option("--fallback", multiple=True, metavar="NAME", help="A model to go on with where the first fails."),
+        click.option("--model", metavar="NAME", help="A litellm model name, or 'local' for the embedded one."),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How much is said, and in which form."""
+
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+
+def places(workspace: Path) -> Places:
+    """Where things lie for a workspace."""
+    from weft.places import Places
+
+    return Places.of(workspace, os.environ)
+
+
+def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
+    """The settings in force; what was passed over is said."""
+    from weft.settings import resolve
+
+    given = {key: value for key, value in flags.items() if value not in (None, ())}
+    resolved = resolve(given, os.environ, where.workspace, where.user_config)
+    for warning in resolved.warnings:
+        if not quiet:
+            output.say_warning(warning)
+    return resolved
+
+
+def goal_text(goal: str | None) -> str:
+    """The goal; `-` reads it from stdin."""
+    if goal == "-":
+        if sys.stdin.isatty():
+            output.say("Type the goal, then Ctrl-D:")
+        try:
+            return sys.stdin.read()
+        except UnicodeDecodeError as error:
+            raise InputError("the goal on stdin is no UTF-8 text", hint="send it as UTF-8") from error
+    return goal or ""

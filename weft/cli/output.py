@@ -1,0 +1,59 @@
+"""Everything that is printed: answers and JSON on stdout, all else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether the arguments ask for JSON, known before they are parsed, so that a usage error is JSON too."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in before
+
+
+def print_json(document: Any, *, indent: int | None = 2) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=indent) + "\n")
+    sys.stdout.flush()
+
+
+def print_text(text: str) -> None:
+    """Text on stdout."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str = "") -> None:
+    """A line on stderr."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
+    """What is wrong and what to do next; as JSON on stdout too where that was asked for."""
+    say(f"{_red('error:')} {message}")
+    if hint:
+        say(f"  {hint}")
+    if as_json:
+        print_json({"error": {"code": code, "message": message, "hint": hint}})
+    return status
+
+
+def say_warning(message: str) -> None:
+    """Something to know that stops nothing."""
+    say(f"warning: {message}")
+
+
+def is_terminal() -> bool:
+    """Whether a person watches."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _red(text: str) -> str:
+    return f"\x1b[31m{text}\x1b[0m" if is_terminal() and not os.environ.get("NO_COLOR") else text

@@ -1,0 +1,96 @@
+"""Progress: a live view of the graph on a terminal, calm lines otherwise."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from planner.events import (
+    CallFailed,
+    CallRetried,
+    Event,
+    PlanMade,
+    PlanRefused,
+    SkillLoaded,
+    SkillsSelected,
+    TaskFinished,
+    TaskStarted,
+    ToolCalled,
+    Warned,
+)
+from weft.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner.events import Record
+    from weft.cli.options import Voice
+
+
+@contextmanager
+def progress(voice: Voice) -> Iterator[Record]:
+    """Where to hand events while a run goes on."""
+    if voice.quiet:
+        yield _only_warnings
+    elif output.is_terminal() and not voice.verbose and not voice.as_json:
+        from weft.cli.live import LiveView
+
+        with LiveView() as view:
+            yield view.note
+    else:
+        yield Lines(verbose=voice.verbose).note
+
+
+def _only_warnings(event: Event) -> None:
+    """Quiet means no progress; what goes wrong stands in the result."""
+
+
+class Lines:
+    """A line for each thing that happens."""
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        self._verbose = verbose
+        self._began = time.monotonic()
+
+    def note(self, event: Event) -> None:
+        """Say what is worth a line."""
+        if (text := self._text(event)) is not None:
+            output.say(f"{time.monotonic() - self._began:7.1f} s  {text}")
+
+    def _text(self, event: Event) -> str | None:
+        match event:
+            case SkillLoaded() | ToolCalled() if not self._verbose:
+                return None
+            case SkillLoaded():
+                return f"{event.task}: skill {event.name} loaded"
+            case ToolCalled():
+                return f"{event.task}: tool {event.name}: {event.envelope['status']}"
+            case _:
+                return describe(event)
+
+
+def describe(event: Event) -> str | None:
+    """An event in a line for people; None for those that are of no interest while a run goes on."""
+    match event:
+        case SkillsSelected():
+            chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
+            return f"skills selected: {chosen}" if chosen else f"none of {event.available} skills fits"
+        case PlanRefused():
+            return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
+        case PlanMade():
+            return f"plan: {len(event.plan.tasks)} tasks"
+        case CallRetried():
+            whose = event.task or event.role
+            return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"
+        case CallFailed():
+            return f"{event.task or event.role}: {event.error}"
+        case TaskStarted():
+            return f"{event.task}: started"
+        case TaskFinished():
+            why = f": {event.error}" if event.error else ""
+            return f"{event.task}: {event.status} after {event.seconds:.1f} s{why}"
+        case Warned():
+            return f"warning: {event.message}"
+        case _:
+            return None

@@ -1,0 +1,163 @@
+"""`weft run`: one goal, end to end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options, output
+from weft.cli.options import Voice
+
+if TYPE_CHECKING:
+    from executor.ledger import Result
+    from weft.goal import Goal
+    from weft.run import Weft
+
+_EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
+
+
+@click.command(short_help="Reach a goal: select skills, plan, run in parallel, answer.")
+@click.argument("goal", required=False)
+@options.models
+@options.skills
+@click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
+@click.option(
+    "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file that belongs to the goal."
+)
+@click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one.")
+@click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked.")
+@click.option("--max-concurrency", type=int, help="Tasks that run at a time (default: 16).")
+@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@click.option("--dry-run", is_flag=True, help="Show the selection, the prompt and an estimate; make no call.")
+@options.common
+def run(
+    goal: str | None,
+    workspace: Path,
+    files: tuple[Path, ...],
+    target: Path | None,
+    **rest: Any,
+) -> int:
+    """Reach GOAL: select skills, plan, run the tasks in parallel, answer. `-` reads the goal from stdin.
+
+    \b
+    Examples:
+      weft run "Write API documentation for the to-do service"
+      weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
+      weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
+      weft run --dry-run "Review the code in src/"
+      echo "Summarise the news" | weft run --json -
+
+    Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
+    """
+    from weft.goal import Goal
+    from weft.models import provider
+    from weft.run import Weft
+
+    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
+    _writable(target)
+    if not dry:
+        provider.preload()
+    wanted = Goal(
+        options.goal_text(goal),
+        skills=rest.pop("skill"),
+        files=tuple(path.absolute() for path in files),
+        answers=rest.pop("answers"),
+        stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
+    )
+    where = options.places(workspace)
+    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
+    if plan_file is not None:
+        wanted = _with_plan(weft, wanted, plan_file)
+    if dry:
+        return _preview(weft, wanted, voice)
+    result = asyncio.run(_reach(weft, wanted, voice))
+    _show(result, voice, target)
+    return _EXIT[result.status]
+
+
+async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
+    """Run the goal; on a terminal, ask what the planner wants to know, and go on."""
+    from weft.cli.progress import progress
+    from weft.stop import Stop
+
+    stop = Stop()
+    _on_interrupt(stop)
+    async with weft:
+        while True:
+            with progress(voice) as record:
+                result = await weft.run(goal, record=record, stop=stop)
+            if result.status != "clarification" or voice.as_json or not (output.is_terminal() and sys.stdin.isatty()):
+                return result
+            output.say(f"\n{result.question}")
+            answer = await asyncio.to_thread(click.prompt, "Your answer", err=True)
+            goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
+
+
+def _on_interrupt(stop: Any) -> None:
+    """The first Ctrl-C ends the run cleanly; a second one ends the program at once."""
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        stop.set()
+        loop.remove_signal_handler(signal.SIGINT)
+        output.say("\nstopping … (Ctrl-C again to stop at once)")
+
+    if sys.platform != "win32":
+        loop.add_signal_handler(signal.SIGINT, first)
+        loop.add_signal_handler(signal.SIGTERM, first)
+
+
+def _with_plan(weft: Weft, goal: Goal, path: Path) -> Goal:
+    from weft import planfile
+
+    known = weft.surroundings.catalogue(goal).known
+    plan = planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
+    return replace(goal, plan=plan)
+
+
+def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
+    preview = asyncio.run(weft.preview(goal))
+    selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
+    if voice.as_json:
+        prompt = [{"role": message.role, "content": message.content} for message in preview.messages]
+        estimate = {"prompt_tokens": preview.prompt_tokens, "calls": preview.calls}
+        output.print_json({"goal": goal.text, "selected": selected, "prompt": prompt, "estimate": estimate})
+        return 0
+    output.print_text("Skills selected:" if selected else "No skill fits this goal.")
+    for one in preview.selections:
+        output.print_text(f"  {one.name}  {one.score:.2f}  {one.reason}")
+    for message in preview.messages:
+        output.print_text(f"\n--- {message.role} ---\n{message.content}")
+    output.print_text(f"\nEstimate: about {preview.prompt_tokens:,} tokens to plan; calls: {preview.calls}.")
+    return 0
+
+
+def _show(result: Result, voice: Voice, target: Path | None) -> None:
+    from weft.cli import answer
+
+    if target is not None and result.answer is not None:
+        try:
+            target.write_text(result.answer + "\n", encoding="utf-8")
+        except OSError as error:
+            output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
+            target = None
+    if voice.as_json:
+        output.print_json(result.to_dict())
+    else:
+        answer.show(result, target, quiet=voice.quiet)
+
+
+def _writable(target: Path | None) -> None:
+    """Find out before anything is spent whether the answer can be kept."""
+    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+        raise InputError(
+            f"-o {target}: there is no folder for it" if not target.is_dir() else f"-o {target} is a folder"
+        )

@@ -1,0 +1,39 @@
+"""A goal and what a person gives with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.plan import Plan
+
+_LONGEST = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What to reach: the text, skills that must be used, files, a plan made by hand, answers to questions asked."""
+
+    text: str
+    skills: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    plan: Plan | None = None
+    answers: tuple[str, ...] = ()
+    stream: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise InputError("the goal is empty", hint='say what to reach: weft run "Write release notes for 1.2"')
+        if len(self.text) > _LONGEST:
+            raise InputError(
+                f"the goal has {len(self.text):,} characters, more than {_LONGEST:,}",
+                hint="put the material in a file and give it with --file",
+            )
+        for path in self.files:
+            if not path.is_file():
+                raise InputError(f"--file {path}: there is no such file", hint="check the path")

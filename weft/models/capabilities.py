@@ -1,0 +1,71 @@
+"""What worked for a model is remembered, so that a refusal is paid for once."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FORMATS = ("json_schema", "json_object", "prompt")
+_DAYS = 14
+
+
+@dataclass(slots=True)
+class Capability:
+    """The best response format that a model takes, and whether it takes tools."""
+
+    format: str = "json_schema"
+    tools: bool = True
+
+    def step_down(self) -> bool:
+        """Settle for the next lower format; whether there was one."""
+        place = _FORMATS.index(self.format)
+        if place + 1 == len(_FORMATS):
+            return False
+        self.format = _FORMATS[place + 1]
+        return True
+
+
+class Capabilities:
+    """Capabilities by model and address, kept in a file that may be lost at any time."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._known: dict[str, Capability] = {}
+
+    def of(self, key: str) -> Capability:
+        """What is known of a model; the best is hoped for where nothing is."""
+        if key not in self._known:
+            row = self._read().get(key)
+            known = Capability()
+            if isinstance(row, dict) and time.time() - float(row.get("at", 0)) < _DAYS * 86_400:
+                known.format = row["format"] if row.get("format") in _FORMATS else known.format
+                known.tools = row.get("tools") is not False
+            self._known[key] = known
+        return self._known[key]
+
+    def learnt(self, key: str) -> None:
+        """Keep what was just learnt of a model."""
+        if self._path is None:
+            return
+        known = self._known[key]
+        rows = self._read() | {key: {"format": known.format, "tools": known.tools, "at": int(time.time())}}
+        with suppress(OSError):  # a cache that cannot be written is a cache that is not there
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            scratch = self._path.with_suffix(f".{time.monotonic_ns()}")
+            scratch.write_text(json.dumps(rows), encoding="utf-8")
+            scratch.replace(self._path)
+
+    def _read(self) -> dict[str, Any]:
+        if self._path is None:
+            return {}
+        try:
+            rows = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return rows if isinstance(rows, dict) else {}

@@ -1,0 +1,35 @@
+"""Models in order: where one fails, the next is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.errors import ModelError
+from planner.events import Warned
+
+if TYPE_CHECKING:
+    from planner.events import Record
+    from planner.model import Model, Reply, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The first of several models that answers."""
+
+    models: tuple[Model, ...]
+    record: Record
+
+    @property
+    def name(self) -> str:
+        """The name of the first choice."""
+        return self.models[0].name
+
+    async def complete(self, request: Request) -> Reply:
+        """The first answer there is; the last failure where there is none."""
+        for model, substitute in zip(self.models, self.models[1:], strict=False):
+            try:
+                return await model.complete(request)
+            except ModelError as error:
+                self.record(Warned(f"{error}; going on with {substitute.name}"))
+        return await self.models[-1].complete(request)

@@ -1,0 +1,178 @@
+"""The litellm adapter: the one place that imports it, late, and speaks to providers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import FormatRefused, ModelError, ToolsRefused
+from planner.model import Message, Reply, ToolCall, Usage
+from weft.models.capabilities import Capabilities
+from weft.models.faults import explain
+from weft.models.prompted import with_calls, without_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.model import OnText, Request, ToolSpec
+
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # the price list that it ships, instead of one fetched at import
+    "LITELLM_MODE": "PRODUCTION",  # importing it must not read a .env file
+}
+
+
+def load() -> Any:
+    """litellm, imported once and made quiet."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    return litellm
+
+
+def preload() -> None:
+    """Begin to load litellm in the background: it takes seconds, and other work can go on meanwhile."""
+    threading.Thread(target=load, name="load litellm", daemon=True).start()
+
+
+async def close() -> None:
+    """Close litellm's connections, if it was ever loaded."""
+    import sys
+
+    if "litellm" in sys.modules:
+        with suppress(Exception):  # the run is over; what cannot be closed ends with the process
+            await load().close_litellm_async_clients()
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A model of some provider, by its litellm name."""
+
+    name: str
+    timeout: float = 300.0
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request, stepping down to what the model can do where it refuses more."""
+        key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
+        known = self.capabilities.of(key)
+        while True:
+            sent = request if known.tools else without_tools(request)
+            try:
+                reply = await self._call(sent, known.format)
+            except FormatRefused:
+                if request.schema is None or not known.step_down():
+                    raise
+                self.capabilities.learnt(key)
+            except ToolsRefused:
+                if not (request.tools and known.tools):
+                    raise
+                known.tools = False
+                self.capabilities.learnt(key)
+            else:
+                return reply if known.tools or not request.tools else with_calls(reply, request)
+
+    async def _call(self, request: Request, rung: str) -> Reply:
+        litellm = await asyncio.to_thread(load)
+        arguments: dict[str, Any] = {
+            "model": self.name,
+            "messages": [_wire(message) for message in request.messages],
+            "timeout": self.timeout,
+            "max_retries": 0,
+            "num_retries": 0,
+            **self.parameters,
+        }
+        if request.tools:
+            arguments["tools"] = [_wire_tool(tool) for tool in request.tools]
+            if not request.may_call_tools:
+                arguments["tool_choice"] = "none"
+        if request.schema is not None and rung != "prompt":
+            arguments["response_format"] = _format(rung, request.schema)
+        try:
+            response = await _respond(litellm, arguments, request.on_text)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise explain(error, self.name) from error
+        return _reply(response, self.name, litellm)
+
+
+async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None) -> Any:
+    if on_text is None:
+        return await litellm.acompletion(**arguments)
+    stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
+    chunks = []
+    async for chunk in stream:
+        chunks.append(chunk)
+        if chunk.choices and (piece := chunk.choices[0].delta.content):
+            on_text(piece)
+    return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
+
+
+def _reply(response: Any, name: str, litellm: Any) -> Reply:
+    if not response or not response.choices:
+        raise ModelError(f"{name} answered without any choice", hint="the provider's answer is malformed", model=name)
+    choice = response.choices[0]
+    calls = tuple(
+        ToolCall(call.id or f"call_{number}", call.function.name or "", call.function.arguments or "")
+        for number, call in enumerate(choice.message.tool_calls or ())
+    )
+    return Reply(
+        text=choice.message.content or "",
+        tool_calls=calls,
+        usage=_usage(getattr(response, "usage", None)),
+        cost=_cost(response, name, litellm),
+        finish=choice.finish_reason or "stop",
+        model=name,
+    )
+
+
+def _usage(usage: Any) -> Usage:
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Usage(
+        calls=1,
+        prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
+        completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
+        cached_tokens=getattr(details, "cached_tokens", 0) or 0,
+    )
+
+
+def _cost(response: Any, name: str, litellm: Any) -> float | None:
+    known = getattr(response, "_hidden_params", {}).get("response_cost")
+    if known is not None:
+        return float(known)
+    try:
+        return float(litellm.completion_cost(completion_response=response, model=name))
+    except Exception:  # noqa: BLE001 - it raises bare exceptions for a model whose price it does not know
+        return None
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        wire["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        wire["tool_call_id"] = message.tool_call_id
+    return wire
+
+
+def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _format(rung: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if rung == "json_object":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "plan", "schema": dict(schema), "strict": False}}

@@ -1,0 +1,43 @@
+"""Every call to a model leaves its events."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.errors import ModelError
+from planner.events import CallFailed, CallFinished, CallStarted, TextStreamed
+
+if TYPE_CHECKING:
+    from planner.events import Record
+    from planner.model import Model, Reply, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A model whose calls are recorded, prompts and replies as they are."""
+
+    model: Model
+    record: Record
+
+    @property
+    def name(self) -> str:
+        """The name of the model itself."""
+        return self.model.name
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request and say so."""
+        role, task, name = request.role, request.task, self.name
+        tools = tuple(tool.name for tool in request.tools)
+        self.record(CallStarted(role, task, name, request.messages, tools))
+        began = time.monotonic()
+        if request.on_text is not None:
+            request = replace(request, on_text=lambda text: self.record(TextStreamed(role, task, text)))
+        try:
+            reply = await self.model.complete(request)
+        except ModelError as error:
+            self.record(CallFailed(role, task, name, str(error), time.monotonic() - began))
+            raise
+        self.record(CallFinished(role, task, reply.model or name, reply, time.monotonic() - began))
+        return reply

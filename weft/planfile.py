@@ -1,0 +1,62 @@
+"""Plans in files: a person edits what `weft plan` wrote, and `weft run --plan` takes it back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from planner.decompose import unwrapped
+from planner.plan import Plan
+from planner.validate import Known, problems
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LARGEST = 20_000_000
+
+
+def dump(plan: Plan, form: str) -> str:
+    """The plan as `json` or `yaml`."""
+    document = plan.to_dict()
+    if form == "json":
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+
+
+def form_of(path: Path) -> str:
+    """The form that a file's name asks for: JSON for `.json`, else YAML."""
+    return "json" if path.suffix.lower() == ".json" else "yaml"
+
+
+def read(path: Path, known: Known) -> Plan:
+    """The plan in a file, checked as a model's is; all faults at once."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"{path} is larger than a plan can be ({_LARGEST // 1_000_000} MB)")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"the plan {path} cannot be read: {error.strerror}", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the plan {path} is no UTF-8 text", hint="save it as UTF-8") from error
+    return parse(text, str(path), known)
+
+
+def parse(text: str, where: str, known: Known) -> Plan:
+    """The plan in a text of YAML or JSON."""
+    try:
+        document: Any = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(f"the plan {where}{line} is neither YAML nor JSON: {_brief(error)}") from error
+    document = unwrapped(document)
+    if faults := problems(document, known):
+        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint="mend the plan, then run it again")
+    return Plan.from_dict(document)
+
+
+def _brief(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or error).splitlines()[0]

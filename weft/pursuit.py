@@ -1,0 +1,142 @@
+"""One run's walk: select skills → plan → execute → synthesise → answer."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from executor.actions import Workshop
+from executor.artifacts import Artifacts
+from executor.outcome import Done, Outcome
+from executor.schedule import Limits, execute
+from executor.synthesis import Synthesis
+from planner.decompose import Brief, decompose, messages
+from planner.errors import ModelError
+from planner.events import PlanMade, RunFinished, RunStarted, SkillsSelected, Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.events import Record
+    from planner.model import Message, Models
+    from planner.plan import Plan
+    from skills.detector import Selection
+    from weft.goal import Goal
+    from weft.surroundings import Catalogue, Surroundings
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a run would begin with. The estimate is rough: about four characters to a token."""
+
+    selections: tuple[Selection, ...]
+    messages: tuple[Message, ...]
+    prompt_tokens: int
+    calls: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pursuit:
+    """A goal being pursued, with everything that this one run needs."""
+
+    run_id: str
+    goal: Goal
+    surroundings: Surroundings
+    models: Models
+    record: Record
+
+    async def walk(self) -> RunFinished:
+        """From the goal to how the run ended."""
+        settings = {key: value for key, value in asdict(self.surroundings.settings).items() if value not in (None, ())}
+        self.record(RunStarted(self.run_id, self.goal.text, str(self.surroundings.places.workspace), settings))
+        catalogue = await self._catalogue()
+        plan = await self._plan(catalogue)
+        if plan.clarification and not plan.tasks:
+            return RunFinished("clarification", question=plan.clarification)
+        artifacts = Artifacts.of(self.surroundings.places.workspace, self.run_id)
+        workshop = self._workshop(plan, catalogue, artifacts)
+        settings_in_force = self.surroundings.settings
+        limits = Limits(settings_in_force.max_concurrency, settings_in_force.task_timeout)
+        outcomes = await execute(plan, workshop.perform, self.record, limits)
+        return await self._answer(plan, outcomes, artifacts)
+
+    async def plan(self) -> Plan:
+        """The plan alone."""
+        return await self._plan(await self._catalogue())
+
+    async def preview(self) -> Preview:
+        """What would be asked, without asking."""
+        catalogue = await self._catalogue()
+        prompt = messages(self._brief(catalogue), self.surroundings.prompts)
+        characters = sum(len(message.content) for message in prompt)
+        calls = "1 to plan, 1 or more for each task, 1 to put the answer together"
+        if self.goal.plan is not None:
+            models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
+            calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
+        return Preview(catalogue.selections, prompt, characters // _CHARACTERS_A_TOKEN, calls)
+
+    async def _catalogue(self) -> Catalogue:
+        catalogue = await asyncio.to_thread(self.surroundings.catalogue, self.goal)
+        for warning in catalogue.warnings:
+            self.record(Warned(warning))
+        detector = self.surroundings.settings.detector
+        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
+        return catalogue
+
+    async def _plan(self, catalogue: Catalogue) -> Plan:
+        if self.goal.plan is not None:
+            self.record(PlanMade(self.goal.plan, 0))
+            return self.goal.plan
+        model = self.models.playing("decomposer")
+        return await decompose(self._brief(catalogue), model, self.surroundings.prompts, self.record)
+
+    def _brief(self, catalogue: Catalogue) -> Brief:
+        return Brief(
+            goal=self.goal.text,
+            skills=catalogue.skill_listing,
+            tools=catalogue.tool_listing,
+            date=f"{datetime.now().astimezone():%A, %Y-%m-%d}",
+            known=catalogue.known,
+            files=tuple(str(path) for path in self.goal.files),
+            answers=self.goal.answers,
+        )
+
+    def _workshop(self, plan: Plan, catalogue: Catalogue, artifacts: Artifacts) -> Workshop:
+        tools = self.surroundings.executable_tools(catalogue, artifacts.folder)
+        return Workshop(
+            plan=plan,
+            goal=self.goal.text,
+            models=self.models,
+            skills=self.surroundings.registry,
+            tools=tools,
+            prompts=self.surroundings.prompts,
+            record=self.record,
+            artifacts=artifacts,
+            toolbox_for=lambda task: self.surroundings.task_tools(task, catalogue, tools, self.goal.files),
+            files=tuple(str(path) for path in self.goal.files),
+            input_budget=self.surroundings.settings.input_budget,
+            tool_calls=self.surroundings.settings.tool_calls,
+        )
+
+    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], artifacts: Artifacts) -> RunFinished:
+        """The answer from what was done; it falls back on the results themselves where it cannot be written."""
+        on_text = _unheard if self.goal.stream else None
+        synthesis = Synthesis(self.goal.text, plan, self.surroundings.prompts, artifacts, on_text)
+        missing = synthesis.missing(outcomes)
+        error = f"{len(missing)} of {len(plan.tasks)} tasks have no result: {'; '.join(missing)}" if missing else None
+        if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
+            return RunFinished("failed", error=error)
+        try:
+            answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
+        except ModelError as failure:
+            said = f"the results could not be put together: {failure}"
+            return RunFinished("partial", synthesis.without_model(outcomes), f"{error}; {said}" if error else said)
+        return RunFinished("partial" if missing else "done", answer, error)
+
+
+def _unheard(text: str) -> None:
+    """Asks for streaming; the pieces themselves arrive as events."""

@@ -1,0 +1,24 @@
+"""A person's wish that a run end early."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Stop:
+    """Set once, from a signal handler or another part of the program; the run then ends cleanly."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def set(self) -> None:
+        """Ask the run to end."""
+        self._event.set()
+
+    def is_set(self) -> bool:
+        """Whether it was asked to."""
+        return self._event.is_set()
+
+    async def wait(self) -> None:
+        """Return once it is asked to."""
+        await self._event.wait()
