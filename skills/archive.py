@@ -68,9 +68,7 @@ def members(source: Path, limits: Limits | None = None) -> Iterator[list[Member]
                 yield _tar(tar, limits)
         else:
             known = ", ".join(SUFFIXES)
-            raise Refused(
-                f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}"
-            )
+            raise Refused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
     except (
         zipfile.BadZipFile,
         tarfile.TarError,
@@ -80,9 +78,7 @@ def members(source: Path, limits: Limits | None = None) -> Iterator[list[Member]
         RuntimeError,
         OSError,
     ) as error:
-        raise Refused(
-            f"{source} cannot be read: {error}", hint="check that it is whole and not encrypted"
-        ) from error
+        raise Refused(f"{source} cannot be read: {error}", hint="check that it is whole and not encrypted") from error
 
 
 def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None = None) -> None:
@@ -109,13 +105,9 @@ def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None
 def safe_path(name: str) -> PurePosixPath:
     """A member's path, which must stay inside."""
     path = PurePosixPath(name.replace("\\", "/"))
-    bad = (
-        path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name) or name.startswith("~")
-    )
+    bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name) or name.startswith("~")
     if bad or not path.parts:
-        raise Refused(
-            f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew"
-        )
+        raise Refused(f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew")
     return path
 
 
@@ -204,9 +196,7 @@ def _linked(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath,
                 f"link {str(path)!r} leads out to {link!r}: nothing was imported", hint="replace it by a copy"
             )
         if target not in files:
-            raise Refused(
-                f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy"
-            )
+            raise Refused(f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy")
         made.append(Member(path, files[target].open, files[target].executable))
     return made
 
@@ -238,7 +228,5 @@ def _claim(size: int, limits: Limits) -> None:
 
 def _deep(member: Member, limits: Limits) -> Member:
     if len(member.path.parts) > limits.depth:
-        raise Refused(
-            f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one"
-        )
+        raise Refused(f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one")
     return member

@@ -40,9 +40,7 @@ def cut(description: str) -> Clauses:
         match = _REFERRAL.search(clause) or _ARROW.search(clause)
         if match is not None:
             own.append(clause[: match.start()])
-            referrals += [
-                (found[2].lower(), found[1]) for found in (match, *_ARROW.finditer(clause, match.end()))
-            ]
+            referrals += [(found[2].lower(), found[1]) for found in (match, *_ARROW.finditer(clause, match.end()))]
             continue
         negative = _NEGATIVE.search(clause)
         own.append(clause[: negative.start()] if negative else clause)

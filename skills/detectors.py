@@ -31,9 +31,7 @@ def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector
         )
     try:
         made = offered[name].load()
-        return cast(
-            "SkillDetector", made() if isinstance(made, type) or not hasattr(made, "detect") else made
-        )
+        return cast("SkillDetector", made() if isinstance(made, type) or not hasattr(made, "detect") else made)
     except Exception as error:  # foreign code may fail in any way; say whose it is
         what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
         raise InputError(what, hint="mend or uninstall that package, or use --detector ranked") from error

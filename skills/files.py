@@ -92,9 +92,7 @@ class ReadFile:
             if not stat.S_ISREG(found.st_mode):
                 raise Refused("ACCESS_DENIED", f"{real} is a device or a pipe; only regular files are read")
             if found.st_size > SIZE_LIMIT:
-                raise Refused(
-                    "INVALID_PARAM", f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read"
-                )
+                raise Refused("INVALID_PARAM", f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read")
             data = file.read(SIZE_LIMIT + 1)
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         if b"\0" in data[:65_536] and not wide:
@@ -108,9 +106,7 @@ class ListFiles:
     """Lists a folder under the roots."""
 
     name = "ListFiles"
-    description = (
-        "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size."
-    )
+    description = "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size."
     parameters: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -145,11 +141,7 @@ class ListFiles:
                 break
             text, shown = f"{text}{name}\n", shown + 1
         left = len(names) - shown
-        note = (
-            f"[{left} more entries are left out; list a folder below, or read a file by its name]"
-            if left
-            else ""
-        )
+        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
         return (
             (text + note) or "(empty)",
             {"path": str(real), "entries": names[:shown], "total": len(names)},
@@ -181,9 +173,7 @@ def _answer(
 def _path(roots: Roots, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path")
     if not isinstance(path, str):
-        raise Refused(
-            "INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}"
-        )
+        raise Refused("INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}")
     return path
 
 

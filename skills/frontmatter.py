@@ -87,18 +87,14 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
         fields, problems = _fields(cut, path)
     except safeyaml.Malformed as error:
         remedy = "write plain `key: value` lines"
-        problem = Problem(
-            path, cut.line + error.line - 1, f"its frontmatter is refused: {error.what}", remedy, "yaml"
-        )
+        problem = Problem(path, cut.line + error.line - 1, f"its frontmatter is refused: {error.what}", remedy, "yaml")
         return _broken(slug(folder or path.parent.name), problem, cut.body)
     return _judge(cut, fields, problems, _Where(path, folder, strict))
 
 
 def compose(fields: Mapping[str, Any], body: str) -> str:
     """A SKILL.md that `parse` reads back."""
-    import yaml
-
-    block = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=10**6)
+    block = safeyaml.dump(fields)
     return f"---\n{block}---\n{body}"
 
 
@@ -149,9 +145,7 @@ def _judge(cut: Split, fields: safeyaml.Fields, problems: list[Problem], where: 
         )
     if where.folder and raw != where.folder and raw:
         remedy = "give both the same name"
-        other = fault(
-            "name", f"name {raw[:80]!r} differs from its folder {where.folder!r}", remedy, "name-folder"
-        )
+        other = fault("name", f"name {raw[:80]!r} differs from its folder {where.folder!r}", remedy, "name-folder")
         named = named or other
     description = _text(fields, "description", cut).strip()
     if not description:
@@ -213,9 +207,7 @@ def _oddities(values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             )
         )
     compatibility = values.get("compatibility")
-    if compatibility is not None and (
-        not isinstance(compatibility, str) or len(compatibility) > COMPATIBILITY_LIMIT
-    ):
+    if compatibility is not None and (not isinstance(compatibility, str) or len(compatibility) > COMPATIBILITY_LIMIT):
         found.append(
             (
                 "compatibility",
@@ -224,18 +216,14 @@ def _oddities(values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             )
         )
     if values.get("metadata") is not None and not isinstance(values["metadata"], dict):
-        found.append(
-            ("metadata", "metadata is not a list of `key: value` lines", "indent such lines below it")
-        )
+        found.append(("metadata", "metadata is not a list of `key: value` lines", "indent such lines below it"))
     if values.get("license") is not None and not isinstance(values["license"], str):
         found.append(("license", "license is not text", "name the licence or its file"))
     if "model" in values and not (isinstance(values["model"], str) and values["model"]):
         found.append(("model", "model is not text", "give a model's name, or leave the key out"))
     arguments = values.get("arguments")
     if arguments is not None and not isinstance(arguments, (str, dict)) and not isinstance(arguments, list):
-        found.append(
-            ("arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for")
-        )
+        found.append(("arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"))
     return found
 
 

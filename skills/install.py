@@ -56,9 +56,7 @@ class Staged:
     def commit(self, *, replace: bool = False) -> Path:
         """Put it in place at once; with `replace` in the place of an existing one."""
         if self.exists and not replace:
-            raise Exists(
-                f"skill {self.id!r} is there already: {self.target}", hint="confirm with --yes, or give --id"
-            )
+            raise Exists(f"skill {self.id!r} is there already: {self.target}", hint="confirm with --yes, or give --id")
         self.target.parent.mkdir(parents=True, exist_ok=True)
         with _aside(self.target):
             self.folder.rename(self.target)
@@ -78,9 +76,7 @@ def add(workspace: Path, name: str, description: str) -> Path:
         )
     folder = workspace.absolute() / WORKSPACE / name
     if os.path.lexists(folder):
-        raise Exists(
-            f"skill {name!r} is there already: {folder}", hint="edit its SKILL.md, or choose another name"
-        )
+        raise Exists(f"skill {name!r} is there already: {folder}", hint="edit its SKILL.md, or choose another name")
     title = name.replace("-", " ").capitalize()
     text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
     with _scratch(workspace) as scratch:
@@ -96,9 +92,7 @@ def add(workspace: Path, name: str, description: str) -> Path:
 def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[Staged]:  # noqa: A002 (the flag's name)
     """Unpack a source beside the workspace's skills, to be committed; otherwise nothing stays of it."""
     if id is not None and not fits(id):
-        raise InputError(
-            f"{id!r} is no skill name", hint=f"use {slug(id)!r}" if slug(id) else "use letters and digits"
-        )
+        raise InputError(f"{id!r} is no skill name", hint=f"use {slug(id)!r}" if slug(id) else "use letters and digits")
     if not source.exists():
         raise InputError(f"there is no {source}", hint="give a folder or an archive")
     with archive.members(source) as files:
@@ -127,26 +121,16 @@ def delete(registry: Registry, name: str) -> Path:
             hint="delete its folder yourself",
         )
     if own is None:
-        raise UnknownSkill(
-            f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all"
-        )
+        raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all")
     root = registry.workspace / WORKSPACE
-    inside = [
-        s
-        for s in registry.list_skills(all=True)
-        if s.path != own.path and s.path.is_relative_to(own.base_dir)
-    ]
+    inside = [s for s in registry.list_skills(all=True) if s.path != own.path and s.path.is_relative_to(own.base_dir)]
     if own.base_dir == root or inside:
         names = ", ".join(sorted({s.name for s in inside})[:5]) or "all others"
-        raise InputError(
-            f"{own.base_dir} also holds {names}", hint="delete those first, or the file yourself"
-        )
+        raise InputError(f"{own.base_dir} also holds {names}", hint="delete those first, or the file yourself")
     if own.base_dir.is_symlink():
         own.base_dir.unlink()
     elif not Path(os.path.realpath(own.base_dir)).is_relative_to(os.path.realpath(root)):
-        raise InputError(
-            f"{own.base_dir} lies behind a link that leads out", hint="delete its folder yourself"
-        )
+        raise InputError(f"{own.base_dir} lies behind a link that leads out", hint="delete its folder yourself")
     else:
         with _scratch(registry.workspace) as scratch:
             own.base_dir.rename(scratch / "deleted")
@@ -175,15 +159,11 @@ def _top(source: Path, found: list[archive.Member]) -> Path:
         key=lambda path: (len(path.parts), str(path)),
     )
     if not tops:
-        raise archive.Refused(
-            f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it"
-        )
+        raise archive.Refused(f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it")
     level = [path for path in tops if len(path.parts) == len(tops[0].parts)]
     if len(level) > 1:
         names = ", ".join(str(path) for path in level[:5])
-        raise archive.Refused(
-            f"{source} holds {len(level)} skills ({names})", hint="import them one at a time"
-        )
+        raise archive.Refused(f"{source} holds {len(level)} skills ({names})", hint="import them one at a time")
     return Path(tops[0])
 
 
@@ -192,9 +172,7 @@ def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str
     parsed = frontmatter.parse(frontmatter.decode(path.read_bytes()), path)
     if parsed.broken is not None:
         broken = parsed.broken
-        raise archive.Refused(
-            f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy
-        )
+        raise archive.Refused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
     name = wanted or parsed.name
     target = workspace.absolute() / WORKSPACE / name
     distrust = tuple(examine(folder))

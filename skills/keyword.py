@@ -27,9 +27,7 @@ class Keyword:
         """The skills that the goal names, then those that share a word with it."""
         named = triggers.named(goal, skills)
         chosen = {selection.name for selection in named}
-        found = [
-            selection for selection in self.rank(goal, skills, self._most) if selection.name not in chosen
-        ]
+        found = [selection for selection in self.rank(goal, skills, self._most) if selection.name not in chosen]
         return named + found
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:

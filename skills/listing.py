@@ -18,9 +18,7 @@ _LONGEST = 1_024
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def render(
-    selected: Collection[str], skills: Sequence[Skill], *, budget: int = BUDGET, most: int = MOST
-) -> str:
+def render(selected: Collection[str], skills: Sequence[Skill], *, budget: int = BUDGET, most: int = MOST) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
     `skills` come best first; those whose names are `selected` are put before the others and marked.

@@ -24,9 +24,7 @@ class Location:
     single: bool = False
 
 
-def locations(
-    workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY
-) -> tuple[Location, ...]:
+def locations(workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY) -> tuple[Location, ...]:
     """All locations of a workspace, strongest first."""
     config = env.get("XDG_CONFIG_HOME", "")
     # The XDG specification has relative paths ignored.

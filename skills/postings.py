@@ -161,9 +161,7 @@ def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
         for other, words in each.referrals:
             said.setdefault(other, []).extend(words)
     shorts = [each.short + said.get(skill.name, []) for skill, each in zip(skills, sources, strict=True)]
-    vocabulary = sorted(
-        {word for short, each in zip(shorts, sources, strict=True) for word in (*short, *each.body)}
-    )
+    vocabulary = sorted({word for short, each in zip(shorts, sources, strict=True) for word in (*short, *each.body)})
     number = {word: at for at, word in enumerate(vocabulary)}
     tokens, spans = array("I"), array("I")
     postings: list[list[tuple[int, int, int]]] = [[] for _ in vocabulary]

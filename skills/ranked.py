@@ -78,11 +78,7 @@ class Ranked:
 
     def _load(self, skills: Sequence[Skill]) -> _Pool:
         """The pool of these very skills: in memory, else mapped from the cache, else made."""
-        if (
-            self._pool is not None
-            and len(skills) == len(self._skills)
-            and all(map(is_, skills, self._skills))
-        ):
+        if self._pool is not None and len(skills) == len(self._skills) and all(map(is_, skills, self._skills)):
             return self._pool
         path = self._cache / "postings.bin" if self._cache is not None else None
         old = postings.open_file(path) if path is not None else None
@@ -168,18 +164,9 @@ class _Pool:
         for pair, b in times.items():
             a = few.get(pair, 0)
             x, y = pair
-            total += (
-                weights.whole_pairs * (rarity[x][1] + rarity[y][1]) / 2 * b * (k1 + 1) / (b + self.whole[at])
-            )
+            total += weights.whole_pairs * (rarity[x][1] + rarity[y][1]) / 2 * b * (k1 + 1) / (b + self.whole[at])
             if a:
-                total += (
-                    weights.short_pairs
-                    * (rarity[x][0] + rarity[y][0])
-                    / 2
-                    * a
-                    * (k1 + 1)
-                    / (a + self.short[at])
-                )
+                total += weights.short_pairs * (rarity[x][0] + rarity[y][0]) / 2 * a * (k1 + 1) / (a + self.short[at])
         return total
 
     def reason(self, at: int, goal: str) -> str:
@@ -190,9 +177,7 @@ class _Pool:
         first = [word for word, term in numbers.items() if term in brief]
         second = [word for word, term in numbers.items() if term in body and term not in brief]
         said = [
-            f"{where}: {', '.join(words[:8])}"
-            for where, words in (("description", first), ("body", second))
-            if words
+            f"{where}: {', '.join(words[:8])}" for where, words in (("description", first), ("body", second)) if words
         ]
         return f"words of the goal in its {'; in its '.join(said)}"
 

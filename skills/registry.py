@@ -138,9 +138,7 @@ class Registry:
     def _unknown(self, name: str) -> UnknownSkill | BrokenSkill:
         same = next((skill for skill in self._rows if skill.name == name and skill.state != "active"), None)
         if same is not None and same.state == "broken":
-            return BrokenSkill(
-                f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md"
-            )
+            return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
         said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
         near = nearest(name, known)
@@ -174,6 +172,4 @@ def summary(problems: Sequence[Problem], most: int = 3) -> list[str]:
     if len(problems) <= most:
         return [str(problem) for problem in problems]
     files = len({problem.path for problem in problems})
-    return [
-        f"{len(problems)} warnings about {files} skill files; `weft skills list --all` or `-v` shows each"
-    ]
+    return [f"{len(problems)} warnings about {files} skill files; `weft skills list --all` or `-v` shows each"]

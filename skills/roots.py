@@ -42,18 +42,14 @@ class Roots:
     def resolve(self, path: str) -> Path:
         """The real path that a relative or absolute one leads to, if it lies under a root."""
         if "\0" in path or not path.strip():
-            raise Refused(
-                "INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}"
-            )
+            raise Refused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
         given = Path(os.path.abspath(self.workspace / path))
         try:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
             raise Refused("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}") from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
-            raise Refused(
-                "ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill"
-            )
+            raise Refused("ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill")
         if not self._holds(given, real):
             raise Refused(
                 "ACCESS_DENIED",
@@ -65,7 +61,7 @@ class Roots:
         """A descriptor of a resolved path."""
         try:
             return _descend(real)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise Refused("NOT_FOUND", f"there is no {real}; ListFiles shows what is there") from error
         except PermissionError as error:
             raise Refused("PERMISSION_DENIED", f"the system does not let {real} be read") from error

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 DEPTH = 32
 NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset(
-    _CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp")
-)
+_PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
 _WORDS: dict[str, bool | None] = {"": None, "~": None}
@@ -80,6 +78,27 @@ def load(text: str) -> Fields:
         raise Malformed(_explain(error), _line(error)) from error
 
 
+def dump(fields: Mapping[str, Any]) -> str:
+    """A mapping as YAML that `load` reads back."""
+    text: str = yaml.dump(dict(fields), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what other styles would not bring back: line ends of any kind, and what does not print."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
 class _Builder:
     """Builds one mapping from events."""
 
@@ -117,8 +136,6 @@ class _Builder:
         self._check_tag(event)
         plain = event.tag is None and event.implicit[0]
         value = resolve(event.value) if plain else event.value
-        if len(self.stack) == 1 and self.stack[0].key is not None and not isinstance(value, str):
-            self.fields.texts[self.stack[0].key] = event.value
         self._add(value, 1, event, text=event.value)
         if event.anchor:
             self.anchors[event.anchor] = (value, 1)
@@ -158,7 +175,15 @@ class _Builder:
             parent.key = text
         else:
             parent.value[parent.key] = value
+            if len(self.stack) == 1:
+                self._remember(parent.key, value, text)
             parent.key = None
+
+    def _remember(self, key: str, value: Any, text: str | None) -> None:
+        if text is None or isinstance(value, str):
+            self.fields.texts.pop(key, None)
+        else:
+            self.fields.texts[key] = text
 
     def _check_tag(self, event: Any) -> None:
         tag = event.tag

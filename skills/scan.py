@@ -106,23 +106,21 @@ class _Walk:
             if found is None or not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) in self.seen:
                 continue
             if depth > self.bounds.depth:
-                self._tell(
-                    "depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched"
-                )
+                self._tell("depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched")
                 continue
             if len(self.seen) >= self.bounds.folders:
-                self._tell(
-                    "folders", path, f"more than {self.bounds.folders} folders: the rest is not searched"
-                )
+                self._tell("folders", path, f"more than {self.bounds.folders} folders: the rest is not searched")
                 return
             self.seen.add((found.st_dev, found.st_ino))
-            for entry in reversed(self._entries(path)):
-                if entry.name in self.names and not entry.is_symlink():
-                    self.file(entry.path, number)
-                elif entry.is_symlink():
+            below = []
+            for entry in self._entries(path):
+                if entry.is_symlink():
                     links.append((entry.path, depth + 1))
+                elif entry.name in self.names:
+                    self.file(entry.path, number)
                 elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
-                    stack.append((entry.path, depth + 1))
+                    below.append((entry.path, depth + 1))
+            stack.extend(reversed(below))
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:

@@ -90,9 +90,7 @@ class SkillTool:
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
         data = {"name": name, "base_dir": base, "content": ""}
-        return Envelope(
-            "success", f"Skill {name!r} is loaded already; its instructions stand above.", context, data
-        )
+        return Envelope("success", f"Skill {name!r} is loaded already; its instructions stand above.", context, data)
 
 
 def _code(error: SkillError) -> Code:

@@ -85,9 +85,7 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Finding]:
     for number, line in enumerate(shown.split("\n"), 1):
         hidden = sorted({f"U+{ord(char):04X}" for char in _HIDDEN.findall(line)})
         if hidden:
-            yield Finding(
-                path, number, "hidden-unicode", f"characters that do not show: {', '.join(hidden[:5])}"
-            )
+            yield Finding(path, number, "hidden-unicode", f"characters that do not show: {', '.join(hidden[:5])}")
         for rule, form, what in _LINES:
             match = form.search(line[:5_000])
             if match is not None:

@@ -11,8 +11,7 @@ from typing import Any
 
 # Han, kana and hangul: scripts whose words a space does not tell apart (or, in Korean, whose endings vary).
 _DENSE = (
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-    "\U00020000-\U0003ffff"
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|(?:(?![{_DENSE}_])\w)+)")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)?\b")
