@@ -6,11 +6,12 @@ nesting nor aliases that multiply can exhaust anything: an alias costs as much a
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from skills.scalar import Fields, Malformed, Unsafe, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,33 +21,6 @@ NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
-_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
-_WORDS: dict[str, bool | None] = {"": None, "~": None}
-_WORDS |= {form(word): None for word in ("null",) for form in (str.lower, str.title, str.upper)}
-_WORDS |= {form(w): True for w in ("true", "yes", "on") for form in (str.lower, str.title, str.upper)}
-_WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower, str.title, str.upper)}
-
-
-class Malformed(ValueError):
-    """The text is not YAML; `line` counts from 1 within it."""
-
-    def __init__(self, what: str, line: int) -> None:
-        super().__init__(what)
-        self.what = what
-        self.line = line
-
-
-class Unsafe(Malformed):
-    """The text asks for objects, or for more depth or size than any honest file needs."""
-
-
-@dataclass(slots=True)
-class Fields:
-    """A mapping's values, and as `texts` the source text of those scalars that are no strings."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -57,17 +31,6 @@ class _Open:
     anchor: str | None
     size: int = 1
     key: str | None = None
-
-
-def resolve(text: str) -> Any:
-    """What an unquoted scalar means: null, a truth value, a number, or the text itself (dates stay text)."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    return text
 
 
 def load(text: str) -> Fields:

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skills import stamp
 from skills.skill import Problem
@@ -31,13 +31,15 @@ class Bounds:
     entries: int = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file that makes skills, the number of the location it lies in, and its stamp."""
+class Found(NamedTuple):
+    """A file that makes skills, the number of the location it lies in, and its stamp.
+
+    A tuple, as thousands are made on every start.
+    """
 
     path: str
     location: int
-    stamp: str
+    stamp: int
     regular: bool = True
 
 
@@ -46,12 +48,12 @@ class Tree:
     """What a scan saw; `watched`: the stamps of all paths whose change would make it see something else."""
 
     files: list[Found] = field(default_factory=list)
-    watched: dict[str, str] = field(default_factory=dict)
+    watched: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def unchanged(self) -> bool:
         """Whether a new scan would see the same; by stat calls alone."""
-        return all(stamp.stamp(path) == mark for path, mark in self.watched.items())
+        return stamp.hold(self.watched)
 
 
 def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:

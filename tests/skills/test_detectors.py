@@ -157,7 +157,7 @@ def test_the_ranking_is_the_same_from_the_cache_and_after_changes(tmp_path: Path
 def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
     (skill,) = registry(tmp_path).list_skills()
-    sure = [type(skill)(skill.name, skill.description, skill.path, skill.base_dir, skill.source, stamp="1")]
+    sure = [type(skill)(skill.name, skill.description, skill.path, skill.base_dir, skill.source, stamp=1)]
     cache = tmp_path / "cache"
     before = Ranked(cache).rank("invoice body", sure, 1)
     skill.path.unlink()
@@ -173,7 +173,7 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish:
 
 
 def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
-    sure = [type(s)(s.name, s.description, s.path, s.base_dir, s.source, stamp="1") for s in pool]
+    sure = [type(s)(s.name, s.description, s.path, s.base_dir, s.source, stamp=1) for s in pool]
     data = postings.build(sure)
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -194,7 +194,7 @@ def test_composed_frontmatter_reads_back(description: str, extra: dict[str, Any]
     body = body.replace("\r", "")
     parsed = read(compose({"name": "demo", "description": description, **extra}, body))
     assert parsed.description == description.strip()
-    assert parsed.extra == {key: value for key, value in extra.items()}
+    assert parsed.extra == extra
     assert parsed.body == body
 
 
@@ -216,8 +216,6 @@ PIECES = st.sampled_from(
         "}",
         "'",
         '"',
-    ]
-    + [
         "|\n",
         ">-\n",
         "\t",
@@ -283,5 +281,5 @@ def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
 
 
 def test_the_quick_reading_takes_common_files() -> None:
-    block = "name: a\ndescription: Does x. Use it when y.\nmetadata:\n  version: 1.0.0\n  tags: b\nallowed-tools:\n  - Read\n"
+    block = "name: a\ndescription: Does x. Use it when y.\nmetadata:\n  version: 1.0.0\n  tags: b\ntools:\n  - Read\n"
     assert plain.load(block) is not None

@@ -7,7 +7,7 @@ import os
 import stat
 import tarfile
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +18,9 @@ from skills.archive import Limits, Refused, members, unpack
 from skills.errors import InputError, UnknownSkill
 from skills.suspicion import suspicions
 from tests.skills.tree import put, registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SKILL = b"---\nname: demo\ndescription: Shows.\n---\nBody\n"
 
@@ -197,8 +200,8 @@ def test_bounds_hold_whatever_the_headers_say(tmp_path: Path) -> None:
         pass
     with members(many) as files, pytest.raises(Refused, match="nests deeper"):
         archive._deep(archive.Member(files[0].path.joinpath(*"abcdefghijklmnopqrstuvwxyz"), files[0].open), Limits())
+    (tmp_path / "out").mkdir()
     with members(bomb) as files, pytest.raises(Refused, match="more than 1000 bytes"):
-        (tmp_path / "out").mkdir()
         unpack(files, tmp_path / "out", 0, Limits(size=1_000))
     assert not (tmp_path / "w/.agents").exists()
 

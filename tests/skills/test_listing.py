@@ -17,15 +17,19 @@ def skill(name: str, description: str = "Does things.") -> Skill:
     return Skill(name, description, folder / "SKILL.md", folder, "project")
 
 
+def tree(block: str) -> ET.Element:
+    return ET.fromstring(block)  # noqa: S314 (the text is our own)
+
+
 def names(block: str) -> list[str]:
-    return [item.findtext("name") or "" for item in ET.fromstring(block)]
+    return [item.findtext("name") or "" for item in tree(block)]
 
 
 def test_selected_skills_come_first_and_are_marked() -> None:
     block = render(["b"], [skill("a"), skill("b"), skill("c")])
     assert names(block) == ["b", "a", "c"]
-    assert [item.findtext("selected") for item in ET.fromstring(block)] == ["true", None, None]
-    assert ET.fromstring(block)[0].findtext("location") == "/w/skills/b/SKILL.md"
+    assert [item.findtext("selected") for item in tree(block)] == ["true", None, None]
+    assert tree(block)[0].findtext("location") == "/w/skills/b/SKILL.md"
 
 
 def test_the_block_is_there_even_where_it_is_empty() -> None:
@@ -52,7 +56,7 @@ def test_descriptions_are_shortened_before_skills_are_dropped() -> None:
 
 def test_what_xml_cannot_hold_is_escaped_or_left_out() -> None:
     block = render([], [skill("a", "</skill> <b> & \x00 \ud800 ]]>\nnext")])
-    assert ET.fromstring(block)[0].findtext("description") == "</skill> <b> &   ]]> next"
+    assert tree(block)[0].findtext("description") == "</skill> <b> &   ]]> next"
 
 
 @given(st.lists(st.text(max_size=2_000), max_size=40), st.integers(300, 20_000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 from skills.locations import Location
 from skills.registry import Registry, expand, nearest, summary
 from skills.scan import Bounds, scan
+from skills.stamp import RACY_NS
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:
@@ -237,9 +239,15 @@ def test_a_tampered_index_with_wrong_types_is_not_used(tmp_path: Path) -> None:
     def fresh() -> Registry:
         return Registry(tmp_path, env={}, home=tmp_path / "home", cache=cache, library=tmp_path / "library")
 
+    time.sleep(2 * RACY_NS / 1e9)  # until then the file's stamp is not trusted, and the index not asked
     fresh().scan()
     document = json.loads((cache / "listing.json").read_bytes())
-    for wrong in ([["a", 1, "context", "active", None, None, {}]], [["a", "x", "evil", "active", None, None, {}]], "x"):
+    wrongs: list[object] = [
+        [["a", 1, "context", "active", None, None, {}]],
+        [["a", "x", "evil", "active", None, None, {}]],
+        "x",
+    ]
+    for wrong in wrongs:
         document["entries"][0][4] = wrong
         (cache / "listing.json").write_text(json.dumps(document))
         assert [skill.description for skill in fresh().list_skills()] == ["Does things."]
@@ -270,7 +278,7 @@ def test_arguments_are_not_expanded_twice(tmp_path: Path) -> None:
 def test_an_unknown_name_lists_the_nearest_known_ones(tmp_path: Path) -> None:
     for name in ("code-review", "code-style", *(f"other{number}" for number in range(20))):
         put(tmp_path / f"skills/{name}", name)
-    with pytest.raises(UnknownSkill, match="known skills: code-review, code-style, .* and 12 more"):
+    with pytest.raises(UnknownSkill, match=r"known skills: code-review, code-style, .* and 12 more"):
         registry(tmp_path).load_content("code-reviw")
     assert nearest("x", []) == []
 

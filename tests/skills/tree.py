@@ -19,7 +19,7 @@ def put(folder: Path, name: str, description: str = "Does things.", body: str = 
     return path
 
 
-def registry(workspace: Path, env: Mapping[str, str] | None = None, **options: bool) -> Registry:
+def registry(workspace: Path, env: Mapping[str, str] | None = None, *, strict: bool = False) -> Registry:
     """A registry that sees nothing but this workspace and a home beside it."""
     home = workspace / "home"
-    return Registry(workspace, env=env or {}, home=home, library=workspace / "library", **options)
+    return Registry(workspace, env=env or {}, home=home, strict=strict, library=workspace / "library")
