@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from skills import lenient, plain, safeyaml
+from skills import plain
+from skills.scalar import Fields, Malformed, Unsafe
 from skills.skill import Problem
 from skills.slug import LENGTH, fits, slug
 
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 FRONTMATTER_LIMIT = 64 * 1024
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
-NAME_RULES = frozenset({"name-form", "name-folder"})
 
 _OPENING = re.compile(r"[ \t\n]*---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _TEMPLATE = "begin the file with `---`, `name:` and `description:` lines, and `---`"
 
 
@@ -65,16 +64,32 @@ def split(text: str) -> Split:
     text = text.lstrip("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    opening = _OPENING.match(text)
-    if opening is None:
-        return Split("", text, 1, "it has no frontmatter", _TEMPLATE)
-    line = text.count("\n", 0, opening.end()) + 1
-    closing = _CLOSING.search(text, opening.end())
-    if closing is None:
+    if text.startswith("---\n"):
+        start, line = 4, 2
+    else:
+        opening = _OPENING.match(text)
+        if opening is None:
+            return Split("", text, 1, "it has no frontmatter", _TEMPLATE)
+        start = opening.end()
+        line = text.count("\n", 0, start) + 1
+    end, after = _closing(text, start)
+    if not end:
         return Split("", text, line - 1, "its frontmatter is not closed", "end it with a line `---`")
-    if closing.start() - opening.end() > FRONTMATTER_LIMIT:
+    if end - start > FRONTMATTER_LIMIT:
         return Split("", text, line, f"its frontmatter exceeds {FRONTMATTER_LIMIT} characters", "shorten it")
-    return Split(text[opening.end() : closing.start()], text[closing.end() + 1 :], line)
+    return Split(text[start:end], text[after:], line)
+
+
+def _closing(text: str, start: int) -> tuple[int, int]:
+    """Where the line `---` begins and where the next one does; 0 where there is none."""
+    at = text.find("\n---", start - 1)
+    while at >= 0:
+        end = text.find("\n", at + 4)
+        end = len(text) if end < 0 else end
+        if not text[at + 4 : end].strip(" \t"):
+            return at + 1, end + 1
+        at = text.find("\n---", at + 4)
+    return 0, 0
 
 
 def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> Parsed:
@@ -85,7 +100,7 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
         return _broken(slug(folder or path.parent.name), problem, cut.body)
     try:
         fields, problems = _fields(cut, path)
-    except safeyaml.Malformed as error:
+    except Malformed as error:
         remedy = "write plain `key: value` lines"
         problem = Problem(path, cut.line + error.line - 1, f"its frontmatter is refused: {error.what}", remedy, "yaml")
         return _broken(slug(folder or path.parent.name), problem, cut.body)
@@ -94,9 +109,9 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
 
 def compose(fields: Mapping[str, Any], body: str) -> str:
     """A SKILL.md that `parse` reads back."""
-    import yaml
+    from skills import safeyaml
 
-    block = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=10**6)
+    block = safeyaml.dump(fields)
     return f"---\n{block}---\n{body}"
 
 
@@ -111,23 +126,25 @@ def _broken(name: str, problem: Problem, body: str, others: tuple[Problem, ...] 
     return Parsed(name, "", body, problems=(*others, problem), broken=problem)
 
 
-def _fields(cut: Split, path: Path) -> tuple[safeyaml.Fields, list[Problem]]:
+def _fields(cut: Split, path: Path) -> tuple[Fields, list[Problem]]:
     """The block's fields by the cheapest reading that is right; raises only for what is dangerous."""
     quick = plain.load(cut.block)
     if quick is not None:
         return quick, []
+    from skills import lenient, safeyaml
+
     try:
         return safeyaml.load(cut.block), []
-    except safeyaml.Unsafe:
+    except Unsafe:
         raise
-    except safeyaml.Malformed as error:
+    except Malformed as error:
         line = cut.line + error.line - 1
         what = f"its frontmatter is not valid YAML ({error.what}) and was read as plain text"
         problem = Problem(path, line, what, "put the value in double quotes", "yaml")
         return lenient.read(cut.block), [problem]
 
 
-def _judge(cut: Split, fields: safeyaml.Fields, problems: list[Problem], where: _Where) -> Parsed:
+def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -> Parsed:
     values = fields.values
 
     def fault(key: str, what: str, remedy: str, rule: str) -> Problem:
@@ -181,7 +198,7 @@ def _judge(cut: Split, fields: safeyaml.Fields, problems: list[Problem], where: 
     )
 
 
-def _text(fields: safeyaml.Fields, key: str, cut: Split) -> str:
+def _text(fields: Fields, key: str, cut: Split) -> str:
     """A field that must be text: as it is written, whatever YAML would make of it."""
     for spelling in (key, key.capitalize(), key.upper()):
         if spelling not in fields.values:
@@ -192,6 +209,8 @@ def _text(fields: safeyaml.Fields, key: str, cut: Split) -> str:
         if spelling in fields.texts:
             written = fields.texts[spelling]
             return "" if value is None and written in ("", "~") else written
+        from skills import lenient
+
         return lenient.text(lenient.chunks(cut.block).get(spelling, ""))
     return ""
 
@@ -234,5 +253,8 @@ def _texts(value: Any) -> bool:
 
 
 def _line(cut: Split, key: str) -> int:
-    match = re.search(rf"^{re.escape(key)}[ \t]*:", cut.block, re.MULTILINE | re.IGNORECASE)
-    return cut.line + cut.block.count("\n", 0, match.start()) if match else cut.line
+    at = cut.block.find(f"{key}:") if cut.block.startswith(f"{key}:") else cut.block.find(f"\n{key}:") + 1
+    if at == 0 and not cut.block.startswith(f"{key}:"):
+        match = re.search(rf"^{re.escape(key)}[ \t]*:", cut.block, re.MULTILINE | re.IGNORECASE)
+        at = match.start() if match else 0
+    return cut.line + cut.block.count("\n", 0, at)

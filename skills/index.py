@@ -6,10 +6,8 @@ A JSON file: reading one cannot run code. One that is stale, broken or of anothe
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -22,13 +20,15 @@ if TYPE_CHECKING:
 
     from skills.locations import Location
 
-VERSION = 1
+VERSION = 2
 _KINDS = get_args(Kind)
 _STATES = get_args(State)
 
 
 def cache_folder(workspace: Path) -> Path:
     """The folder in the user's cache that holds what is remembered of a workspace."""
+    import hashlib
+
     import platformdirs
 
     digest = hashlib.sha256(os.fsencode(workspace.absolute())).hexdigest()[:16]
@@ -42,7 +42,7 @@ def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] 
         if document["version"] != VERSION or document["locations"] != _key(locations):
             return None
         watched = document["watched"]
-        if not all(isinstance(mark, str) for mark in watched.values()):
+        if not all(isinstance(mark, int) for mark in watched.values()):
             return None
         problems = [_problem(row) for row in document["problems"]]
         entries = [_entry(row, locations) for row in document["entries"]]
@@ -66,6 +66,8 @@ def save(path: Path, locations: Sequence[Location], tree: Tree, entries: Sequenc
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file whole or not at all."""
+    import tempfile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".weft-")
     try:
@@ -85,39 +87,39 @@ def _key(locations: Sequence[Location]) -> list[list[Any]]:
 def _row(entry: Entry) -> list[Any]:
     found = entry.found
     skills = [[s.name, s.description, s.kind, s.state, s.reason, s.model, s.extra] for s in entry.skills]
-    problems = [_plain(problem) for problem in entry.problems]
-    return [found.path, found.location, found.stamp, found.regular, skills, problems]
+    problems = [_plain(problem, found.path) for problem in entry.problems]
+    return [*found, skills, problems]
 
 
 def _entry(row: list[Any], locations: Sequence[Location]) -> Entry:
     path, number, mark, regular, skills, problems = row
-    found = Found(_text(path), number, _text(mark), bool(regular))
+    if type(path) is not str or type(number) is not int or type(mark) is not int:
+        raise TypeError(path)
     file = Path(path)
     folder = file.parent
     source = locations[number].source
     made = []
     for name, description, kind, state, reason, model, extra in skills:
-        if kind not in _KINDS or state not in _STATES or not isinstance(extra, dict):
+        if not (kind in _KINDS and state in _STATES and type(extra) is dict):
             raise ValueError(kind)
-        described = _text(name), _text(description), file, folder, source
-        made.append(Skill(*described, kind, state, _maybe(reason), _maybe(model), extra, mark))
-    return Entry(found, tuple(made), tuple(_problem(row) for row in problems))
+        if not (type(name) is str and type(description) is str and _maybe(reason) and _maybe(model)):
+            raise TypeError(name)
+        made.append(Skill(name, description, file, folder, source, kind, state, reason, model, extra, mark))
+    found = Found(path, number, mark, bool(regular))
+    return Entry(found, tuple(made), tuple([_problem(row, file) for row in problems]) if problems else ())
 
 
-def _plain(problem: Problem) -> list[Any]:
-    return [str(problem.path), problem.line, problem.what, problem.remedy, problem.rule]
+def _plain(problem: Problem, here: str = "") -> list[Any]:
+    path = str(problem.path)
+    return [None if path == here else path, problem.line, problem.what, problem.remedy, problem.rule]
 
 
-def _problem(row: list[Any]) -> Problem:
+def _problem(row: list[Any], here: Path | None = None) -> Problem:
     path, line, what, remedy, rule = row
-    return Problem(Path(path), int(line), _text(what), _text(remedy), _text(rule))
+    if not (type(line) is int and type(what) is str and type(remedy) is str and type(rule) is str):
+        raise TypeError(line)
+    return Problem(here if path is None and here is not None else Path(path), line, what, remedy, rule)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(type(value))
-    return value
-
-
-def _maybe(value: Any) -> str | None:
-    return None if value is None else _text(value)
+def _maybe(value: Any) -> bool:
+    return value is None or type(value) is str

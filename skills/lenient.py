@@ -10,7 +10,8 @@ import re
 import textwrap
 from typing import Any
 
-from skills.safeyaml import Fields, Malformed, Unsafe, load
+from skills.safeyaml import load
+from skills.scalar import Fields, Malformed, Unsafe
 
 _KNOWN = "name|description|license|compatibility|metadata|allowed-tools|model|arguments|when_to_use"
 _KEY = re.compile(rf"(?:([A-Za-z_][\w.-]*)[ \t]*:(?=\s|$)|({_KNOWN}):)", re.IGNORECASE)

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from skills.safeyaml import Fields, resolve
+from skills.scalar import Fields, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Tabs, control characters, and what YAML takes for line ends, byte order marks or nothing at all.
 _ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_SCALAR = r"""(?:"([^"\\]*)"|'([^']*)'|([^\s\-?:,\[\]{}#&*!|>'"%@`=<][^\n]*?)) *"""
-_LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_-]*):(?: +(?:([|>]-?)|{_SCALAR}))? *")
-_NESTED = re.compile(rf"( +)([A-Za-z_][A-Za-z0-9_-]*): +{_SCALAR}")
-_ITEM = re.compile(rf"( *)- {_SCALAR}")
+_UNSURE = object()
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_STYLES = frozenset({"|", "|-", ">", ">-"})
+# What a plain scalar may not begin with; `=` and `<` mean something of their own in YAML 1.1.
+_INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<")
 
 
 def load(block: str) -> Fields | None:
@@ -33,33 +34,38 @@ def load(block: str) -> Fields | None:
         at += 1
         if not line:
             continue
-        found = _LINE.fullmatch(line)
-        if found is None:
+        key, colon, rest = line.partition(":")
+        if not colon or rest[:1] not in ("", " ") or not _KEY.fullmatch(key):
             return None
-        key, style, double, single, plain = found.groups()
-        if plain is not None:
-            if not _whole(plain) or not _top(lines, at):
-                return None
-            value = resolve(plain)
-            if not isinstance(value, str):
-                fields.texts[key] = plain
-            else:
-                fields.texts.pop(key, None)
-            fields.values[key] = value
-            continue
+        text = rest.strip(" ")
+        end = at
+        if not text or text in _STYLES:
+            end = _end(lines, at)
+            value = _folded(lines[at:end], text) if text else _nested(lines[at:end])
+        elif _top(lines, at):
+            value = _scalar(text)
+        else:
+            return None
+        if value is _UNSURE:
+            return None
         fields.texts.pop(key, None)
-        if double is not None or single is not None:
-            if not _top(lines, at):
-                return None
-            fields.values[key] = double if double is not None else single
-            continue
-        end = _end(lines, at)
-        value = _folded(lines[at:end], style) if style else _nested(lines[at:end])
-        if value is None:
-            return None
+        if end == at and not isinstance(value, str):
+            fields.texts[key] = text
         fields.values[key] = value
         at = end
     return fields if fields.values else None
+
+
+def _scalar(text: str) -> Any:
+    """A scalar of one line."""
+    first = text[0]
+    if first not in _INDICATORS:
+        return resolve(text) if _whole(text) else _UNSURE
+    if first in "'\"" and len(text) > 1 and text[-1] == first:
+        inner = text[1:-1]
+        if first not in inner and (first == "'" or "\\" not in inner):
+            return inner
+    return _UNSURE
 
 
 def _whole(plain: str) -> bool:
@@ -81,33 +87,40 @@ def _end(lines: Sequence[str], at: int) -> int:
     return at
 
 
-def _folded(lines: Sequence[str], style: str) -> str | None:
+def _folded(lines: Sequence[str], style: str) -> Any:
     """A block scalar whose lines are all indented alike, with none blank."""
     if not lines:
-        return None
+        return _UNSURE
     indent = len(lines[0]) - len(lines[0].lstrip(" "))
     inner = [line[indent:] for line in lines]
     if indent == 0 or any(
-        line[:indent].strip() or not text or text[0] == " " for line, text in zip(lines, inner, strict=True)
+        line[:indent].strip() or text[:1] in ("", " ") for line, text in zip(lines, inner, strict=True)
     ):
-        return None
+        return _UNSURE
     text = (" " if style[0] == ">" else "\n").join(inner)
     return text if style.endswith("-") else text + "\n"
 
 
 def _nested(lines: Sequence[str]) -> Any:
-    """One level of `key: value` lines or of `- value` items, all indented alike; None where it is more."""
+    """One level of `key: value` lines or of `- value` items, all indented alike."""
     if not lines:
-        return None
-    form = _ITEM if lines[0].lstrip(" ").startswith("-") else _NESTED
-    found = [form.fullmatch(line) for line in lines]
+        return _UNSURE
+    indent = len(lines[0]) - len(lines[0].lstrip(" "))
+    listed = lines[0][indent] == "-" if len(lines[0]) > indent else False
+    if indent == 0 and not listed:
+        return _UNSURE
     pairs: list[tuple[str, Any]] = []
-    for match in found:
-        if match is None or match[1] != (found[0] or match)[1]:
-            return None
-        double, single, plain = match.groups()[-3:]
-        if plain is not None and not _whole(plain):
-            return None
-        value = resolve(plain) if plain is not None else double if double is not None else single
-        pairs.append((match[2] if form is _NESTED else "", value))
-    return dict(pairs) if form is _NESTED else [value for _, value in pairs]
+    for line in lines:
+        if line[:indent].strip() or line[indent : indent + 1] in ("", " "):
+            return _UNSURE
+        key, mark, rest = ("", *line[indent:].partition("-")[1:]) if listed else line[indent:].partition(":")
+        text = rest.strip(" ")
+        if not mark or not text or rest[0] != " " or (listed and line[indent] != "-"):
+            return _UNSURE
+        if not listed and not _KEY.fullmatch(key):
+            return _UNSURE
+        value = _scalar(text)
+        if value is _UNSURE:
+            return _UNSURE
+        pairs.append((key, value))
+    return [value for _, value in pairs] if listed else dict(pairs)

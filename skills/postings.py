@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills import frontmatter
 from skills.clauses import cut
-from skills.entry import read_all
+from skills.context import read_all
 from skills.index import write
 from skills.stamp import NONE, RACY
 from skills.words import terms
@@ -212,9 +212,9 @@ def _lay(mark: str, parts: Mapping[str, bytes]) -> bytes:
     return b"".join((room.to_bytes(8, "little"), head, *laid))
 
 
-def _recall(old: Postings) -> dict[tuple[str, str, str], Source]:
+def _recall(old: Postings) -> dict[tuple[str, str, int], Source]:
     """What the old file knows, by path, name and stamp; nothing where it is not sound."""
-    found: dict[tuple[str, str, str], Source] = {}
+    found: dict[tuple[str, str, int], Source] = {}
     with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
         words = old.vocabulary()
         for at, (name, path, mark, own, referrals) in enumerate(old.docs()):

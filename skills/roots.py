@@ -61,7 +61,7 @@ class Roots:
         """A descriptor of a resolved path."""
         try:
             return _descend(real)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise Refused("NOT_FOUND", f"there is no {real}; ListFiles shows what is there") from error
         except PermissionError as error:
             raise Refused("PERMISSION_DENIED", f"the system does not let {real} be read") from error

@@ -6,47 +6,21 @@ nesting nor aliases that multiply can exhaust anything: an alias costs as much a
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skills.scalar import Fields, Malformed, Unsafe, resolve
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 DEPTH = 32
 NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
-_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
-_WORDS: dict[str, bool | None] = {"": None, "~": None}
-_WORDS |= {form(word): None for word in ("null",) for form in (str.lower, str.title, str.upper)}
-_WORDS |= {form(w): True for w in ("true", "yes", "on") for form in (str.lower, str.title, str.upper)}
-_WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower, str.title, str.upper)}
-
-
-class Malformed(ValueError):
-    """The text is not YAML; `line` counts from 1 within it."""
-
-    def __init__(self, what: str, line: int) -> None:
-        super().__init__(what)
-        self.what = what
-        self.line = line
-
-
-class Unsafe(Malformed):
-    """The text asks for objects, or for more depth or size than any honest file needs."""
-
-
-@dataclass(slots=True)
-class Fields:
-    """A mapping's values, and as `texts` the source text of those scalars that are no strings."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -59,23 +33,33 @@ class _Open:
     key: str | None = None
 
 
-def resolve(text: str) -> Any:
-    """What an unquoted scalar means: null, a truth value, a number, or the text itself (dates stay text)."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    return text
-
-
 def load(text: str) -> Fields:
     """The mapping that the text holds."""
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.YAMLError as error:
         raise Malformed(_explain(error), _line(error)) from error
+
+
+def dump(fields: Mapping[str, Any]) -> str:
+    """A mapping as YAML that `load` reads back."""
+    text: str = yaml.dump(dict(fields), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what other styles would not bring back: line ends of any kind, and what does not print."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
 
 
 class _Builder:
@@ -115,8 +99,6 @@ class _Builder:
         self._check_tag(event)
         plain = event.tag is None and event.implicit[0]
         value = resolve(event.value) if plain else event.value
-        if len(self.stack) == 1 and self.stack[0].key is not None and not isinstance(value, str):
-            self.fields.texts[self.stack[0].key] = event.value
         self._add(value, 1, event, text=event.value)
         if event.anchor:
             self.anchors[event.anchor] = (value, 1)
@@ -156,7 +138,15 @@ class _Builder:
             parent.key = text
         else:
             parent.value[parent.key] = value
+            if len(self.stack) == 1:
+                self._remember(parent.key, value, text)
             parent.key = None
+
+    def _remember(self, key: str, value: Any, text: str | None) -> None:
+        if text is None or isinstance(value, str):
+            self.fields.texts.pop(key, None)
+        else:
+            self.fields.texts[key] = text
 
     def _check_tag(self, event: Any) -> None:
         tag = event.tag

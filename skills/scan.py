@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skills import stamp
 from skills.skill import Problem
@@ -31,13 +31,15 @@ class Bounds:
     entries: int = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file that makes skills, the number of the location it lies in, and its stamp."""
+class Found(NamedTuple):
+    """A file that makes skills, the number of the location it lies in, and its stamp.
+
+    A tuple, as thousands are made on every start.
+    """
 
     path: str
     location: int
-    stamp: str
+    stamp: int
     regular: bool = True
 
 
@@ -46,12 +48,12 @@ class Tree:
     """What a scan saw; `watched`: the stamps of all paths whose change would make it see something else."""
 
     files: list[Found] = field(default_factory=list)
-    watched: dict[str, str] = field(default_factory=dict)
+    watched: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def unchanged(self) -> bool:
         """Whether a new scan would see the same; by stat calls alone."""
-        return all(stamp.stamp(path) == mark for path, mark in self.watched.items())
+        return stamp.hold(self.watched)
 
 
 def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:
@@ -112,13 +114,15 @@ class _Walk:
                 self._tell("folders", path, f"more than {self.bounds.folders} folders: the rest is not searched")
                 return
             self.seen.add((found.st_dev, found.st_ino))
-            for entry in reversed(self._entries(path)):
-                if entry.name in self.names and not entry.is_symlink():
-                    self.file(entry.path, number)
-                elif entry.is_symlink():
+            below = []
+            for entry in self._entries(path):
+                if entry.is_symlink():
                     links.append((entry.path, depth + 1))
+                elif entry.name in self.names:
+                    self.file(entry.path, number)
                 elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
-                    stack.append((entry.path, depth + 1))
+                    below.append((entry.path, depth + 1))
+            stack.extend(reversed(below))
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:

@@ -13,6 +13,9 @@ Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
 Kind = Literal["context", "executable"]
 State = Literal["active", "shadowed", "disabled", "broken"]
 
+# The faults for which `--strict-skills` drops a skill.
+NAME_RULES = frozenset({"name-form", "name-folder"})
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -45,4 +48,4 @@ class Skill:
     reason: str | None = None
     model: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    stamp: str = field(default="", compare=False, repr=False)
+    stamp: int = field(default=0, compare=False, repr=False)

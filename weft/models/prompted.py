@@ -26,8 +26,8 @@ def without_tools(request: Request) -> Request:
     """The request with its tools in words, for a model that takes none."""
     spoken = [_spoken(message) for message in request.messages]
     if request.tools and request.may_call_tools:
-        first = spoken[0]
-        spoken[0] = replace(first, content=first.content + _RULES + _described(request.tools))
+        asked = next(place for place, message in enumerate(spoken) if message.role == "user")
+        spoken[asked] = replace(spoken[asked], content=spoken[asked].content + _RULES + _described(request.tools))
     return replace(request, messages=tuple(spoken), tools=())
 
 

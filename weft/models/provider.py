@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,8 @@ def load() -> Any:
     """litellm, imported once and made quiet."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    # pydantic grumbles about a type of litellm's own whenever an answer is streamed
+    warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     import litellm
 
     litellm.suppress_debug_info = True
@@ -43,12 +47,12 @@ def preload() -> None:
 
 
 async def close() -> None:
-    """Close litellm's connections, if it was ever loaded."""
-    import sys
-
+    """Close litellm's connections, if it was ever loaded; a later call opens new ones."""
     if "litellm" in sys.modules:
+        litellm = load()
         with suppress(Exception):  # the run is over; what cannot be closed ends with the process
-            await load().close_litellm_async_clients()
+            await litellm.close_litellm_async_clients()
+            litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 @dataclass(frozen=True, slots=True)

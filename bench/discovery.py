@@ -1,0 +1,70 @@
+"""How long finding skills takes, against merely reading their files: `python bench/discovery.py FOLDER [COUNT]`.
+
+FOLDER holds SKILL.md files at any depth; they are copied, over and over, into a workspace of COUNT skills (5,000).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from skills.registry import Registry
+
+_WARM = """
+import sys
+from pathlib import Path
+from skills.registry import Registry
+registry = Registry(Path(sys.argv[1]), env={}, home=Path(sys.argv[1]) / "home", cache=Path(sys.argv[1]) / "cache")
+assert len(registry.list_skills(all=True)) >= int(sys.argv[2])
+"""
+
+
+def best(times: int, work: list[str]) -> float:
+    """The shortest time of several that a process takes."""
+    spent = []
+    for _ in range(times):
+        started = time.perf_counter()
+        subprocess.run(work, check=True)
+        spent.append(time.perf_counter() - started)
+    return min(spent)
+
+
+def main(folder: Path, count: int) -> None:
+    sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name)
+        paths = [workspace / f"skills/g{i // 100}/s{i}/SKILL.md" for i in range(count)]
+        for i, path in enumerate(paths):
+            path.parent.mkdir(parents=True)
+            path.write_bytes(sources[i % len(sources)])
+        time.sleep(0.1)
+        reading, cold = [], []
+        for round_ in range(3):
+            started = time.perf_counter()
+            for path in paths:
+                path.read_bytes()
+            reading.append(time.perf_counter() - started)
+            cache = workspace / f"cache{round_}"
+            started = time.perf_counter()
+            registry = Registry(workspace, env={}, home=workspace / "home", cache=cache)
+            registry.scan()
+            cold.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        assert not registry.refresh()
+        confirm = time.perf_counter() - started
+        Registry(workspace, env={}, home=workspace / "home", cache=workspace / "cache").scan()
+        bare = best(5, [sys.executable, "-c", "pass"])
+        warm = best(5, [sys.executable, "-c", _WARM, str(workspace), str(count)])
+    print(f"{count} skills: reading their bytes {1000 * min(reading):.0f} ms")
+    print(f"cold listing {1000 * min(cold):.0f} ms: {min(cold) / min(reading):.1f} times that")
+    print(f"confirming that nothing changed {1000 * confirm:.0f} ms")
+    print(f"warm start {1000 * warm:.0f} ms: {warm / bare:.1f} times `python -c pass` ({1000 * bare:.0f} ms)")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python bench/discovery.py FOLDER [COUNT]")
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 5_000)

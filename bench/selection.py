@@ -1,0 +1,128 @@
+"""How well goals select skills: `python bench/selection.py CORPUS`.
+
+CORPUS holds `skills/<pool>/**/SKILL.md` and `queries.jsonl`, a line for each goal:
+`{"id", "pool", "goal", "expected"}`, `expected` null where nothing should be selected.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.context import context
+from skills.locations import Location
+from skills.ranked import Ranked
+from skills.scan import scan
+
+if TYPE_CHECKING:
+    from skills.skill import Skill
+
+KEEP = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A goal's expected skill: its place in the ranking (0: not in it) and the confidence of the first."""
+
+    place: int
+    confidence: float
+
+
+def pool_of(folder: Path) -> list[Skill]:
+    """The skills of one collection, one of each name."""
+    place = Location(folder, "project")
+    found = [skill for file in scan([place], ["SKILL.md"]).files for skill in context(file, place).skills]
+    return list({skill.name: skill for skill in found if skill.state == "active"}.values())
+
+
+def outcome(detector: Ranked, goal: dict[str, Any], pool: list[Skill]) -> Outcome:
+    """Where the expected skill comes among the first ten."""
+    ranked = detector.rank(goal["goal"], pool, 10)
+    names = [selection.name for selection in ranked]
+    place = names.index(goal["expected"]) + 1 if goal["expected"] in names else 0
+    return Outcome(place, ranked[0].score if ranked else 0.0)
+
+
+def figures(outcomes: list[Outcome]) -> tuple[float, float, float]:
+    """R@1, R@5 and MRR."""
+    count = len(outcomes) or 1
+    first = sum(each.place == 1 for each in outcomes) / count
+    five = sum(0 < each.place <= 5 for each in outcomes) / count
+    return first, five, sum(1 / each.place for each in outcomes if each.place) / count
+
+
+def line(name: str, values: tuple[float, float, float]) -> str:
+    return f"{name:<40} R@1 {values[0]:.3f}  R@5 {values[1]:.3f}  MRR {values[2]:.3f}"
+
+
+def main(corpus: Path) -> None:
+    goals = [json.loads(text) for text in (corpus / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    pools = {folder.name: pool_of(folder) for folder in sorted((corpus / "skills").iterdir()) if folder.is_dir()}
+    asked = sorted({goal["pool"] for goal in goals})
+    detectors = {name: Ranked() for name in asked}
+    right: list[float] = []
+    each: list[tuple[float, float, float]] = []
+    for name in asked:
+        own = [
+            outcome(detectors[name], goal, pools[name]) for goal in goals if goal["pool"] == name and goal["expected"]
+        ]
+        right += [found.confidence for found in own if found.place == 1]
+        each.append(figures(own))
+        print(line(f"{name} ({len(pools[name])} skills, {len(own)} goals)", each[-1]))
+    print(line("macro", tuple(sum(column) / len(each) for column in zip(*each, strict=True))))
+    everything = list({skill.name: skill for pool in pools.values() for skill in pool}.values())
+    whole = Ranked()
+    found = [outcome(whole, goal, everything) for goal in goals if goal["expected"]]
+    print(line(f"one pool of all ({len(everything)} skills)", figures(found)))
+    threshold = sorted(right)[int((1 - KEEP) * len(right))]
+    none = [goal for goal in goals if goal["expected"] is None]
+    near = [outcome(detectors[goal["pool"]], goal, pools[goal["pool"]]).confidence for goal in none]
+    print(f"threshold that keeps {KEEP:.0%} of the right first selections: {threshold:.4f}")
+    print(f"  near-field goals that expect none: selected for {share(near, threshold):.3f} of {len(near)}")
+    for name in asked:
+        other = [goal for goal in goals if goal["pool"] != name and goal["expected"]]
+        if other:
+            scores = [outcome(detectors[name], goal, pools[name]).confidence for goal in other]
+            print(f"  another field's goals on {name}: selected for {share(scores, threshold):.3f} of {len(scores)}")
+    speed(everything, [goal["goal"] for goal in goals])
+
+
+def share(scores: list[float], threshold: float) -> float:
+    return sum(score >= threshold for score in scores) / (len(scores) or 1)
+
+
+def speed(skills: list[Skill], goals: list[str], count: int = 5_000) -> None:
+    """Milliseconds a goal at 5,000 skills: the corpus over and over under other names."""
+    many = [
+        replace(skills[i % len(skills)], name=f"{skills[i % len(skills)].name[:50]}-{i}", stamp=i + 1)
+        for i in range(count)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        Ranked(Path(folder)).rank(goals[0], many, 5)
+        cold = time.perf_counter() - started
+        size = (Path(folder) / "postings.bin").stat().st_size
+        detector = Ranked(Path(folder))
+        started = time.perf_counter()
+        detector.rank(goals[0], many, 5)
+        load = time.perf_counter() - started
+        times = []
+        for goal in goals[:: max(1, len(goals) // 300)]:
+            started = time.perf_counter()
+            detector.rank(goal, many, 5)
+            times.append(time.perf_counter() - started)
+    times.sort()
+    mean, high = 1000 * sum(times) / len(times), 1000 * times[int(0.95 * len(times))]
+    print(f"{count} skills: index made in {cold:.1f} s ({size / 1e6:.0f} MB), loaded in {1000 * load:.0f} ms;")
+    print(f"  a goal warm: {mean:.1f} ms mean, {high:.1f} ms at the 95th percentile")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python bench/selection.py CORPUS")
+    main(Path(sys.argv[1]))

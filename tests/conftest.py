@@ -1,0 +1,100 @@
+"""Fixtures that several folders share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.openai_server import OpenAIServer, Script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+CATALOGING = """---
+name: cataloging-apis
+description: Write API documentation. Catalogs the endpoints of a service with their parameters and answers.
+---
+# Cataloging APIs
+
+List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus on: $ARGUMENTS
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A workspace with the skill `cataloging-apis`."""
+    folder = tmp_path / "work"
+    add_skill(folder, "cataloging-apis", CATALOGING)
+    return folder
+
+
+def add_skill(workspace: Path, name: str, text: str) -> Path:
+    """Put a SKILL.md into a workspace."""
+    folder = workspace / "skills" / name
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAIServer]]:
+    """Start a scripted server; litellm finds it through the providers' own variables."""
+    running: list[OpenAIServer] = []
+
+    def start(script: Script) -> OpenAIServer:
+        server = OpenAIServer(script).__enter__()
+        running.append(server)
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+        return server
+
+    yield start
+    for server in running:
+        server.__exit__()
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for each test, so that nothing of the user's is read or written."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in list(os.environ):
+        if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
+            monkeypatch.delenv(name)
+    return home
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def weft() -> Callable[..., Ran]:
+    """The real command line, in a process of its own."""
+
+    def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None) -> Ran:
+        done = subprocess.run(
+            [sys.executable, "-m", "weft", *arguments],
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,127 @@
+"""The commands that need no model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Ran, add_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Weft = Callable[..., Ran]
+
+
+def test_help_has_examples(weft: Weft) -> None:
+    for command in ((), ("run",), ("plan",), ("skills",)):
+        ran = weft(*command, "--help")
+        assert ran.status == 0
+        assert "Examples:" in ran.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["skills", "list"], ["doctor"]])
+def test_what_needs_no_model_never_loads_litellm(workspace: Path, arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom weft.cli.main import main\n"
+        f"try:\n    main({arguments!r})\n"
+        "except SystemExit:\n    print('LOADED' if 'litellm' in sys.modules else 'FREE', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=workspace, capture_output=True, text=True, check=False)
+    assert done.stderr.rstrip().endswith("FREE"), done.stderr
+
+
+def test_importing_weft_reads_writes_and_loads_next_to_nothing(tmp_path: Path) -> None:
+    code = "import sys, weft; print([m for m in ('litellm', 'networkx', 'jinja2', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_skills_list_has_the_contracts_fields(workspace: Path, weft: Weft) -> None:
+    add_skill(workspace, "broken", "no frontmatter here")
+    ran = weft("skills", "list", "--json", "--workspace", str(workspace))
+    rows = {row["name"]: row for row in json.loads(ran.out)}
+    folder = workspace / "skills" / "cataloging-apis"
+    assert rows["cataloging-apis"] == {
+        "name": "cataloging-apis",
+        "description": "Write API documentation. Catalogs the endpoints of a service with their parameters and answers.",
+        "path": str(folder / "SKILL.md"),
+        "base_dir": str(folder),
+        "source": "project",
+        "kind": "context",
+        "state": "active",
+        "reason": None,
+    }
+    assert "broken" in ran.err
+    everything = json.loads(weft("skills", "list", "--json", "--all", "--workspace", str(workspace)).out)
+    assert any(row["state"] == "broken" and row["reason"] for row in everything)
+
+
+def test_skills_select_says_which_how_well_and_why(workspace: Path, weft: Weft) -> None:
+    ran = weft("skills", "select", "--json", "Write the API documentation", cwd=workspace)
+    document = json.loads(ran.out)
+    assert document["goal"] == "Write the API documentation"
+    first = document["selected"][0]
+    assert first["name"] == "cataloging-apis"
+    assert 0 < first["score"] <= 1
+    assert "documentation" in first["reason"]
+    assert "No skill fits" in weft("skills", "select", "Bake a sourdough loaf", cwd=workspace).err
+    assert "cataloging-apis" in weft("skills", "select", "Write the API documentation", cwd=workspace).out
+
+
+def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) -> None:
+    ran = weft("skills", "show", "cataloging-apis", "--args", "GET only", cwd=workspace)
+    assert ran.out.startswith(f"Base directory for this skill: {workspace / 'skills' / 'cataloging-apis'}")
+    assert "Focus on: GET only" in ran.out
+    assert (
+        "cataloging-apis" in json.loads(weft("skills", "show", "cataloging-apis", "--json", cwd=workspace).out)["name"]
+    )
+    ran = weft("skills", "show", "catalog", "--json", cwd=workspace)
+    assert ran.status == 2
+    assert "cataloging-apis" in json.loads(ran.out)["error"]["message"]
+
+
+def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:
+    ran = weft("doctor", cwd=workspace)
+    assert ran.status == 4
+    assert "!!  model" in ran.out
+    ran = weft("doctor", "--json", cwd=workspace, env={"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret"})
+    assert ran.status == 0, ran.out
+    findings = json.loads(ran.out)
+    topics = {one["topic"] for one in findings}
+    assert {"weft", "packages", "model", "keys", "settings", "skills", "prompts", "sandbox", "store"} <= topics
+    assert "sk-very-secret" not in ran.out
+    assert any(one["found"] == "OPENAI_API_KEY" for one in findings)
+
+
+def test_doctor_finds_a_template_that_lacks_a_variable(workspace: Path, weft: Weft) -> None:
+    seed = workspace / ".agents" / "seed"
+    seed.mkdir(parents=True)
+    (seed / "task.j2").write_text("<% block system %><% endblock %><% block user %><% endblock %>", encoding="utf-8")
+    ran = weft("doctor", cwd=workspace)
+    assert "lacks <<goal>>, <<instruction>>, <<results>>" in ran.out
+
+
+def test_completion_installs_once_with_one_command(weft: Weft, own_home: Path) -> None:
+    (own_home / ".bashrc").write_text("alias x=y", encoding="utf-8")
+    for _ in range(2):
+        assert weft("completion", env={"SHELL": "/bin/bash"}).status == 0
+    lines = (own_home / ".bashrc").read_text(encoding="utf-8").splitlines()
+    assert lines == ["alias x=y", 'eval "$(_WEFT_COMPLETE=bash_source weft)"']
+    assert weft("completion", "--print", "fish").out.startswith("_WEFT_COMPLETE=fish_source")
+    assert weft("completion", env={"SHELL": "/bin/nonsense"}).status == 2
+
+
+def test_a_package_that_shadows_one_of_wefts_is_named(tmp_path: Path) -> None:
+    (tmp_path / "planner.py").write_text("", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "import weft"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert str(tmp_path / "planner.py") in done.stderr
+    assert "Rename or move that file" in done.stderr

@@ -1,0 +1,210 @@
+"""`weft run` and `weft plan` as a person or a script uses them: real processes, a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from tests.conftest import Ran
+from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = ("--model", "openai/test-model")
+GOAL = "Write the API documentation of the to-do service"
+SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}
+PLAN = {"tasks": [SURVEY, {"id": "brief", "action_type": "llm", "depends_on": ["survey"]}], "synthesis": "short"}
+
+
+def test_json_holds_one_document_and_progress_goes_to_stderr(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    ran = weft("run", "--json", *MODEL, "--workspace", str(workspace), GOAL)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["status"] == "done"
+    assert document["skills"] == ["cataloging-apis"]
+    assert [task["status"] for task in document["tasks"]] == ["done", "done"]
+    assert "skills selected: cataloging-apis" in ran.err
+    assert "sk-test" not in ran.out + ran.err
+
+
+def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN, synthesis="# Endpoints"))
+    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=GOAL)
+    assert ran.status == 0, ran.err
+    assert ran.out == "# Endpoints\n"
+    assert "done · 2/2 tasks · 4 calls · 60 tokens · cost unknown" in ran.err
+
+
+def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, serve: Serve, weft: Weft) -> None:
+    plan = {"tasks": [SURVEY, {"id": "other", "action_type": "llm", "instruction": "fail"}], "synthesis": "both"}
+
+    def some(call: Call) -> Answer:
+        return Fail(400, "cannot") if instruction(call) == "fail" else Say("ok")
+
+    serve(scripted(plan, task=some))
+    target = workspace / "answer.md"
+    ran = weft("run", *MODEL, "-q", "-o", str(target), GOAL, cwd=workspace)
+    assert ran.status == 1
+    assert ran.out == ""
+    assert "Missing from this answer" in target.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["run", "--json", GOAL], 4, "no model is chosen"),
+        (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
+        (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
+        (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),
+        (["run", "--json", "--model", "openai/x", "-o", "no/such/folder/x.md", GOAL], 2, "no folder"),
+        (["run", "--json", "--workspace", "nowhere", GOAL], 2, "is no folder"),
+        (["run", "--json", "--no-such-option", GOAL], 2, "No such option"),
+        (["run", "--json", "--model", "openai/x", "--max-tokens", "-5", GOAL], 4, "above 0"),
+        (["run", "--json", "--model", "openai/x", "--plan", "missing.yaml", GOAL], 2, "cannot be read"),
+        (["run", "--json", "--model", "openai/x", "--detector", "psychic", GOAL], 2, "no detector 'psychic'"),
+        (["frobnicate", "--json"], 2, "No such command"),
+    ],
+)
+def test_what_cannot_begin_is_said_with_a_hint_and_no_traceback(
+    workspace: Path, weft: Weft, arguments: list[str], status: int, says: str
+) -> None:
+    ran = weft(*arguments, cwd=workspace)
+    assert ran.status == status, ran.err
+    error = json.loads(ran.out)["error"]
+    assert set(error) == {"code", "message", "hint"}
+    assert says in error["message"]
+    assert "Traceback" not in ran.err
+
+
+def test_a_refused_key_exits_4_and_names_the_variable(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda _: Fail(401, "bad key"))
+    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    assert ran.status == 4
+    error = json.loads(ran.out)["error"]
+    assert error["code"] == "KEY_REFUSED"
+    assert "OPENAI_API_KEY" in error["hint"]
+
+
+def test_a_missing_key_exits_4(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace, env={"OPENAI_API_KEY": ""})
+    assert ran.status == 4
+    assert json.loads(ran.out)["error"]["code"] == "KEY_REFUSED"
+    assert server.calls == []
+
+
+def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    ran = weft("run", "--json", *MODEL, "--max-tokens", "15", GOAL, cwd=workspace)
+    assert ran.status == 5
+    document = json.loads(ran.out)
+    assert document["status"] == "stopped"
+    assert [task["status"] for task in document["tasks"]] == ["cancelled", "pending"]
+
+
+def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(scripted(PLAN))
+    path = workspace / "plan.yaml"
+    ran = weft("plan", "--json", *MODEL, "-o", str(path), GOAL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert document == json.loads(ran.out)
+    document["tasks"][0]["instruction"] = "List only the public ones"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    server.calls.clear()
+    ran = weft("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    assert server.asked("decomposer") == []
+    assert instruction(server.asked("task")[0]) == "List only the public ones"
+
+    document["tasks"][0]["depends_on"] = ["brief"]
+    document["tasks"][1]["name"] = 5
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    ran = weft("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
+    assert ran.status == 2
+    message = json.loads(ran.out)["error"]["message"]
+    assert "in a circle: survey → brief → survey" in message
+    assert "'name' must be a string" in message
+
+
+def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda _: Say('{"tasks": [], "clarification": "Which service?"}'))
+    ran = weft("run", *MODEL, GOAL, cwd=workspace)
+    assert ran.status == 1
+    assert "It needs to know: Which service?" in ran.err
+    assert "weft run --answer" in ran.err
+    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    assert json.loads(ran.out)["question"] == "Which service?"
+
+
+def test_a_dry_run_shows_selection_prompt_and_estimate_without_a_call(
+    workspace: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--dry-run", *MODEL, GOAL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    for text in ("cataloging-apis", "<available_skills>", "Estimate: about"):
+        assert text in ran.out
+    document = json.loads(weft("run", "--dry-run", "--json", GOAL, cwd=workspace).out)
+    assert document["selected"][0]["name"] == "cataloging-apis"
+    assert server.calls == []
+
+
+def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve) -> None:
+    server = serve(scripted(PLAN, task=lambda _: Say("late", after=30)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "weft", "run", "--json", *MODEL, GOAL],
+        cwd=workspace,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not server.asked("task") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    document = json.loads(out)
+    assert document["status"] == "interrupted"
+    assert [task["status"] for task in document["tasks"]] == ["cancelled", "pending"]
+    assert "Traceback" not in err
+
+
+def test_settings_come_from_flag_environment_and_files_in_that_order(
+    workspace: Path, own_home: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(scripted(PLAN))
+    (workspace / "weft.toml").write_text(
+        'model = "openai/from-workspace"\napi_base = "http://127.0.0.1:1"\n[models]\nsynthesis = "openai/writer"\n',
+        encoding="utf-8",
+    )
+    user = own_home / ".config" / "weft"
+    user.mkdir(parents=True)
+    (user / "config.toml").write_text('model = "openai/from-user"\nmax_tasks = 7\n', encoding="utf-8")
+    ran = weft("run", "--json", GOAL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    assert [call.body["model"] for call in server.calls] == [
+        "from-workspace",
+        "from-workspace",
+        "from-workspace",
+        "writer",
+    ]
+    assert "'api_base' is not used, because this workspace is not trusted" in ran.err
+    assert "At most 7" in server.calls[0].system
+    server.calls.clear()
+    weft("run", "--json", GOAL, cwd=workspace, env={"WEFT_MODEL": "openai/from-env"})
+    assert server.calls[0].body["model"] == "from-env"

@@ -1,0 +1,191 @@
+"""Which skills a goal selects, by every detector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills import postings
+from skills.clauses import cut
+from skills.detectors import detector
+from skills.errors import InputError
+from skills.keyword import Keyword
+from skills.ranked import Ranked
+from skills.triggers import named
+from skills.words import fold, spelled, terms
+from tests.skills.tree import put, registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.skill import Skill
+
+POOL = {
+    "cataloging-apis": "Documents the endpoints of an API. Use for API documentation and endpoint catalogues.",
+    "code-review": "Reviews code for quality, risks and style. Use when a change or pull request is to be reviewed.",
+    "chinese-writing": "中文报告写作。使用时机：撰写报告、格式化输出、翻译技术内容。",
+    "invoice-reader": "Reads invoices and receipts and extracts their totals. For expense reports, see expenses.",
+    "expenses": "Prepares monthly spending overviews.",
+    "kubernetes-debugging": "Diagnoses pods that crash, pending deployments and failing probes in a cluster.",
+}
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> list[Skill]:
+    for name, description in POOL.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"', f"# {name}\n\nSteps to follow.\n")
+    return registry(tmp_path).list_skills()
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "use skill code-review on this",
+        "Use code-review skill",
+        "please use the code-review skill here",
+        "load skill code-review",
+        "do it --skill code-review",
+        "do it --skill=code-review",
+        "$code-review the invoices",
+        "Use the `code-review` skill",
+        "USE SKILL Code-Review.",
+    ],
+)
+@pytest.mark.parametrize("name", ["ranked", "keyword"])
+def test_a_skill_that_the_goal_names_comes_first(pool: list[Skill], goal: str, name: str) -> None:
+    first = detector(name).detect(goal + " and read invoices, receipts, extract totals", pool)[0]
+    assert (first.name, first.score) == ("code-review", 1.0)
+    assert "asks for it" in first.reason
+
+
+@pytest.mark.parametrize(
+    "goal", ["use skill unknown", "costs $5", "code-review", "a$code-review", r"\$code-review", "--skills code-review"]
+)
+def test_other_words_are_no_trigger(pool: list[Skill], goal: str) -> None:
+    assert named(goal, pool) == []
+
+
+def test_several_triggers_keep_their_order_and_count_once(pool: list[Skill]) -> None:
+    goal = "$expenses then use the code-review skill, then $expenses"
+    assert [selection.name for selection in named(goal, pool)] == ["expenses", "code-review"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("Write API documentation for the to-do service", "cataloging-apis"),
+        ("document our APIs", "cataloging-apis"),
+        ("review the code in my pull request for quality and risks", "code-review"),
+        ("why does my deployment's pod keep crashing in the cluster", "kubernetes-debugging"),
+        ("extract the totals from these receipts", "invoice-reader"),
+        ("帮我写一份中文报告", "chinese-writing"),
+        ("幫我撰寫一份中文報告", "chinese-writing"),
+        ("翻譯這份技術內容", "chinese-writing"),
+    ],
+)
+def test_the_right_skill_is_selected(pool: list[Skill], goal: str, expected: str) -> None:
+    first = Ranked().detect(goal, pool)[0]
+    assert first.name == expected
+    assert 0 < first.score <= 1
+    assert first.reason.startswith("words of the goal in its")
+
+
+@pytest.mark.parametrize(
+    "goal", ["Bake a chocolate cake", "", "the of and", "今天天气怎么样", "!!!", "sing me a lullaby"]
+)
+def test_nothing_is_selected_where_nothing_fits(pool: list[Skill], goal: str) -> None:
+    assert Ranked().detect(goal, pool) == []
+    assert Ranked().detect(goal, []) == []
+
+
+def test_the_reason_says_which_words_matched_where(pool: list[Skill]) -> None:
+    first = Ranked().detect("extract invoice totals, step by step", pool)[0]
+    assert first.reason == "words of the goal in its description: extract, invoice, totals; in its body: step"
+
+
+def test_what_a_skill_says_of_another_counts_for_that_one(pool: list[Skill]) -> None:
+    assert Ranked().rank("make an expense report", pool, 1)[0].name == "expenses"
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "referrals"),
+    [
+        ("Does x. For y and z, see other.", "Does x. ", (("other", "y and z"),)),
+        ("Does x. For why→other-one. Then z.", "Does x.  Then z.", (("other-one", "why"),)),
+        ("Does x. Not for pull requests.", "Does x. ", ()),
+        ("Plain.", "Plain.", ()),
+    ],
+)
+def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
+    assert (cut(text).own, cut(text).referrals) == (own, referrals)
+
+
+def test_inflections_and_scripts_share_terms() -> None:
+    assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
+    assert terms("API") == terms("APIs") == terms("API's")
+    assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
+    assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
+    assert terms("보고서") == ["보고", "고서"]
+    assert terms("C# and c++ code") == ["c#", "c++", "code"]
+    assert fold("ＦＵＬＬ　Width") == "full width"
+    assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
+
+
+def test_keyword_matches_words_of_name_and_description(pool: list[Skill]) -> None:
+    found = Keyword().detect("Review the INVOICES", pool)
+    assert {selection.name for selection in found} == {"code-review", "invoice-reader"}
+    assert "review" in next(s.reason for s in found if s.name == "code-review")
+    assert Keyword().detect("bake a cake", pool) == []
+
+
+def test_the_ranking_is_the_same_from_the_cache_and_after_changes(tmp_path: Path) -> None:
+    for name, description in POOL.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"')
+    cache = tmp_path / "cache"
+    goal = "reading invoices and receipts"
+    pool = registry(tmp_path).list_skills()
+    plain = Ranked().rank(goal, pool, 5)
+    assert Ranked(cache).rank(goal, pool, 5) == plain
+    assert (cache / "postings.bin").exists()
+    assert Ranked(cache).rank(goal, pool, 5) == plain
+    put(tmp_path / "skills/new", "new", "Reading receipts of invoices.")
+    changed = registry(tmp_path).list_skills()
+    assert Ranked(cache).rank(goal, changed, 5) == Ranked().rank(goal, changed, 5)
+
+
+def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
+    (skill,) = registry(tmp_path).list_skills()
+    sure = [type(skill)(skill.name, skill.description, skill.path, skill.base_dir, skill.source, stamp=1)]
+    cache = tmp_path / "cache"
+    before = Ranked(cache).rank("invoice body", sure, 1)
+    skill.path.unlink()
+    assert Ranked(cache).rank("invoice body", sure, 1) == before
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"x", b"\0" * 5_000, b"\xff" * 3_000])
+def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish: bytes) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "postings.bin").write_bytes(rubbish)
+    assert Ranked(cache).rank("read receipts", pool, 3) == Ranked().rank("read receipts", pool, 3)
+
+
+def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
+    sure = [type(s)(s.name, s.description, s.path, s.base_dir, s.source, stamp=1) for s in pool]
+    data = postings.build(sure)
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    good = Ranked().rank("read invoices and receipts", sure, 3)
+    for cut_at in (2_100, len(data) // 2, len(data) - 8):
+        (cache / "postings.bin").write_bytes(data[:cut_at] + b"\xff" * (len(data) - cut_at))
+        found = Ranked(cache).rank("read invoices and receipts", sure, 3)
+        assert len(found) <= len(sure)
+    (cache / "postings.bin").write_bytes(data)
+    assert Ranked(cache).rank("read invoices and receipts", sure, 3) == good
+
+
+def test_an_unknown_detector_names_the_known_ones() -> None:
+    with pytest.raises(InputError, match="keyword, ranked"):
+        detector("magic")

@@ -1,0 +1,285 @@
+"""What a SKILL.md says, however it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skills import frontmatter, plain, safeyaml
+from skills.frontmatter import Parsed, compose, decode, parse
+
+PATH = Path("/w/skills/demo/SKILL.md")
+
+
+def read(text: str, *, strict: bool = False, folder: str = "demo") -> Parsed:
+    return parse(text, PATH, folder=folder, strict=strict)
+
+
+def rules(parsed: Parsed) -> list[str]:
+    return [problem.rule for problem in parsed.problems]
+
+
+def test_a_plain_file_has_its_fields_and_body_and_no_problem() -> None:
+    parsed = read("---\nname: demo\ndescription: Shows.\nmodel: gpt-x\nlicense: MIT\n---\n# Body\n")
+    assert (parsed.name, parsed.description, parsed.model) == ("demo", "Shows.", "gpt-x")
+    assert parsed.extra == {"license": "MIT"}
+    assert parsed.body == "# Body\n"
+    assert not parsed.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff---\nname: demo\ndescription: Use when: asked\n---\n",
+        "---\r\nname: demo\r\ndescription: Use when: asked\r\n---\r\nBody\r\n",
+        "\n\n  \n---\nname: demo\ndescription: 'Use when: asked'\n---\n",
+        "---\nname: demo\ndescription: >-\n  Use when:\n  asked\n---\n",
+        "---   \nname: demo\ndescription:\n  Use when: asked\n--- \n",
+        "---\nname: demo\ndescription: Use when: asked\nargument-hint: [a] [b]\n---\n",
+        "---\nname:demo\ndescription: Use when: asked\n---\n",
+        "---\nName: demo\nDescription: Use when: asked\n---\n",
+    ],
+)
+def test_what_real_files_hold_loads(text: str) -> None:
+    parsed = read(text)
+    assert parsed.broken is None
+    assert (parsed.name, parsed.description) == ("demo", "Use when: asked")
+
+
+def test_dashes_inside_a_value_do_not_end_the_frontmatter() -> None:
+    parsed = read('---\nname: demo\ndescription: "a --- b"\nnote: |\n  one\n  ---\n  two\n---\nBody\n')
+    assert parsed.description == "a --- b"
+    assert parsed.extra["note"] == "one\n---\ntwo\n"
+    assert parsed.body == "Body\n"
+
+
+@pytest.mark.parametrize("text", ["用于撰写报告。", "レポートを書く", "보고서 작성", "Écrit des rapports", "📊 charts"])
+def test_any_language_is_welcome(text: str) -> None:
+    assert read(f"---\nname: demo\ndescription: {text}\n---\n").description == text
+
+
+@pytest.mark.parametrize("value", ["on", "no", "1.0", "2024-01-01", "null", "12:30:45", "0x1F"])
+def test_a_description_is_text_whatever_yaml_would_make_of_it(value: str) -> None:
+    assert read(f"---\nname: demo\ndescription: {value}\n---\n").description == value
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("# Title\n", 1, "no frontmatter"),
+        ("", 1, "no frontmatter"),
+        ("---\nname: demo\ndescription: x\n", 1, "not closed"),
+        ("---\nname: demo\n---\n", 2, "no description"),
+        ("---\nname: demo\ndescription:\n---\n", 3, "no description"),
+        ("---\nname: demo\ndescription: '  '\n---\n", 3, "no description"),
+        (
+            "\n---\nname: demo\ndescription: !!python/object/apply:os.system ['true']\n---\n",
+            4,
+            "asks for an object",
+        ),
+    ],
+)
+def test_a_broken_file_says_line_fault_and_remedy(text: str, line: int, what: str) -> None:
+    parsed = read(text)
+    assert parsed.broken is not None
+    assert parsed.broken.path == PATH
+    assert parsed.broken.line == line
+    assert what in parsed.broken.what
+    assert parsed.broken.remedy
+
+
+def test_aliases_that_multiply_and_deep_nesting_are_refused_at_once() -> None:
+    bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(8)
+    )
+    deep = "a: " + "[" * 50_000 + "\n"
+    for block in (bomb, deep):
+        parsed = read(f"---\nname: demo\ndescription: x\n{block}---\n")
+        assert parsed.broken is not None
+        assert "refused" in parsed.broken.what
+
+
+def test_frontmatter_beyond_its_bound_is_refused() -> None:
+    parsed = read(f"---\nname: demo\ndescription: {'x' * frontmatter.FRONTMATTER_LIMIT}\n---\n")
+    assert parsed.broken is not None
+    assert "exceeds" in parsed.broken.what
+
+
+@pytest.mark.parametrize(
+    ("name", "loaded"),
+    [
+        ("My Skill", "my-skill"),
+        ("Überraschung!", "berraschung"),
+        ("写作", "demo"),
+        ("a" * 70, "a" * 64),
+        ("-x--y-", "x-y"),
+        ("", "demo"),
+    ],
+)
+def test_a_name_of_another_form_is_loaded_under_its_slug_with_a_warning(name: str, loaded: str) -> None:
+    parsed = read(f"---\nname: {name}\ndescription: x\n---\n")
+    assert parsed.name == loaded
+    assert parsed.broken is None
+    assert "name-form" in rules(parsed)
+
+
+def test_a_name_unlike_its_folder_counts_with_a_warning_unless_strict() -> None:
+    text = "---\nname: other\ndescription: x\n---\n"
+    assert read(text).name == "other"
+    assert rules(read(text)) == ["name-folder"]
+    assert read(text, folder="").problems == ()
+    strict = read(text, strict=True)
+    assert strict.broken is not None
+    assert strict.broken.rule == "name-folder"
+
+
+def test_strict_drops_a_name_of_another_form() -> None:
+    assert read("---\nname: Demo\ndescription: x\n---\n", strict=True).broken is not None
+
+
+@pytest.mark.parametrize(
+    ("lines", "rule"),
+    [
+        ("allowed-tools: {a: b}", "allowed-tools"),
+        ("allowed-tools: [1, 2]", "allowed-tools"),
+        (f"compatibility: {'x' * 501}", "compatibility"),
+        ("metadata: text", "metadata"),
+        ("license: [a]", "license"),
+        ("model: 7", "model"),
+        ("arguments: 7", "arguments"),
+    ],
+)
+def test_known_fields_of_the_wrong_kind_are_reported_but_load(lines: str, rule: str) -> None:
+    parsed = read(f"---\nname: demo\ndescription: x\n{lines}\n---\n")
+    assert rules(parsed) == [rule]
+    assert parsed.broken is None
+    assert parsed.problems[0].line == 4
+
+
+def test_a_long_description_is_kept_whole_and_reported() -> None:
+    parsed = read(f"---\nname: demo\ndescription: {'x' * 1_025}\n---\n")
+    assert len(parsed.description) == 1_025
+    assert rules(parsed) == ["description-length"]
+
+
+def test_utf_16_and_invalid_bytes_are_decoded() -> None:
+    text = "---\nname: demo\ndescription: ä\n---\n"
+    assert read(decode(text.encode("utf-16"))).description == "ä"
+    assert "\ufffd" in decode(b"\xff\x00abc")
+
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(max_size=40))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
+    max_leaves=8,
+)
+KEYS = st.from_regex(r"[a-z][a-z_-]{0,12}", fullmatch=True).filter(
+    lambda key: key not in ("name", "description", "model")
+)
+
+
+@given(
+    st.text(min_size=1, max_size=200).filter(str.strip),
+    st.dictionaries(KEYS, VALUES, max_size=4),
+    st.text(max_size=80),
+)
+@settings(deadline=None)
+def test_composed_frontmatter_reads_back(description: str, extra: dict[str, Any], body: str) -> None:
+    body = body.replace("\r", "")
+    parsed = read(compose({"name": "demo", "description": description, **extra}, body))
+    assert parsed.description == description.strip()
+    assert parsed.extra == extra
+    assert parsed.body == body
+
+
+PIECES = st.sampled_from(
+    [
+        "---\n",
+        "name: x\n",
+        "description: a: b\n",
+        "- ",
+        "  ",
+        "? ",
+        "&a ",
+        "*a ",
+        "!!map ",
+        "!x ",
+        "[",
+        "]",
+        "{",
+        "}",
+        "'",
+        '"',
+        "|\n",
+        ">-\n",
+        "\t",
+        "\r\n",
+        "\ufeff",
+        "%YAML 1.1\n",
+        "...\n",
+        ": ",
+        "#",
+        "<<: *a\n",
+        "\x00",
+        "\x85",
+        "\u2028",
+        "`",
+        "@",
+    ]
+)
+
+
+@given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
+@settings(deadline=None, max_examples=300)
+@example("---\n? - a\n: b\ndescription: x\n---\n")
+@example("---\ndescription: *a\n---\n")
+def test_no_text_crashes_the_parser(text: str) -> None:
+    parsed = read("---\n" + text + "\n---\n")
+    assert parsed.broken is not None or parsed.description
+
+
+@given(st.binary(max_size=300))
+@settings(deadline=None)
+def test_no_bytes_crash_the_parser(data: bytes) -> None:
+    assert isinstance(read(decode(data)), Parsed)
+
+
+PLAIN = st.from_regex(
+    r"[A-Za-z0-9\u4e00-\u4eff][A-Za-z0-9 ,.()'\"/#:{}\[\]&*!|>%@`=~+_\u4e00-\u4eff-]{0,30}", fullmatch=True
+)
+LINE = st.one_of(
+    st.builds("{}: {}".format, KEYS, PLAIN),
+    st.builds('{}: "{}"'.format, KEYS, PLAIN),
+    st.builds("{}: '{}'".format, KEYS, PLAIN),
+    st.builds("{}:\n  - {}\n  - {}".format, KEYS, PLAIN, PLAIN),
+    st.builds("{}:\n- {}".format, KEYS, PLAIN),
+    st.builds("{}:\n  {}: {}\n  {}: '{}'".format, KEYS, KEYS, PLAIN, KEYS, PLAIN),
+    st.builds("{}: >-\n  {}\n  {}".format, KEYS, PLAIN, PLAIN),
+    st.builds("{}: |\n    {}\n    {}".format, KEYS, PLAIN, PLAIN),
+    st.builds("{}:".format, KEYS),
+    st.builds("  {}".format, PLAIN),
+    st.just(""),
+)
+
+
+@given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
+@settings(deadline=None, max_examples=1_000)
+def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
+    quick = plain.load(block + "\n")
+    if quick is None:
+        return
+    assert quick == safeyaml.load(block + "\n")
+    for key, value in yaml.safe_load(block + "\n").items():
+        if isinstance(value, str):
+            assert quick.values[str(key)] == value
+
+
+def test_the_quick_reading_takes_common_files() -> None:
+    block = "name: a\ndescription: Does x. Use it when y.\nmetadata:\n  version: 1.0.0\n  tags: b\ntools:\n  - Read\n"
+    assert plain.load(block) is not None

@@ -1,0 +1,74 @@
+"""The listing that a model sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skills.listing import render, shorten
+from skills.skill import Skill
+
+
+def skill(name: str, description: str = "Does things.") -> Skill:
+    folder = Path("/w/skills") / name
+    return Skill(name, description, folder / "SKILL.md", folder, "project")
+
+
+def tree(block: str) -> ET.Element:
+    return ET.fromstring(block)  # noqa: S314 (the text is our own)
+
+
+def names(block: str) -> list[str]:
+    return [item.findtext("name") or "" for item in tree(block)]
+
+
+def test_selected_skills_come_first_and_are_marked() -> None:
+    block = render(["b"], [skill("a"), skill("b"), skill("c")])
+    assert names(block) == ["b", "a", "c"]
+    assert [item.findtext("selected") for item in tree(block)] == ["true", None, None]
+    assert tree(block)[0].findtext("location") == "/w/skills/b/SKILL.md"
+
+
+def test_the_block_is_there_even_where_it_is_empty() -> None:
+    assert render([], []) == "<available_skills>\n</available_skills>"
+
+
+def test_at_most_thirty_are_shown_and_the_last_line_counts_the_rest() -> None:
+    block = render([], [skill(f"s{number}") for number in range(42)])
+    assert len(names(block)) == 30
+    assert block.splitlines()[-2] == "12 more skills are left out of this list."
+
+
+def test_descriptions_are_shortened_before_skills_are_dropped() -> None:
+    many = [skill(f"s{number:02}", "word " * 200) for number in range(30)]
+    block = render(["s00"], many, budget=12_000)
+    assert len(block) <= 12_000
+    assert len(names(block)) == 30
+    tight = render(["s00"], many, budget=2_000)
+    assert len(tight) <= 2_000
+    assert 0 < len(names(tight)) < 30
+    assert names(tight)[0] == "s00"
+    assert "left out" in tight
+
+
+def test_what_xml_cannot_hold_is_escaped_or_left_out() -> None:
+    block = render([], [skill("a", "</skill> <b> & \x00 \ud800 ]]>\nnext")])
+    assert tree(block)[0].findtext("description") == "</skill> <b> &   ]]> next"
+
+
+@given(st.lists(st.text(max_size=2_000), max_size=40), st.integers(300, 20_000))
+def test_any_listing_parses_keeps_its_budget_and_is_the_same_again(texts: list[str], budget: int) -> None:
+    many = [skill(f"s{number}", text) for number, text in enumerate(texts)]
+    block = render(["s1"], many, budget=budget)
+    assert len(block) <= budget
+    assert block == render(["s1"], many, budget=budget)
+    shown = len(names(block))
+    assert shown == len(many) or f"{len(many) - shown} more" in block
+
+
+def test_shortening_cuts_at_a_words_end() -> None:
+    assert shorten("one two three", 10) == "one two…"
+    assert shorten("onetwothree", 10) == "onetwothr…"

@@ -1,0 +1,73 @@
+"""The Skill tool: loading, loading twice, and in circles."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from skills.skill_tool import DEPTH, SkillTool
+from tests.skills.tree import put, registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_a_skill_arrives_in_the_result(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", body="Review $ARGUMENTS.\n")
+    envelope = await SkillTool(registry(tmp_path)).call({"name": "a", "args": "this"})
+    content = f"Base directory for this skill: {tmp_path}/skills/a\n\nReview this.\n"
+    assert envelope.status == "success"
+    assert envelope.text == f'<skill-loaded name="a">\n{content}\n</skill-loaded>'
+    assert envelope.data == {"name": "a", "base_dir": f"{tmp_path}/skills/a", "content": content}
+
+
+async def test_a_second_load_says_that_it_is_loaded(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a")
+    tool = SkillTool(registry(tmp_path))
+    first, second = await asyncio.gather(tool.call({"name": "a"}), tool.call({"name": "a"}))
+    assert "<skill-loaded" in first.text
+    assert second.status == "success"
+    assert "loaded already" in second.text
+
+
+async def test_a_circle_and_too_deep_a_nest_are_refused(tmp_path: Path) -> None:
+    for name in "abcdefg":
+        put(tmp_path / f"skills/{name}", name)
+    tool = SkillTool(registry(tmp_path), stack=["a"])
+    circle = await tool.call({"name": "a"})
+    assert circle.error is not None
+    assert (circle.error.code, "a -> a" in circle.text) == ("INVALID_PARAM", True)
+    answers = [await tool.call({"name": name}) for name in "bcdefg"]
+    assert [answer.status for answer in answers] == ["success"] * (DEPTH - 1) + ["error"] * 2
+    assert answers[-1].error is not None
+    assert answers[-1].error.code == "INVALID_PARAM"
+    assert "loaded already" in (await tool.call({"name": "b"})).text
+
+
+async def test_failures_have_their_codes(tmp_path: Path) -> None:
+    path = put(tmp_path / "skills/a", "a")
+    found = registry(tmp_path, {"SKILLS_REFRESH_ON_CALL": "false"})
+    tool = SkillTool(found)
+    for arguments, code in (
+        ({}, "INVALID_PARAM"),
+        ({"name": "a", "args": 3}, "INVALID_PARAM"),
+        ({"name": "x"}, "NOT_FOUND"),
+    ):
+        envelope = await tool.call(arguments)
+        assert envelope.error is not None
+        assert envelope.error.code == code
+    path.write_text("rubbish")
+    broken = await tool.call({"name": "a"})
+    assert broken.error is not None
+    assert broken.error.code == "INTERNAL_ERROR"
+    path.unlink()
+    gone = await tool.call({"name": "a"})
+    assert gone.error is not None
+    assert gone.error.code == "EXECUTION_ERROR"
+
+
+def test_the_description_holds_the_rules_and_the_listing(tmp_path: Path) -> None:
+    tool = SkillTool(registry(tmp_path), listing="<available_skills>\n</available_skills>")
+    assert "never in advance" in tool.description
+    assert tool.description.endswith("</available_skills>")
+    assert tool.parameters["required"] == ["name"]

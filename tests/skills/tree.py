@@ -1,0 +1,25 @@
+"""Skill folders for tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def put(folder: Path, name: str, description: str = "Does things.", body: str = "Do it.\n") -> Path:
+    """Write a SKILL.md into a folder and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "SKILL.md"
+    path.write_text(f"---\nname: {name}\ndescription: {description}\n---\n{body}", encoding="utf-8")
+    return path
+
+
+def registry(workspace: Path, env: Mapping[str, str] | None = None, *, strict: bool = False) -> Registry:
+    """A registry that sees nothing but this workspace and a home beside it."""
+    home = workspace / "home"
+    return Registry(workspace, env=env or {}, home=home, strict=strict, library=workspace / "library")
