@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 
+SMALL = 30
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What was tuned."""
@@ -188,6 +191,8 @@ def _norms(lengths: Sequence[int], weights: Weights) -> list[float]:
 
 
 def _idf(count: int, having: int) -> float:
+    # A word that half of three skills have says as much as in a larger pool: a small one is taken for a part of it.
+    count = max(count, SMALL)
     return math.log(1 + (count - having + 0.5) / (having + 0.5))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CATALOGING = """---
 name: cataloging-apis
-description: Write API documentation. Catalogs the endpoints of a service with their parameters and answers.
+description: Write API documentation. Catalogs the endpoints of a service with parameters and answers.
 ---
 # Cataloging APIs
 

@@ -49,7 +49,7 @@ def test_skills_list_has_the_contracts_fields(workspace: Path, weft: Weft) -> No
     folder = workspace / "skills" / "cataloging-apis"
     assert rows["cataloging-apis"] == {
         "name": "cataloging-apis",
-        "description": "Write API documentation. Catalogs the endpoints of a service with their parameters and answers.",
+        "description": "Write API documentation. Catalogs the endpoints of a service with parameters and answers.",
         "path": str(folder / "SKILL.md"),
         "base_dir": str(folder),
         "source": "project",
