@@ -13,7 +13,7 @@ from weft.cli import options, output
 from weft.cli.options import Voice
 
 
-@click.command(short_help="Make a plan and show it, without running it.")
+@click.command()
 @click.argument("goal")
 @options.models
 @options.skills

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
 
 
-@click.command(short_help="Reach a goal: select skills, plan, run in parallel, answer.")
+@click.command()
 @click.argument("goal", required=False)
 @options.models
 @options.skills

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.surroundings import Surroundings
 
 
-@click.group(short_help="List, show and select skills.")
+@click.group()
 def skills() -> None:
     """Skills: folders with a SKILL.md that say how something is done.
 
