@@ -19,11 +19,16 @@ _LARGEST = 20_000_000
 
 
 def dump(plan: Plan, form: str) -> str:
-    """The plan as `json` or `yaml`."""
+    """The plan as `json` or `yaml`; a text that YAML cannot carry makes it JSON, which reads back the same way."""
     document = plan.to_dict()
+    as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+        return as_json
+    as_yaml = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    try:
+        return as_yaml if yaml.safe_load(as_yaml) == document else as_json
+    except yaml.YAMLError:
+        return as_json
 
 
 def form_of(path: Path) -> str:
@@ -44,10 +49,18 @@ def read(path: Path, known: Known) -> Plan:
     return parse(text, str(path), known)
 
 
+def load(text: str) -> Any:
+    """The document in a text of JSON, else of YAML; not all JSON is YAML."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return yaml.safe_load(text)
+
+
 def parse(text: str, where: str, known: Known) -> Plan:
     """The plan in a text of YAML or JSON."""
     try:
-        document: Any = yaml.safe_load(text)
+        document = load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
