@@ -77,9 +77,13 @@ class Surroundings:
             selections=tuple(selections),
             skill_listing=listing.render(names, ordered, budget=self.listing_budget),
             tool_listing="<available_tools>\n</available_tools>",
-            known=Known([skill.name for skill in ordered], {}, self.settings.max_tasks),
+            known=self.known(),
             warnings=tuple(summary(self.registry.warnings)),
         )
+
+    def known(self) -> Known:
+        """What a plan may use."""
+        return Known([skill.name for skill in self.context_skills()], {}, self.settings.max_tasks)
 
     def context_skills(self) -> list[Skill]:
         """The skills with a SKILL.md, as they are now."""

@@ -51,7 +51,7 @@ def cli() -> None:
       weft run "Write API documentation for the to-do service"
       weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
       weft plan "Compare three caches" -o plan.yaml    then edit it, and
-      weft run --plan plan.yaml "Compare three caches"
+      weft run --plan plan.yaml
       weft skills select "Review this code"
       weft doctor
     """
