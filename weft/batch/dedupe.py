@@ -44,22 +44,19 @@ class Deduped:
     async def complete(self, request: Request) -> Reply:
         """The answer, made or remembered; a remembered one costs nothing."""
         key = fingerprint(self.name, request)
-        known = self.answers.known.get(key)
-        if known is not None:
-            self.answers.saved += 1
-            reply = await asyncio.shield(known)
-            return replace(reply, usage=Usage(), cost=0.0)
+        while (known := self.answers.known.get(key)) is not None:
+            await asyncio.wait([known])
+            if not known.cancelled():
+                self.answers.saved += 1
+                return replace(known.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.answers.known[key] = future
         try:
             reply = await self.model.complete(request)
-        except BaseException as error:
+        except BaseException:
+            # Whoever waits asks anew: this call's failure, or the end of its goal, is not theirs.
             del self.answers.known[key]
-            if isinstance(error, Exception):
-                future.set_exception(error)
-                future.exception()  # seen here, whether or not anyone else waits for it
-            else:
-                future.cancel()
+            future.cancel()
             raise
         future.set_result(reply)
         while len(self.answers.known) > _MOST_KEPT:
