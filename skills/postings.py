@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 1
+VERSION = 2
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "tokens", "spans")
 
@@ -59,7 +59,7 @@ def source(skill: Skill) -> Source:
     if skill.kind == "context":
         with contextlib.suppress(OSError):
             body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
-    return Source(name + name + terms(clauses.own) + terms(when.own), terms(body), referrals)
+    return Source(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals)
 
 
 def digest(skills: Sequence[Skill]) -> str:

@@ -14,6 +14,7 @@ _DENSE = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|(?:(?![{_DENSE}_])\w)+)")
+_SCRIPT = re.compile(f"[{_DENSE}]")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)?\b")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
@@ -43,6 +44,11 @@ def terms(text: str) -> list[str]:
         elif word not in STOP_WORDS:
             found.append(stem(word))
     return found
+
+
+def dense(term: str) -> bool:
+    """Whether a term is of a script that writes without spaces."""
+    return _SCRIPT.match(term) is not None
 
 
 def spelled(text: str) -> dict[str, str]:
