@@ -17,6 +17,7 @@ _REFERRAL = re.compile(
     re.IGNORECASE,
 )
 _ARROW = re.compile(rf"(.{{3,200}}?)\s*(?:→|->|=>)\s*{_NAME}")
+_HINT = re.compile(r"→|->|=>|\b(?:see|use|try|prefer|go to)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(
     r"\b(?:not for|not to be used|do not use|don't use|do not trigger|don't trigger|never use|not when|"
     r"not intended for|should not be used|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
@@ -37,7 +38,7 @@ def cut(description: str) -> Clauses:
     own: list[str] = []
     referrals: list[tuple[str, str]] = []
     for clause in _CUT.split(description):
-        match = _REFERRAL.search(clause) or _ARROW.search(clause)
+        match = (_REFERRAL.search(clause) or _ARROW.search(clause)) if _HINT.search(clause) else None
         if match is not None:
             own.append(clause[: match.start()])
             referrals += [(found[2].lower(), found[1]) for found in (match, *_ARROW.finditer(clause, match.end()))]

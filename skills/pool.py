@@ -71,23 +71,26 @@ class Pool:
             return []
         best = heapq.nlargest(max(CANDIDATES, most), range(len(scores)), key=scores.__getitem__)
         best = [at for at in best if scores[at] > 0]
-        tokens = {at: self.data.tokens(at) for at in best}
-        for at, more in self._pairs(goal, tokens).items():
+        for at, more in self._pairs(goal, best).items():
             scores[at] += more
         best.sort(key=lambda at: (-scores[at], at))
         hits: list[Hit] = []
         for at in best[:most]:
-            sure = self._confidence(scores[at], goal, tokens[at])
+            sure = self._confidence(scores[at], goal, at)
             hits.append(Hit(at, scores[at], min(sure, hits[-1].confidence) if hits else sure))
         return hits
 
     def shared(self, at: int, words: Mapping[str, str]) -> tuple[list[str], list[str]]:
         """Which of the words, as they are spelled, stand in a skill's short text, and which in its body alone."""
-        tokens, short = self.data.tokens(at)
-        brief, body = set(tokens[:short]), set(tokens[short:])
-        numbers = [(word, self.data.term(term)) for term, word in words.items()]
-        first = [word for word, term in numbers if term in brief]
-        return first, [word for word, term in numbers if term in body and term not in brief]
+        short = self.data.short_length(at)
+        brief: list[str] = []
+        body: list[str] = []
+        for term, word in words.items():
+            number = self.data.term(term)
+            places = self.data.places(at, number) if number is not None else []
+            if places:
+                (brief if places[0] < short else body).append(word)
+        return brief, body
 
     def _add(self, words: Sequence[str], scores: list[float]) -> _Goal:
         """Add each word's BM25 in both texts to all skills' scores."""
@@ -119,7 +122,7 @@ class Pool:
             else:
                 scores[at] += whole * times / (times + wholes[at])
 
-    def _pairs(self, goal: _Goal, tokens: Mapping[int, tuple[list[int], int]]) -> dict[int, float]:
+    def _pairs(self, goal: _Goal, best: Sequence[int]) -> dict[int, float]:
         """What close pairs of the goal's words bring that stand close in a skill too, rare pairs more."""
         order = goal.order
         wanted = {
@@ -127,7 +130,7 @@ class Pool:
             for i, first in enumerate(order)
             for second in order[i + 1 : i + 1 + WINDOW]
         }
-        counts = {at: _close(text, short, wanted, goal.whole) for at, (text, short) in tokens.items()}
+        counts = {at: self._close(at, wanted, order) for at in best}
         few, all_ = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
         for found in counts.values():
             for pair, (a, _) in found.items():
@@ -143,30 +146,29 @@ class Pool:
             for at, found in counts.items()
         }
 
-    def _confidence(self, score: float, goal: _Goal, tokens: tuple[list[int], int]) -> float:
+    def _close(self, at: int, wanted: set[Pair], order: Sequence[int]) -> dict[Pair, tuple[int, int]]:
+        """How often each wanted pair stands close together in a skill: in the short text, and in all of it."""
+        short = self.data.short_length(at)
+        places = sorted((place, term) for term in order for place in self.data.places(at, term))
+        found: dict[Pair, tuple[int, int]] = {}
+        for i, (place, term) in enumerate(places):
+            for other, second in places[i + 1 : i + 1 + WINDOW]:
+                if other - place > WINDOW:
+                    break
+                pair = (term, second) if term < second else (second, term)
+                if pair in wanted:
+                    a, b = found.get(pair, (0, 0))
+                    found[pair] = (a + (other < short), b + 1)
+        return found
+
+    def _confidence(self, score: float, goal: _Goal, at: int) -> float:
         """From 0 to 1, alike for pools of any size: by the score, or where the description holds most of the goal."""
         sure = score / (math.sqrt(goal.weight) * _rarity(self.count, 0)) if goal.weight else 0.0
-        brief = set(tokens[0][: tokens[1]])
-        held = [goal.short[term] for term in goal.order if term in brief]
+        short = self.data.short_length(at)
+        found = ((term, self.data.places(at, term)) for term in goal.order)
+        held = [goal.short[term] for term, places in found if places and places[0] < short]
         covered = COVERED * sum(held) / goal.short_weight if len(held) > 1 or len(held) == len(goal.order) else 0.0
         return max(sure / (sure + HALF), min(covered, 1.0))
-
-
-def _close(
-    text: Sequence[int], short: int, wanted: set[Pair], terms: Mapping[int, float]
-) -> dict[Pair, tuple[int, int]]:
-    """How often each wanted pair stands close together: in the short text, and in all of it."""
-    places = [(at, term) for at, term in enumerate(text) if term in terms]
-    found: dict[Pair, tuple[int, int]] = {}
-    for i, (place, term) in enumerate(places):
-        for other, second in places[i + 1 : i + 1 + WINDOW]:
-            if other - place > WINDOW:
-                break
-            pair = (term, second) if term < second else (second, term)
-            if pair in wanted:
-                a, b = found.get(pair, (0, 0))
-                found[pair] = (a + (other < short), b + 1)
-    return found
 
 
 def _norms(lengths: Sequence[int]) -> list[float]:
