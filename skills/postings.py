@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 3
+VERSION = 4
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A skill's own terms, and by other skills' names the terms it says they are for."""
+    """A skill's own terms; and its referrals: another's name, what that one is for, and all that is said there."""
 
     short: list[str]
     body: list[str]
-    referrals: list[tuple[str, list[str]]] = field(default_factory=list)
+    referrals: list[tuple[str, list[str], list[str]]] = field(default_factory=list)
 
 
 def source(skill: Skill) -> Source:
@@ -55,7 +55,8 @@ def source(skill: Skill) -> Source:
     clauses = cut(skill.description)
     when = cut(str(skill.extra.get("when_to_use") or skill.extra.get("when-to-use") or ""))
     name = terms(skill.name.replace("-", " ").replace("_", " "))
-    referrals = [(other, terms(text)) for other, text in (*clauses.referrals, *when.referrals)]
+    said = (*clauses.referrals, *when.referrals)
+    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in said]
     body = ""
     if skill.kind == "context":
         with contextlib.suppress(OSError):
@@ -183,22 +184,21 @@ def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
 
 def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]) -> bytes:
     sources = [known.get((str(skill.path), skill.name, skill.stamp)) or source(skill) for skill in skills]
-    said: dict[str, list[str]] = {}
-    for each in sources:
-        for other, words in each.referrals:
-            said.setdefault(other, []).extend(words)
-    table = _Table(sorted({word for each in sources for text in (each.short, each.body) for word in text} | _all(said)))
-    for skill, each in zip(skills, sources, strict=True):
-        table.add(each.short + said.get(skill.name, []), each.body)
+    said: list[list[str]] = [[] for _ in skills]
+    number = {skill.name: at for at, skill in enumerate(skills)}
+    for at, each in enumerate(sources):
+        for other, subject, clause in each.referrals:
+            # "For X, see Y" tells of Y only where Y is a skill; else those are words like others.
+            known_as = number.get(other, at)
+            said[known_as] += clause if known_as == at else subject
+    table = _Table(sorted({word for each in sources for text in (each.short, each.body) for word in text}.union(*said)))
+    for each, more in zip(sources, said, strict=True):
+        table.add(each.short + more, each.body)
     docs = [
         [skill.name, str(skill.path), skill.stamp, len(each.short), each.referrals]
         for skill, each in zip(skills, sources, strict=True)
     ]
     return table.pack(digest(skills), docs)
-
-
-def _all(said: Mapping[str, list[str]]) -> set[str]:
-    return {word for words in said.values() for word in words}
 
 
 class _Table:
@@ -268,6 +268,8 @@ def _recall(old: Postings) -> dict[tuple[str, str, int], Source]:
                 continue
             short = old.short_length(at)
             text = [words[token] for token in old.tokens(at)]
-            said = [(str(other), [str(word) for word in listed]) for other, listed in referrals]
+            said = [
+                (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
+            ]
             found[path, name, mark] = Source(text[:own], text[short:], said)
     return found

@@ -16,7 +16,7 @@ _DENSE = (
 _RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
 _SCRIPT = re.compile(f"[{_DENSE}]")
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)?\b")
+_APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
 

@@ -118,7 +118,14 @@ def test_what_a_skill_says_of_another_counts_for_that_one(pool: list[Skill]) -> 
     ],
 )
 def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
-    assert (cut(text).own, cut(text).referrals) == (own, referrals)
+    found = cut(text)
+    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
+
+
+def test_a_clause_that_names_no_skill_counts_for_its_own(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Charts. For plotting telescopes, use matplotlib.")
+    put(tmp_path / "skills/b", "b", "Bakes bread and cakes.")
+    assert Ranked().rank("plotting telescopes", registry(tmp_path).list_skills(), 1)[0].name == "a"
 
 
 def test_inflections_and_scripts_share_terms() -> None:
