@@ -14,11 +14,14 @@ _NAME = r"`?/?([a-z0-9]+(?:-[a-z0-9]+)+|[a-z0-9]{3,})`?"
 _FOR = re.compile(r"\b(?:for|if|when)\s+", re.IGNORECASE)
 _TARGET = re.compile(rf"(?:→|->|=>|\b(?:see|use|try|prefer|go to)\s+(?:the\s+)?)\s*{_NAME}", re.IGNORECASE)
 _ARROW = re.compile(rf"(.{{3,200}}?)\s*(?:→|->|=>)\s*{_NAME}")
+# "Not for" cuts a clause anywhere; the others only where they begin it ("even if they do not use the word").
 _NEGATIVE = re.compile(
-    r"\b(?:not for|not to be used|do not use|don't use|do not trigger|don't trigger|never use|not when|"
-    r"not intended for|should not be used|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
+    r"\bnot (?:for|intended for|to be used)\b|^\W*(?:do not|don't|never|should not) (?:be )?(?:use|trigger)|"
+    r"^\W*(?:not when|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"[^\S\n]+")
+LONGEST = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ def cut(description: str) -> Clauses:
     """The description's own part and its referrals."""
     own: list[str] = []
     referrals: list[Referral] = []
-    for clause in _CUT.split(description):
+    # Runs of spaces and endless texts would make the patterns slow.
+    for clause in _CUT.split(_SPACE.sub(" ", description[:LONGEST])):
         found = _referral(clause)
         if found is not None:
             kept, end, other, subject = found

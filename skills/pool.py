@@ -25,7 +25,7 @@ CANDIDATES = 50
 # Among a handful of skills a word's rarity says nothing: count as if there were as many others without it.
 FEWEST = 30
 # The score over the root of the goal's own, and over the pool's greatest rarity, at which confidence is one half.
-HALF = 1.18
+HALF = 1.2
 # So sure makes a description that holds all of the goal's words, by their rarity.
 COVERED = 1.25
 # Most pairs of characters in a text without spaces are no words: what the pool does not know says little.
@@ -52,6 +52,7 @@ class _Goal:
     whole: dict[int, float]
     weight: float = 0.0
     short_weight: float = 0.0
+    words: int = 0
 
 
 class Pool:
@@ -94,7 +95,7 @@ class Pool:
 
     def _add(self, words: Sequence[str], scores: list[float]) -> _Goal:
         """Add each word's BM25 in both texts to all skills' scores."""
-        data, goal = self.data, _Goal([], {}, {})
+        data, goal = self.data, _Goal([], {}, {}, words=len(words))
         unseen = _rarity(self.count, 0)
         for word in words:
             term = data.term(word)
@@ -167,7 +168,7 @@ class Pool:
         short = self.data.short_length(at)
         found = ((term, self.data.places(at, term)) for term in goal.order)
         held = [goal.short[term] for term, places in found if places and places[0] < short]
-        covered = COVERED * sum(held) / goal.short_weight if len(held) > 1 or len(held) == len(goal.order) else 0.0
+        covered = COVERED * sum(held) / goal.short_weight if len(held) >= min(2, goal.words) else 0.0
         return max(sure / (sure + HALF), min(covered, 1.0))
 
 
