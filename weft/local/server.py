@@ -33,9 +33,10 @@ CONTEXT = 8192
 PROMPT_CACHE = 256
 # Tokens of a prompt worked on in one go, between which a call can be ended; more is no faster on a CPU.
 BATCH = 128
-# A call whose caller has gone ends within a token or a batch of the prompt.
-PATIENCE = 1.0
-POLL_SECONDS = 0.25
+# The native server looks once a second, when nothing else happens, whether a call's caller has gone;
+# asking it more often than that would keep it from looking.
+POLL_SECONDS = 1.5
+PATIENCE = 60.0
 MISSING = "the embedded model needs the package xllamacpp, which is not installed"
 REMEDY = (
     "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
@@ -98,9 +99,9 @@ class Server:
         """Stop serving and free the model; calls under way end with an error."""
         if self._native is None:
             return
-        if not self._idle(PATIENCE):
+        if not self._idle(POLL_SECONDS):
             hang_up(urlsplit(self.endpoint.base_url).port or 0)
-            self._idle(60 * PATIENCE)
+            self._idle(PATIENCE)
         self._native = None
 
     def _idle(self, seconds: float) -> bool:
@@ -108,7 +109,7 @@ class Server:
         address, key = self.endpoint.base_url.removesuffix("/v1"), self.endpoint.api_key
         end = time.monotonic() + seconds
         while any(slot["is_processing"] for slot in _call(address, key, "GET", "/slots")):
-            if time.monotonic() > end:
+            if time.monotonic() >= end:
                 return False
             time.sleep(POLL_SECONDS)
         return True
