@@ -79,7 +79,7 @@ def _stream(client: httpx.Client, url: str, file: Path, size: int, report: Repor
         with file.open("r+b" if resumed else "wb") as sink:
             sink.seek(start)
             sink.truncate()
-            for chunk in response.iter_bytes(CHUNK):
+            for chunk in response.iter_raw():
                 sink.write(chunk)
                 report(Progress("download", sink.tell(), size or total))
                 if size and sink.tell() > size:

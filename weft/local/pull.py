@@ -137,13 +137,13 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
             sha256 = _from(source, wanted, file, report, means)
-        except (NoSpace, WrongHash) as error:
+        except NoSpace:
+            store.discard(wanted.name)
+            raise
+        except (WrongHash, SourceGone) as error:
             _clear(file)
-            if isinstance(error, NoSpace):
-                store.discard(wanted.name)
-                raise
             failed.append(error)
-        except (SourceGone, Unreachable, CutOff) as error:
+        except (Unreachable, CutOff) as error:
             failed.append(error)
         else:
             record = Record(
@@ -151,7 +151,7 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
             )
             return store.keep(record, file)
         report(Progress("failed", 0, wanted.bytes, failed[-1].message))
-    if not any(isinstance(error, CutOff) for error in failed):
+    if not list(store.partial(wanted.name).glob("*.gguf")):
         store.discard(wanted.name)
     raise _all_failed(wanted, failed)
 
@@ -235,6 +235,7 @@ def hash_of(file: Path, report: Report = quiet) -> str:
 
 
 def _clear(file: Path) -> None:
+    """Remove a partial file and the notes beside it."""
     for path in file.parent.glob(f"{file.name}*"):
         path.unlink()
 
