@@ -86,7 +86,7 @@ def pull(
             found = None if origin and not wanted.sha256 else store.find(wanted.name)
             if found is None or (wanted.sha256 and found.record.sha256 != wanted.sha256):
                 found = _pull(wanted, store, report, means)
-    except PermissionError as error:
+    except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise PullError(
             f"{error.filename or store.root} cannot be written",
             hint="Set WEFT_MODELS_DIR to a folder that you may write to.",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Hub:
-    """Serves one file at `url`; `breaks` holds, for the next requests, after how many bytes each breaks off."""
+    """Serves one file at `url`; `breaks` holds after how many bytes each of the next requests breaks off."""
 
     def __init__(self, data: bytes, *, status: int = 200, etag: str = '"one"') -> None:
         self.data = data
