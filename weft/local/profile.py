@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Message = dict[str, Any]
 CUT = "\n[…]\n"
+# Characters that a message keeps, however little room there is.
+LEAST = 48
 # A model's name often ends in its size: qwen3:4b, gemma3:270m, llama3.2:1b-instruct.
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 _NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.IGNORECASE | re.MULTILINE)
@@ -84,9 +86,10 @@ def bounded(
     while (tokens := count(fitting)) > limit:
         longest = max(fitting, key=lambda message: len(message["content"]))
         text = longest["content"]
-        # A little more than its share, since how tokens spread over the text is not known.
-        room = max(0, len(text) - len(CUT) - max(16, round(len(text) * 1.1 * (tokens - limit) / tokens)))
-        if not room:
+        share = tokens * len(text) / sum(len(message["content"]) for message in fitting)
+        # A little less than its share, since how tokens spread over the text is not known.
+        room = max(LEAST, int(0.95 * len(text) * (share - (tokens - limit)) / share) - len(CUT))
+        if room + len(CUT) >= len(text):
             raise ValueError(f"the messages take {tokens} tokens even when cut, and {limit} fit")
         head = room * 2 // 3
         longest["content"] = text[:head] + CUT + text[len(text) - (room - head) :]

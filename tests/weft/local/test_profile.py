@@ -86,6 +86,7 @@ def test_the_longest_message_is_cut_in_the_middle_until_all_fit() -> None:
     assert fitting[0]["content"].endswith(" w999")
     assert CUT in fitting[0]["content"]
     assert messages[0]["content"] == long
+    assert words(bounded(messages, words, 20)) <= 20
 
 
 def test_what_can_never_fit_is_an_error_not_a_loop() -> None:
