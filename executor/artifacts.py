@@ -23,6 +23,11 @@ class Artifacts:
         """The artifacts of a run in a workspace."""
         return cls(workspace / ".agents" / "runs" / run_id / "artifacts")
 
+    @property
+    def workspace(self) -> Path:
+        """The workspace that the run works in."""
+        return self.folder.parents[3]
+
     def keep(self, name: str, text: str) -> Path:
         """Write a text, whole, and say where it lies."""
         make_home(self.folder.parents[2])

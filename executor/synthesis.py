@@ -31,6 +31,7 @@ class Synthesis:
     prompts: Prompts
     artifacts: Artifacts
     on_text: OnText | None = None
+    agent: str = "synthesis"
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer; what is missing stands below it, whatever the model says."""
@@ -66,10 +67,12 @@ class Synthesis:
             "synthesis": self.plan.synthesis,
         }
         messages = (
-            Message("system", self.prompts.render("synthesis", "system", {})),
-            Message("user", self.prompts.render("synthesis", "user", variables)),
+            Message("system", self.prompts.render(self.agent, "system", {})),
+            Message("user", self.prompts.render(self.agent, "user", variables)),
         )
-        return Request(messages, role="synthesis", on_text=self.on_text)
+        return Request(
+            tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
+        )
 
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[Result]:
         """The final tasks' results; for a final task without one, the last results on the way to it."""

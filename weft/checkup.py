@@ -12,6 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from skills.errors import WeftError
+from weft import ollama
+from weft.choose import choices, explore, local_is_installed
+from weft.models.cast import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,14 +63,25 @@ def _versions() -> Iterator[Finding]:
 
 
 def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
+    chain = explore(env, resolved.settings.model, lambda: ollama.probe(env), local_is_installed())
+    for link in chain:
+        yield Finding("model", True if link.model else None, f"{link.name}: {link.found}")
+    if chain[-1].model is None:
+        yield Finding("model", False, "none is named, and none was found", choices())
+    elif is_local(chain[-1].model):
+        yield _local(chain[-1].model)
     keys = sorted(name for name, value in env.items() if name.endswith("_API_KEY") and value)
-    model = resolved.settings.model
-    if model is None:
-        remedy = "name one with --model, WEFT_MODEL or weft.toml"
-        yield Finding("model", False, "none is chosen", remedy)
-    else:
-        yield Finding("model", True, f"{model} (from {resolved.origins.get('model', 'default')})")
     yield Finding("keys", True if keys else None, ", ".join(keys) or "no provider's key is in the environment")
+
+
+def _local(name: str) -> Finding:
+    from weft.local import model
+
+    try:
+        found = model.installed(name)
+    except WeftError as error:
+        return Finding("local", None, error.message, error.hint)
+    return Finding("local", True, f"{found.record.name}: {found.path}")
 
 
 def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 
 import yaml
 
 from skills.errors import SetupError
 
 LOCAL = "local"
+LOCAL_NOTICE = (
+    "a small local model is at work: it needs no account, and its answers are rough; "
+    "for better ones name a model with --model, or set a provider's key (`weft doctor` shows the choices)"
+)
 Probe = Callable[[], str | None]
 
 
@@ -41,9 +46,7 @@ class Choice:
     chain: tuple[Link, ...]
 
 
-def choose(
-    env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool
-) -> Choice:
+def choose(env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool) -> Choice:
     """The model to use; SetupError with every choice spelled out where no link answers."""
     chain = explore(env, configured, probe_ollama, local_installed)
     answered = chain[-1]
@@ -57,8 +60,7 @@ def explore(
 ) -> tuple[Link, ...]:
     """The chain as far as the first link that answers; to its end where none does."""
     links: tuple[Callable[[], Link], ...] = (
-        lambda: _named("WEFT_MODEL", "not set", env.get("WEFT_MODEL")),
-        lambda: _named("configuration", "names no model", configured),
+        lambda: _named("flag, WEFT_MODEL or configuration", "names no model", configured),
         lambda: _key(env),
         lambda: _named("Ollama", "not running, or it has no model", probe_ollama()),
         lambda: _named("local", "weft[local] is not installed", LOCAL if local_installed else None),
@@ -69,6 +71,11 @@ def explore(
         if chain[-1].model:
             break
     return tuple(chain)
+
+
+def local_is_installed() -> bool:
+    """Whether the package that runs local models is there, without importing it."""
+    return find_spec("xllamacpp") is not None
 
 
 def choices() -> str:

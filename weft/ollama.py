@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import httpx
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,6 +19,8 @@ def base_url(env: Mapping[str, str]) -> str:
 
 def probe(env: Mapping[str, str]) -> str | None:
     """The model of a running Ollama that suits best, under litellm's name; None where there is none."""
+    import httpx
+
     address = base_url(env)
     # Nobody's proxy should hear of a server on loopback.
     far = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")

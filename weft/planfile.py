@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from planner.decompose import unwrapped
 from planner.plan import Plan
+from planner.shape import SHAPES
 from planner.validate import Known, problems
 from skills.errors import InputError
 
@@ -74,7 +74,7 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise InputError(f"the plan {where}{line} is neither YAML nor JSON: {_brief(error)}") from error
-    document = unwrapped(document)
+    document = SHAPES["full"].widen(document)
     if faults := problems(document, known):
         raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint="mend the plan, then run it again")
     goal = document.get("goal")

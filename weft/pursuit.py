@@ -101,6 +101,8 @@ class Pursuit:
             tools=catalogue.tool_listing,
             date=f"{datetime.now().astimezone():%A, %Y-%m-%d}",
             known=catalogue.known,
+            names=tuple(one.name for one in catalogue.selections),
+            profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
             answers=self.goal.answers,
         )
@@ -125,7 +127,8 @@ class Pursuit:
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], artifacts: Artifacts) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        synthesis = Synthesis(self.goal.text, plan, self.surroundings.prompts, artifacts, on_text)
+        agent = self.models.profile("synthesis").agent("synthesis")
+        synthesis = Synthesis(self.goal.text, plan, self.surroundings.prompts, artifacts, on_text, agent)
         missing = synthesis.missing(outcomes)
         error = f"{len(missing)} of {len(plan.tasks)} tasks have no result: {'; '.join(missing)}" if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):

@@ -7,17 +7,20 @@ import os
 import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from executor.ledger import Ledger, Result
 from planner.errors import BudgetSpent, ModelError, PlanError
-from planner.events import Event, RunFinished
+from planner.events import Event, RunFinished, Warned
+from weft import ollama
+from weft.choose import LOCAL_NOTICE, choose, local_is_installed
 from weft.goal import Goal
 from weft.models import provider
 from weft.models.budget import Budget
 from weft.models.capabilities import Capabilities
-from weft.models.cast import Cast, Open, opener
+from weft.models.cast import Cast, Open, is_local, opener
 from weft.places import Places
 from weft.pursuit import Pursuit
 from weft.runid import new_run_id
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from planner.events import Record
     from planner.plan import Plan
+    from weft.choose import Choice
     from weft.pursuit import Preview
 
 
@@ -57,6 +61,8 @@ class Weft:
                 record(event)
 
         pursuit = self._pursuit(goal, note)
+        if any(is_local(name) for name in self.models):
+            note(Warned(LOCAL_NOTICE))
         began = time.monotonic()
         try:
             end = await self._until_stopped(pursuit, stop or Stop())
@@ -102,10 +108,22 @@ class Weft:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    @cached_property
+    def choice(self) -> Choice:
+        """The model that works, and why it does: the one that is set, else the first that is found."""
+        return choose(os.environ, self.settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of all models that a run may ask."""
+        roles = (self.settings.decomposer, self.settings.task, self.settings.synthesis)
+        return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
+
     def _pursuit(self, goal: Goal | str, record: Record) -> Pursuit:
         wanted = Goal(goal) if isinstance(goal, str) else goal
         budget = Budget(self.settings.max_cost, self.settings.max_tokens)
-        cast = Cast(self.settings, record, budget, self._open)
+        settings = replace(self.settings, model=self.choice.model)
+        cast = Cast(settings, record, budget, self._open)
         return Pursuit(new_run_id(), wanted, self.surroundings, cast, record)
 
     async def _until_stopped(self, pursuit: Pursuit, stop: Stop) -> RunFinished:

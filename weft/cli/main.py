@@ -17,7 +17,9 @@ from weft.cli import output
 _COMMANDS = {
     "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
     "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
-    "skills": ("weft.cli.skills:skills", "List, show and select skills."),
+    "skills": ("weft.cli.skills:skills", "List, show, select and manage skills."),
+    "models": ("weft.cli.models:models", "Local models: list, pull, remove."),
+    "init": ("weft.cli.init:init", "Write a commented weft.toml."),
     "doctor": ("weft.cli.doctor:doctor", "Show what is there, what is missing, and what to do about it."),
     "completion": ("weft.cli.completion:completion", "Install completion for your shell."),
 }
@@ -49,6 +51,7 @@ def cli() -> None:
     \b
     Examples:
       weft run "Write API documentation for the to-do service"
+      weft run --model local "Explain what a mutex is"        no account needed
       weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
       weft plan "Compare three caches" -o plan.yaml    then edit it, and
       weft run --plan plan.yaml

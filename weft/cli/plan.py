@@ -36,12 +36,14 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
       weft plan --json "Compare three caches"
     """
     from weft import planfile
+    from weft.cli import pulling
     from weft.cli.progress import progress
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    yes = rest.pop("yes")
     provider.preload()
     wanted = Goal(
         options.goal_text(goal),
@@ -51,6 +53,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     )
     where = options.places(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
+
+    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
 
     async def make() -> Any:
         async with weft:

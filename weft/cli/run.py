@@ -59,13 +59,14 @@ def run(
 
     Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
     """
+    from weft.cli import pulling
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
-    skills, answers = rest.pop("skill"), rest.pop("answers")
+    skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     _writable(target)
     if not dry:
         provider.preload()
@@ -82,6 +83,7 @@ def run(
     )
     if dry:
         return _preview(weft, wanted, voice)
+    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     result = asyncio.run(_reach(weft, wanted, voice))
     _show(result, voice, target)
     return _EXIT[result.status]

@@ -161,13 +161,6 @@ def close_shared() -> None:
     atexit.unregister(close_shared)
 
 
-def installed() -> bool:
-    """Whether the package that runs local models is there, without importing it."""
-    from importlib.util import find_spec
-
-    return find_spec("xllamacpp") is not None
-
-
 def _library() -> Any:
     # Without these, idle OpenMP threads spin, and on a busy machine everything slows down twentyfold.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

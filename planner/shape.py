@@ -1,13 +1,16 @@
-"""The plan as a small model writes it: a schema that admits only valid plans, and the way to a full plan.
+"""The shapes in which models write plans: the full one, and one for small models that admits only valid plans.
 
-A grammar enforces the schema while the model writes, so it spells out what is otherwise checked afterwards:
-tasks stand by position with fixed ids, and a task may only wait for tasks before it.
+A grammar enforces the small schema while the model writes, so it spells out what is otherwise checked afterwards: tasks
+stand by position with fixed ids, and a task may only wait for tasks before it.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from planner.schema import plan_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +22,60 @@ TITLE_LIMIT = 60
 
 # What llama.cpp's grammar is known to take; a tool's schema may hold anything.
 _KEYWORDS = frozenset({"type", "enum", "const", "required", "minItems", "maxItems", "minimum", "maximum"})
+
+
+_NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.IGNORECASE | re.MULTILINE)
+
+
+class PlanShape(Protocol):
+    """How a plan is asked for, and how what was written becomes a plan document."""
+
+    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
+        """The JSON schema for a goal, the skills that were selected for it, and at most so many tasks."""
+
+    def widen(self, document: Any) -> Any:
+        """The plan document that the written one stands for."""
+
+
+class FullShape:
+    """The plan as it is: validation finds what the schema cannot say."""
+
+    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
+        """The one schema for all plans."""
+        return plan_schema()
+
+    def widen(self, document: Any) -> Any:
+        """The document itself; a bare list of tasks, or a plan inside one outer key, is the plan it stands for."""
+        if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
+            return {"tasks": document}
+        if isinstance(document, dict) and len(document) == 1 and "tasks" not in document:
+            (inner,) = document.values()
+            if isinstance(inner, dict) and "tasks" in inner:
+                return inner
+        return document
+
+
+class SmallShape:
+    """A few tasks with fixed ids, each with a skill of those selected, or none."""
+
+    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
+        """A schema with room for the parts that the goal names: small models fill whatever room they are given."""
+        return small_plan_schema(names, most=min(most, parts(goal)))
+
+    def widen(self, document: Any) -> Any:
+        """The full plan; what is not of the small schema is left for validation to judge."""
+        rows = document.get("tasks") if isinstance(document, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) and "use" in row for row in rows):
+            return SHAPES["full"].widen(document)
+        return widen(document)
+
+
+SHAPES: dict[str, PlanShape] = {"full": FullShape(), "small": SmallShape()}
+
+
+def parts(goal: str) -> int:
+    """How many parts a goal names one after the other."""
+    return 1 + len(_NEXT_PART.findall(goal.strip().lstrip("-*").strip()))
 
 
 def small_plan_schema(
@@ -51,8 +108,7 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
     choices = list(skills) if position == 1 and skills else [*skills, NO_SKILL]
     written = _object(start | {"use": {"enum": choices}, "instruction": instruction} | end)
     called = [
-        _object(start | {"use": {"const": name}, "arguments": _plain(schema)} | end)
-        for name, schema in tools.items()
+        _object(start | {"use": {"const": name}, "arguments": _plain(schema)} | end) for name, schema in tools.items()
     ]
     return {"anyOf": [written, *called]} if called else written
 
@@ -85,12 +141,11 @@ def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _widen_task(task: Mapping[str, Any]) -> dict[str, Any]:
-    start = {"id": task["id"], "title": _title(task)}
-    end = {"depends_on": list(task["depends_on"])}
+    start = {"id": task.get("id"), "title": _title(task)}
+    end = {"depends_on": task.get("depends_on")}
     if "arguments" in task:
-        arguments = dict(task["arguments"])
-        return start | {"action_type": "tool", "name": task["use"], "arguments": arguments} | end
-    instruction = {"instruction": task["instruction"].strip()}
+        return start | {"action_type": "tool", "name": task["use"], "arguments": task["arguments"]} | end
+    instruction = {"instruction": str(task.get("instruction") or "").strip()}
     if task["use"] == NO_SKILL:
         return start | {"action_type": "llm"} | instruction | end
     return start | {"action_type": "skill", "name": task["use"]} | instruction | {"arguments": ""} | end
