@@ -33,14 +33,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a kind of model needs; `calls` holds the sampling of a plan, a task and an answer."""
+    """What a kind of model needs; `calls` and `server` hold the sampling of a plan, a task, an answer."""
 
     name: str
     most_tasks: int
     skills_shown: int
     prompt_tokens: int
     calls: Mapping[str, Mapping[str, Any]]
-    server: Mapping[str, Any]
+    server: Mapping[str, Mapping[str, Any]]
     prompts: Mapping[str, str]
     examples: tuple[Example, ...]
 

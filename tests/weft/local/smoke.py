@@ -29,7 +29,7 @@ LIMIT = 400
 SKILLS = ["cataloging-apis", "writing-changelogs"]
 
 
-async def ask(endpoint: Endpoint, messages: list[dict[str, Any]], **options: Any) -> Any:
+async def ask(endpoint: Endpoint, kind: str, messages: list[dict[str, Any]], **options: Any) -> Any:
     """One call as weft makes it: through litellm, counted before it is sent."""
     import litellm
 
@@ -41,7 +41,7 @@ async def ask(endpoint: Endpoint, messages: list[dict[str, Any]], **options: Any
         api_base=endpoint.base_url,
         api_key=endpoint.api_key,
         messages=bounded(messages, count, LIMIT),
-        extra_body=dict(SMALL.server),
+        extra_body=dict(SMALL.server[kind]),
         **options,
     )
     assert response.usage.prompt_tokens <= LIMIT + 8
@@ -53,7 +53,7 @@ async def work(endpoint: Endpoint) -> None:
     schema = small_plan_schema(SKILLS, most=SMALL.tasks(GOAL))
     form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}}
     written = await ask(
-        endpoint, SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"]
+        endpoint, "plan", SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"]
     )
     plan = widen(json.loads(written))
     assert [task["id"] for task in plan["tasks"]] in (["t1"], ["t1", "t2"])
@@ -61,9 +61,11 @@ async def work(endpoint: Endpoint) -> None:
     short = dict(SMALL.calls["task"]) | {"max_tokens": 16}
     skill = "# Skill\n" + "Be brief and exact. " * 2000
     prompts = [SMALL.task_messages(GOAL, task["instruction"], skill) for task in plan["tasks"] * 2]
-    outputs = await asyncio.gather(*(ask(endpoint, prompt, **short) for prompt in prompts))
+    outputs = await asyncio.gather(*(ask(endpoint, "task", prompt, **short) for prompt in prompts))
     assert all(outputs)
-    assert await ask(endpoint, SMALL.answer_messages(GOAL, dict(zip("abcd", outputs, strict=False))), **short)
+    assert await ask(
+        endpoint, "answer", SMALL.answer_messages(GOAL, dict(zip("abcd", outputs, strict=False))), **short
+    )
 
 
 def main(folder: Path) -> None:
