@@ -35,7 +35,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a kind of model needs; the defaults are for models that need no help."""
+    """What a kind of model needs; the defaults are for models that need no help.
+
+    `sampling` holds each role's parameters for any provider, `server` what only llama.cpp's server takes.
+    """
 
     name: str = "full"
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +49,7 @@ class Profile:
     tools: bool = True
     continuations: int = 3
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    server: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
 
     def agent(self, role: Role) -> str:

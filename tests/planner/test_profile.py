@@ -1,20 +1,24 @@
+"""Profiles: small models get short prompts and plans that cannot be wrong."""
+
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from weft.local.profile import CUT, bounded, parts, profile_for, profiles
-from weft.local.shape import widen
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from planner.decompose import Brief, decompose, messages
+from planner.profile import FULL, profile_of, profiles
+from planner.prompt import Prompts
+from planner.shape import SHAPES, parts, widen
+from planner.validate import Known, problems
+from tests.fakes import Recorder, saying
 
 SMALL = profiles()["small"]
+GOAL = "Describe the API"
 
 
-def words(messages: Sequence[dict[str, Any]]) -> int:
-    return sum(len(message["content"].split()) for message in messages)
+def brief(goal: str = GOAL, *names: str) -> Brief:
+    return Brief(goal, "<available_skills/>", "", "today", Known(names), names, profile=SMALL)
 
 
 def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
@@ -22,17 +26,10 @@ def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
 
 
 def test_the_goal_comes_last_with_the_best_skills_only() -> None:
-    messages = SMALL.plan_messages("Describe the API", ["a", "b", "c", "d"])
-    assert [message["role"] for message in messages] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-        "assistant",
-        "user",
-    ]
-    assert messages[-1]["content"] == "Goal: Describe the API\nSkills: a, b, c"
-    assert SMALL.plan_messages("x", [])[-1]["content"].endswith("Skills: none")
+    sent = messages(brief(GOAL, "a", "b", "c", "d"), Prompts())
+    assert [message.role for message in sent] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert sent[-1].content == "Goal: Describe the API\nSkills: a, b, c"
+    assert messages(brief(), Prompts())[-1].content.endswith("Skills: none")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +42,9 @@ def test_the_goal_comes_last_with_the_best_skills_only() -> None:
     ],
 )
 def test_a_plan_has_room_for_the_parts_that_the_goal_names(goal: str, most: int) -> None:
-    assert SMALL.tasks(goal) == most
+    schema = SMALL.shape.schema(goal, ["a"], 3)
+    tasks = schema["properties"]["tasks"]
+    assert (len(tasks["anyOf"]) if "anyOf" in tasks else 1) == most
 
 
 def test_a_list_counts_its_items() -> None:
@@ -53,51 +52,44 @@ def test_a_list_counts_its_items() -> None:
     assert parts("- one thing\n- another") == 2
 
 
-def test_a_task_holds_goal_instruction_skill_and_inputs() -> None:
-    system, user = SMALL.task_messages("Ship it", "Write notes", "# Notes", {"t1": "the facts"})
-    assert system == {"role": "system", "content": "# Notes"}
-    for text in ("Goal: Ship it", "Your task: Write notes", "Result of t1:\nthe facts"):
-        assert text in user["content"]
+async def test_a_small_plan_becomes_a_full_one() -> None:
+    said = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe it.","depends_on":[]}]}'
+    model = saying(said)
+    plan = await decompose(brief(GOAL, "a"), model, Prompts(), Recorder())
+    (task,) = plan.tasks
+    assert (task.action_type, task.name, task.instruction) == ("skill", "a", "Describe it.")
+    assert not plan.needs_synthesis
+    assert model.asked[0].schema != FULL.shape.schema(GOAL, ["a"], 3)
 
 
-def test_an_instruction_that_is_the_goal_is_said_once() -> None:
-    (user,) = SMALL.task_messages("Write notes", "write  notes.")
-    assert user["content"].lower().count("notes") == 1
-
-
-def test_the_answer_is_made_of_all_outputs() -> None:
-    (user,) = SMALL.answer_messages("Ship it", {"t1": "alpha", "t2": "beta"})
-    assert user["content"].index("alpha") < user["content"].index("beta") < user["content"].index("Ship it")
-
-
-def test_messages_that_fit_stay_as_they_are() -> None:
-    messages = [{"role": "user", "content": "a few words"}]
-    assert bounded(messages, words, 3) == messages
-
-
-def test_the_longest_message_is_cut_in_the_middle_until_all_fit() -> None:
-    long = " ".join(f"w{number}" for number in range(1000))
-    messages = [{"role": "system", "content": long}, {"role": "user", "content": "the goal"}]
-    fitting = bounded(messages, words, 200)
-    assert words(fitting) <= 200
-    assert fitting[1] == messages[1]
-    assert fitting[0]["content"].startswith("w0 w1 ")
-    assert fitting[0]["content"].endswith(" w999")
-    assert CUT in fitting[0]["content"]
-    assert messages[0]["content"] == long
-    assert words(bounded(messages, words, 20)) <= 20
-
-
-def test_what_can_never_fit_is_an_error_not_a_loop() -> None:
-    with pytest.raises(ValueError, match="even when cut"):
-        bounded([{"role": "user", "content": "hello"}], lambda _: 50, 10)
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"tasks": [{"id": "a", "action_type": "llm"}]},
+        {"tasks": "x"},
+        [],
+        "x",
+        {"tasks": [{"use": "a"}]},
+        {"tasks": [3]},
+    ],
+)
+def test_what_is_not_of_the_small_schema_is_left_to_validation(document: object) -> None:
+    assert isinstance(problems(SHAPES["small"].widen(document), Known(["a"])), list)
 
 
 @pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])
 def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
-    assert profile_for(name) is SMALL
+    assert profile_of(name) is SMALL
 
 
-@pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "x/mixtral-8x7b"])
+@pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "openai/some-1b"])
 def test_large_ones_and_those_of_unknown_size_do_not(name: str) -> None:
-    assert profile_for(name) is None
+    assert profile_of(name) is FULL
+
+
+def test_an_instruction_that_is_the_goal_is_said_once() -> None:
+    variables = {"goal": "Write notes", "instruction": "write notes.", "results": [], "title": "", "files": ()}
+    once = Prompts().render("task-small", "user", variables)
+    assert once.lower().count("write notes") == 1
+    both = Prompts().render("task-small", "user", variables | {"instruction": "Find facts"})
+    assert "Goal: Write notes\n\nYour task: Find facts" in both

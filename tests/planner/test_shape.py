@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from weft.local.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
+
+from planner.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
 
 jsonschema = pytest.importorskip("jsonschema")
 

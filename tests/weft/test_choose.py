@@ -16,16 +16,10 @@ def must_not_be_asked() -> str | None:
     raise AssertionError("a link after the one that answered was asked")
 
 
-def test_the_environment_comes_before_everything() -> None:
-    env = {"WEFT_MODEL": " openai/mine ", "OPENAI_API_KEY": "k"}
-    choice = choose(env, "configured/model", must_not_be_asked, True)
+def test_what_is_named_comes_before_everything() -> None:
+    choice = choose({"OPENAI_API_KEY": "k"}, " openai/mine ", must_not_be_asked, True)
     assert choice.model == "openai/mine"
-    assert [link.name for link in choice.chain] == ["WEFT_MODEL"]
-
-
-def test_the_configuration_comes_before_keys() -> None:
-    choice = choose({"OPENAI_API_KEY": "k"}, "configured/model", must_not_be_asked, True)
-    assert (choice.model, choice.why) == ("configured/model", "configuration: configured/model")
+    assert [link.name for link in choice.chain] == ["flag, WEFT_MODEL or configuration"]
 
 
 def test_the_first_key_found_stands_for_its_providers_model() -> None:
@@ -42,8 +36,7 @@ def test_local_is_the_last_resort() -> None:
     choice = choose({}, None, nothing, True)
     assert choice.model == LOCAL
     assert [link.name for link in choice.chain] == [
-        "WEFT_MODEL",
-        "configuration",
+        "flag, WEFT_MODEL or configuration",
         "provider key",
         "Ollama",
         "local",
@@ -56,7 +49,7 @@ def test_without_any_model_all_choices_are_spelled_out() -> None:
     assert caught.value.exit_status == 4
     for way in ("pip install 'weft[local]'", "OPENAI_API_KEY", "XAI_API_KEY", "ollama pull", "WEFT_MODEL="):
         assert way in caught.value.hint
-    assert [link.model for link in explore({}, None, nothing, False)] == [None] * 5
+    assert [link.model for link in explore({}, None, nothing, False)] == [None] * 4
 
 
 def test_no_secret_enters_the_explanation() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import socket
 import threading
@@ -13,7 +12,7 @@ from urllib.request import getproxies
 
 import httpx
 
-from weft.local.errors import CutOff, NoSpace, SourceGone, Unreachable, WrongHash
+from weft.local.errors import CutOff, SourceGone, Unreachable, WrongHash
 from weft.local.progress import Progress, megabytes
 
 if TYPE_CHECKING:
@@ -46,20 +45,8 @@ def fetch(url: str, file: Path, size: int, report: Report, patience: Patience = 
             except httpx.TransportError as error:
                 if not left or not _came_further(file, before, error):
                     raise _broken(url, file, error) from error
-            except OSError as error:
-                raise no_space(file, error) from error
             else:
                 return
-
-
-def no_space(file: Path, error: OSError) -> Exception:
-    """The error that stands for a failed write."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return NoSpace(
-            f"the disk that holds {file.parent} is full",
-            hint="Free some space, or set WEFT_MODELS_DIR to a folder on another disk.",
-        )
-    return error
 
 
 def _stream(client: httpx.Client, url: str, file: Path, size: int, report: Report) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from weft.local.server import Endpoint
     from weft.local.store import Installed
 
-# For llama.cpp's server. DRY breaks repeated phrases, which a repeat penalty alone does not.
-_SAMPLING = {"seed": 1, "repeat_penalty": 1.05, "dry_multiplier": 0.8, "dry_allowed_length": 4}
 # Room for what the chat template adds and for an answer, where the profile bounds neither.
 _ANSWER = 700
 _MARGIN = 32
@@ -68,13 +66,15 @@ class LocalModel:
         room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
         limit = min(room, manner.prompt_tokens or room)
         messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
-        provider = Provider(endpoint.model, self.timeout, parameters=_parameters(endpoint) | dict(sampling))
+        parameters = {
+            "api_base": endpoint.base_url,
+            "api_key": endpoint.api_key,
+            "extra_body": dict(manner.server.get(request.role, {})),
+            **sampling,
+        }
+        provider = Provider(endpoint.model, self.timeout, parameters=parameters)
         reply = await provider.complete(replace(request, messages=messages))
         return replace(reply, cost=0.0, model=self.name)
-
-
-def _parameters(endpoint: Endpoint) -> dict[str, Any]:
-    return {"api_base": endpoint.base_url, "api_key": endpoint.api_key, "extra_body": _SAMPLING}
 
 
 def _counter(endpoint: Endpoint) -> Any:

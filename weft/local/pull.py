@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import re
 import shutil
@@ -14,19 +16,20 @@ from skills.errors import InputError
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import Catalogue, Entry, Packages, Url
 from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
-from weft.local.fetch import CHUNK, Patience, fetch, no_space
+from weft.local.fetch import CHUNK, Patience, fetch
 from weft.local.parts import fetch_parts
 from weft.local.progress import Progress, Report, megabytes, quiet
 from weft.local.store import Installed, Record, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from weft.local.catalogue import Source
 
 # For the folder's own entries, the records and what other programs write meanwhile.
 MARGIN = 32_000_000
 MAGIC = b"GGUF"
+ROOM = "Free some space, or set WEFT_MODELS_DIR to a folder on another disk."
 
 
 def free_space(folder: Path) -> int:
@@ -136,7 +139,8 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
         file = store.partial(wanted.name) / f"source-{number}.gguf"
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            sha256 = _from(source, wanted, file, report, means)
+            with _disk_watched(file):
+                sha256 = _from(source, wanted, file, report, means)
         except NoSpace:
             store.discard(wanted.name)
             raise
@@ -152,6 +156,17 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
     if not list(store.partial(wanted.name).glob("*.gguf")):
         store.discard(wanted.name)
     raise _all_failed(wanted, failed)
+
+
+@contextlib.contextmanager
+def _disk_watched(file: Path) -> Iterator[None]:
+    """Say plainly that the disk is full, wherever a write found it so."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpace(f"the disk that holds {file.parents[2]} is full", hint=ROOM) from error
 
 
 def _from(source: Source | File, wanted: _Wanted, file: Path, report: Report, means: Means) -> str:
@@ -182,13 +197,10 @@ def _fetch(source: Source | File, wanted: _Wanted, file: Path, report: Report, m
 
 def _copy(path: Path, file: Path, report: Report) -> None:
     size = path.stat().st_size
-    try:
-        with path.open("rb") as origin, file.open("wb") as sink:
-            while chunk := origin.read(CHUNK):
-                sink.write(chunk)
-                report(Progress("download", sink.tell(), size))
-    except OSError as error:
-        raise no_space(file, error) from error
+    with path.open("rb") as origin, file.open("wb") as sink:
+        while chunk := origin.read(CHUNK):
+            sink.write(chunk)
+            report(Progress("download", sink.tell(), size))
 
 
 def _check_space(source: Source | File, wanted: _Wanted, file: Path, means: Means) -> None:
@@ -202,7 +214,7 @@ def _check_space(source: Source | File, wanted: _Wanted, file: Path, means: Mean
     if free < need:
         raise NoSpace(
             f"{wanted.name} needs {megabytes(need)} more, and the disk of {file.parents[2]} has {megabytes(free)} free",
-            hint="Free some space, or set WEFT_MODELS_DIR to a folder on another disk.",
+            hint=ROOM,
         )
 
 

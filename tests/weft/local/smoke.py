@@ -1,90 +1,68 @@
-"""A real model from end to end, kept in the folder given: pulled, checked, served, asked, and gone."""
+"""A real model from end to end, kept in the folder that WEFT_MODELS_DIR names: pulled, checked, served, asked, and gone."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
-
-from weft.local.profile import bounded, profiles
-from weft.local.shape import small_plan_schema, widen
-
+from planner import profile
+from planner.plan import Plan
+from weft import Goal, Settings, Weft
 from weft.local.pull import hash_of, pull
-from weft.local.server import Endpoint, Load, close_shared, count_tokens, shared
-from weft.local.store import Store
+from weft.local.server import close_shared
+from weft.local.store import Store, models_dir
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-SMALL = profiles()["small"]
+MODEL = "smollm2-135m"
 GOAL = "Write API documentation for a to-do service, then a changelog for its first release"
-# Less than the profile has, which would take a minute more.
-LIMIT = 400
-SKILLS = ["cataloging-apis", "writing-changelogs"]
 
 
-async def ask(endpoint: Endpoint, messages: list[dict[str, Any]], **options: Any) -> Any:
-    """One call as weft makes it: through litellm, counted before it is sent."""
-    import litellm
+def briefly() -> None:
+    """Bound every answer to a few tokens: this model's text is of no use, and the time is."""
+    small = profile.profiles()["small"]
+    short = {role: {**values, "max_tokens": 16} for role, values in small.sampling.items() if role != "decomposer"}
+    bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
+    profile.profiles.cache_clear()
+    known = {"full": profile.FULL, "small": bounded}
+    profile.profiles = lambda: known  # type: ignore[assignment]
+    import weft.local.model as module
 
-    def count(candidate: Sequence[dict[str, Any]]) -> int:
-        return count_tokens(endpoint, candidate)
-
-    response = await litellm.acompletion(
-        model=endpoint.model,
-        api_base=endpoint.base_url,
-        api_key=endpoint.api_key,
-        messages=bounded(messages, count, LIMIT),
-        extra_body=dict(SMALL.server),
-        **options,
-    )
-    assert response.usage.prompt_tokens <= LIMIT + 8
-    return response.choices[0].message.content
+    module.profiles = lambda: known  # type: ignore[assignment]
 
 
-async def work(endpoint: Endpoint) -> None:
-    """A plan bound to the schema, its tasks side by side, and a synthesis."""
-    schema = small_plan_schema(SKILLS, most=SMALL.tasks(GOAL))
-    form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}}
-    written = await ask(endpoint, SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"])
-    plan = widen(json.loads(written))
-    assert [task["id"] for task in plan["tasks"]] in (["t1"], ["t1", "t2"])
-    assert plan["tasks"][0]["name"] in SKILLS
-    short = dict(SMALL.calls["task"]) | {"max_tokens": 16}
-    skill = "# Skill\n" + "Be brief and exact. " * 2000
-    prompts = [SMALL.task_messages(GOAL, task["instruction"], skill) for task in plan["tasks"] * 2]
-    outputs = await asyncio.gather(*(ask(endpoint, prompt, **short) for prompt in prompts))
-    assert all(outputs)
-    assert await ask(endpoint, SMALL.answer_messages(GOAL, dict(zip("abcd", outputs, strict=False))), **short)
+async def work(workspace: Path) -> None:
+    """A plan bound to the schema, its tasks, and a synthesis."""
+    async with Weft(workspace, Settings(model=f"local/{MODEL}")) as weft:
+        planned = await weft.run(Goal(GOAL, skills=("cataloging-apis",)))
+        assert planned.status == "done", planned.error
+        assert planned.plan is not None
+        assert [task.id for task in planned.plan.tasks] in (["t1"], ["t1", "t2"])
+        assert planned.tasks[0].name == "cataloging-apis"
+        both = replace(planned.plan, synthesis="Put both together.")
+        result = await weft.run(Goal(GOAL, plan=Plan(both.tasks, synthesis=both.synthesis)))
+        assert (result.status, result.cost_usd) == ("done", 0.0)
+        assert result.usage.calls == len(both.tasks) + 1
 
 
-def main(folder: Path) -> None:
+def main(workspace: Path) -> None:
     """Everything once; the last line is printed where nothing was left behind."""
-    model = pull("smollm2-135m", store=Store(folder))
+    model = pull(MODEL, store=Store(models_dir()))
     assert hash_of(model.path) == model.record.sha256
-    before = threading.active_count()
-    endpoint = shared(Load(model.path, context=2048))
-    assert endpoint.context == 2048
-    assert shared(Load(model.path, context=2048)) == endpoint
-    asyncio.run(work(endpoint))
+    briefly()
+    asyncio.run(work(workspace))
     close_shared()
-    assert threading.active_count() == before, threading.enumerate()
+    left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    assert not [thread for thread in left if "asyncio" not in thread.name], left
     children = subprocess.run(
         ["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
     )
     assert children.stdout.split("\n") == ["ps -o args= --ppid " + str(os.getpid()), ""]
-    again = shared(Load(model.path, context=2048))
-    assert count_tokens(again, [{"role": "user", "content": "still there?"}]) > 3
-    print("clean")  # the second server is left to the end of the interpreter
+    print("clean")
 
 
 if __name__ == "__main__":
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     main(Path(sys.argv[1]))

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weft.local.profile import profiles
 
+from planner.profile import profiles
 from weft.local import catalogue
 from weft.local.catalogue import Packages, Url
 from weft.local.store import models_dir

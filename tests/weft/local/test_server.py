@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skills.errors import SetupError
-from weft.local.server import Load, Server, installed
+from weft.choose import local_is_installed as installed
+from weft.local.server import Load, Server
 
 SCRIPT = Path(__file__).with_name("smoke.py")
 
