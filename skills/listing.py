@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -80,4 +79,4 @@ def shorten(text: str, width: int) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(_CONTROL.sub("", text))
+    return _CONTROL.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -269,7 +269,7 @@ LINE = st.one_of(
 
 
 @given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
-@settings(deadline=None, max_examples=1_000)
+@settings(deadline=None, max_examples=400)
 def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
     quick = plain.load(block + "\n")
     if quick is None:
