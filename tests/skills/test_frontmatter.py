@@ -41,6 +41,7 @@ def test_a_plain_file_has_its_fields_and_body_and_no_problem() -> None:
         "---\nname: demo\ndescription: >-\n  Use when:\n  asked\n---\n",
         "---   \nname: demo\ndescription:\n  Use when: asked\n--- \n",
         "---\nname: demo\ndescription: Use when: asked\nargument-hint: [a] [b]\n---\n",
+        "---\n  name: demo\n  description: Use when: asked\n---\n",
         "---\nname:demo\ndescription: Use when: asked\n---\n",
         "---\nName: demo\nDescription: Use when: asked\n---\n",
     ],
