@@ -16,6 +16,8 @@ _DENSE = (
 _RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
 _SCRIPT = re.compile(f"[{_DENSE}]")
+# PDFs, SDKs, LLMs: the stemmer takes no -s from a word that has no vowel.
+_ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
 _APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
@@ -81,6 +83,8 @@ class _Stems(dict[str, str]):
             found = ""
         elif len(word) < 3 or not word.isascii():
             found = word[:LONGEST]
+        elif _ABBREVIATIONS.fullmatch(word):
+            found = word[:-1]
         else:
             found = _stemmer().stemWord(word[:LONGEST])
         self[word] = found

@@ -132,6 +132,7 @@ def test_a_clause_that_names_no_skill_counts_for_its_own(tmp_path: Path) -> None
 
 def test_inflections_and_scripts_share_terms() -> None:
     assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
+    assert terms("PDFs and SDKs, not CSS or DNS") == ["pdf", "sdk", "css", "dns"]
     assert terms("API") == terms("APIs") == terms("API's")
     assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
     assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
