@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.openai_server import OpenAIServer, Script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
+settings.load_profile("weft")
 
 CATALOGING = """---
 name: cataloging-apis

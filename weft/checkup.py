@@ -92,7 +92,7 @@ def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
 
 
 def _skills(surroundings: Surroundings) -> Iterator[Finding]:
-    rows = surroundings.registry.list_skills(all=True)
+    rows = surroundings.shelf.registry.list_skills(all=True)
     counts = {state: sum(row.state == state for row in rows) for state in ("active", "shadowed", "disabled", "broken")}
     text = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
     yield Finding(

@@ -113,7 +113,7 @@ class Pursuit:
             plan=plan,
             goal=self.goal.text,
             models=self.models,
-            skills=self.surroundings.registry,
+            skills=self.surroundings.shelf.registry,
             tools=tools,
             prompts=self.surroundings.prompts,
             record=self.record,

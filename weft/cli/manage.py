@@ -134,9 +134,9 @@ def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bo
 
 
 def _registry(workspace: Path) -> Registry:
-    from weft.cli.skills import surroundings
+    from weft.cli.skills import shelf
 
-    return surroundings(workspace, {}, quiet=True).registry
+    return shelf(workspace, {}, quiet=True).registry
 
 
 def _asks() -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skills.detector import Selection
     from skills.registry import Registry
     from skills.skill import Skill
-    from weft.surroundings import Surroundings
+    from weft.shelf import Shelf
 
 
 @click.group()
@@ -50,7 +50,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list
       weft skills list --all --json
     """
-    registry = surroundings(workspace, flags, quiet=quiet).registry
+    registry = shelf(workspace, flags, quiet=quiet).registry
     rows = registry.list_skills(all=everything)
     _warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
@@ -80,12 +80,12 @@ def select(
     """
     if (goal is None) == (source is None):
         raise InputError("give either a goal or --from FILE", hint='weft skills select "Write API documentation"')
-    around = surroundings(workspace, flags, quiet=quiet)
+    known = shelf(workspace, flags, quiet=quiet)
     if source is not None:
-        return _select_all(around, source, top)
+        return _select_all(known, source, top)
     text = options.goal_text(goal)
-    found = _selected(around, text, (), top)
-    _warn(around.registry, verbose=verbose, quiet=quiet)
+    found = _selected(known, text, (), top)
+    _warn(known.registry, verbose=verbose, quiet=quiet)
     if as_json:
         output.print_json({"goal": text, "selected": _plain(found)})
         return 0
@@ -107,7 +107,7 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     Examples:
       weft skills show cataloging-apis --args "only the public endpoints"
     """
-    registry = surroundings(workspace, {}, quiet=quiet).registry
+    registry = shelf(workspace, {}, quiet=quiet).registry
     content = registry.load_content(name, arguments)
     _warn(registry, verbose=verbose, quiet=True)
     skill = registry.get(name)
@@ -118,30 +118,27 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     return 0
 
 
-def surroundings(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Surroundings:
-    """What stands in a workspace."""
-    from weft.surroundings import Surroundings
+def shelf(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Shelf:
+    """The skills of a workspace."""
+    from weft.shelf import Shelf
 
     where = options.places(workspace)
-    return Surroundings(where, options.settings(where, flags, quiet=quiet).settings)
+    return Shelf(where, options.settings(where, flags, quiet=quiet).settings)
 
 
-def _selected(around: Surroundings, text: str, forced: tuple[str, ...], top: int | None) -> list[Selection]:
-    from skills import detectors
-    from weft.goal import Goal
-
-    candidates = around.context_skills()
-    if top is None:
-        return around.select(Goal(text, skills=forced), candidates)
-    return detectors.top(around.detector, text, candidates, top)
+def _selected(known: Shelf, text: str, forced: tuple[str, ...], top: int | None) -> list[Selection]:
+    candidates = known.skills()
+    if not text.strip():
+        raise InputError("the goal is empty", hint='weft skills select "Write API documentation"')
+    return known.select(text, forced, candidates) if top is None else known.best(text, candidates, top)
 
 
-def _select_all(around: Surroundings, source: str, top: int | None) -> int:
+def _select_all(known: Shelf, source: str, top: int | None) -> int:
     from weft.batch import goals
 
     with goals.opened(source) as file:
         for one in file:
-            found = _selected(around, one.text, one.skills, top)
+            found = _selected(known, one.text, one.skills, top)
             output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
     return 0
 

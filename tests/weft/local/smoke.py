@@ -1,4 +1,4 @@
-"""A real model from end to end, kept in the folder that WEFT_MODELS_DIR names: pulled, checked, served, asked, and gone."""
+"""A real model from end to end: pulled, checked, served, asked, and gone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from planner import profile
 from planner.plan import Plan
 from weft import Goal, Settings, Weft
+from weft.local import model as local_model
 from weft.local.pull import hash_of, pull
 from weft.local.server import close_shared
 from weft.local.store import Store, models_dir
@@ -28,14 +29,16 @@ def briefly() -> None:
     bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
     profile.profiles.cache_clear()
     known = {"full": profile.FULL, "small": bounded}
-    profile.profiles = lambda: known  # type: ignore[assignment]
-    import weft.local.model as module
-
-    module.profiles = lambda: known  # type: ignore[assignment]
+    profile.__dict__["profiles"] = lambda: known
+    local_model.__dict__["profiles"] = lambda: known
 
 
 async def work(workspace: Path) -> None:
     """A plan bound to the schema, its tasks, and a synthesis."""
+    skill = workspace / "skills" / "cataloging-apis"
+    skill.mkdir(parents=True)
+    text = "---\nname: cataloging-apis\ndescription: Write API documentation.\n---\n" + "Be brief and exact. " * 2000
+    (skill / "SKILL.md").write_text(text, encoding="utf-8")
     async with Weft(workspace, Settings(model=f"local/{MODEL}")) as weft:
         planned = await weft.run(Goal(GOAL, skills=("cataloging-apis",)))
         assert planned.status == "done", planned.error
