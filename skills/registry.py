@@ -49,7 +49,7 @@ class Registry:
         self.workspace = workspace.absolute()
         self.cache = cache
         self._env = os.environ if env is None else env
-        self._home = Path.home() if home is None else home
+        self._home = Path(self._env.get("HOME") or os.path.expanduser("~")) if home is None else home
         self._strict = strict
         self._library = library
         self._tree: Tree | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -18,12 +19,25 @@ if TYPE_CHECKING:
 _LARGEST = 20_000_000
 
 
-def dump(plan: Plan, form: str) -> str:
-    """The plan as `json` or `yaml`."""
-    document = plan.to_dict()
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan, and the goal it was made for where the file says so."""
+
+    plan: Plan
+    goal: str = ""
+
+
+def dump(plan: Plan, form: str, goal: str = "") -> str:
+    """The plan as `json` or `yaml`; a text that YAML cannot carry makes it JSON, which reads back the same way."""
+    document = ({"goal": goal} if goal else {}) | plan.to_dict()
+    as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+        return as_json
+    as_yaml = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    try:
+        return as_yaml if yaml.safe_load(as_yaml) == document else as_json
+    except yaml.YAMLError:
+        return as_json
 
 
 def form_of(path: Path) -> str:
@@ -31,7 +45,7 @@ def form_of(path: Path) -> str:
     return "json" if path.suffix.lower() == ".json" else "yaml"
 
 
-def read(path: Path, known: Known) -> Plan:
+def read(path: Path, known: Known) -> PlanFile:
     """The plan in a file, checked as a model's is; all faults at once."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -44,10 +58,18 @@ def read(path: Path, known: Known) -> Plan:
     return parse(text, str(path), known)
 
 
-def parse(text: str, where: str, known: Known) -> Plan:
+def load(text: str) -> Any:
+    """The document in a text of JSON, else of YAML; not all JSON is YAML."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return yaml.safe_load(text)
+
+
+def parse(text: str, where: str, known: Known) -> PlanFile:
     """The plan in a text of YAML or JSON."""
     try:
-        document: Any = yaml.safe_load(text)
+        document = load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -55,7 +77,8 @@ def parse(text: str, where: str, known: Known) -> Plan:
     document = unwrapped(document)
     if faults := problems(document, known):
         raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint="mend the plan, then run it again")
-    return Plan.from_dict(document)
+    goal = document.get("goal")
+    return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
 
 
 def _brief(error: yaml.YAMLError) -> str:

@@ -70,16 +70,20 @@ class Surroundings:
         """Look at the skills, choose among them, and list them for the prompt."""
         skills = self.context_skills()
         selections = self.select(goal, skills)
-        ordered = self._ordered(selections, skills)
+        ordered = self._ordered(goal, selections, skills)
         names = [selection.name for selection in selections]
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
             skill_listing=listing.render(names, ordered, budget=self.listing_budget),
             tool_listing="<available_tools>\n</available_tools>",
-            known=Known([skill.name for skill in ordered], {}, self.settings.max_tasks),
+            known=self.known(),
             warnings=tuple(summary(self.registry.warnings)),
         )
+
+    def known(self) -> Known:
+        """What a plan may use."""
+        return Known([skill.name for skill in self.context_skills()], {}, self.settings.max_tasks)
 
     def context_skills(self) -> list[Skill]:
         """The skills with a SKILL.md, as they are now."""
@@ -119,8 +123,9 @@ class Surroundings:
             *tools.values(),
         ]
 
-    def _ordered(self, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+    def _ordered(self, goal: Goal, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that were selected, then the next best, then the rest in their own order."""
         by_name = {skill.name: skill for skill in skills}
-        first = [by_name[one.name] for one in selections if one.name in by_name]
-        rest = [skill for skill in skills if skill not in first]
-        return [*first, *rest]
+        best = detectors.top(self.detector, goal.text, skills, listing.MOST)
+        names = dict.fromkeys((*(one.name for one in selections), *(one.name for one in best), *by_name))
+        return [by_name[name] for name in names if name in by_name]

@@ -121,12 +121,13 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
     ran = weft("plan", "--json", *MODEL, "-o", str(path), GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert document == json.loads(ran.out)
+    assert document == {"goal": GOAL} | json.loads(ran.out)
     document["tasks"][0]["instruction"] = "List only the public ones"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     server.calls.clear()
-    ran = weft("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
+    ran = weft("run", "--json", *MODEL, "--plan", str(path), cwd=workspace)
     assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["goal"] == GOAL
     assert server.asked("decomposer") == []
     assert instruction(server.asked("task")[0]) == "List only the public ones"
 

@@ -17,7 +17,7 @@ _LINES = {
 }
 
 
-@click.command(short_help="Install completion for your shell.")
+@click.command()
 @click.argument("shell", required=False, type=click.Choice(list(_LINES)))
 @click.option("--print", "only_print", is_flag=True, help="Print the line instead of installing it.")
 def completion(shell: str | None, *, only_print: bool) -> int:

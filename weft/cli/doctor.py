@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
-@click.command(short_help="Show what is there, what is missing, and what to do about it.")
+@click.command()
 @click.option("--model", metavar="NAME", help="Check as if this model were named.")
 @options.common
 def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> int:

@@ -13,12 +13,13 @@ import weft
 from skills.errors import WeftError
 from weft.cli import output
 
+# Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
-    "run": "weft.cli.run:run",
-    "plan": "weft.cli.plan:plan",
-    "skills": "weft.cli.skills:skills",
-    "doctor": "weft.cli.doctor:doctor",
-    "completion": "weft.cli.completion:completion",
+    "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
+    "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
+    "skills": ("weft.cli.skills:skills", "List, show and select skills."),
+    "doctor": ("weft.cli.doctor:doctor", "Show what is there, what is missing, and what to do about it."),
+    "completion": ("weft.cli.completion:completion", "Install completion for your shell."),
 }
 
 
@@ -31,9 +32,13 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = _COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -46,7 +51,7 @@ def cli() -> None:
       weft run "Write API documentation for the to-do service"
       weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
       weft plan "Compare three caches" -o plan.yaml    then edit it, and
-      weft run --plan plan.yaml "Compare three caches"
+      weft run --plan plan.yaml
       weft skills select "Review this code"
       weft doctor
     """

@@ -13,7 +13,7 @@ from weft.cli import options, output
 from weft.cli.options import Voice
 
 
-@click.command(short_help="Make a plan and show it, without running it.")
+@click.command()
 @click.argument("goal")
 @options.models
 @options.skills
@@ -32,7 +32,7 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     \b
     Examples:
       weft plan "Compare three caches" -o plan.yaml
-      weft run --plan plan.yaml "Compare three caches"
+      weft run --plan plan.yaml
       weft plan --json "Compare three caches"
     """
     from weft import planfile
@@ -59,8 +59,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 
     made = asyncio.run(make())
     if target is not None:
-        target.write_text(planfile.dump(made, planfile.form_of(target)), encoding="utf-8")
-        output.say(f"The plan is in {target}; run it with: weft run --plan {target} GOAL")
+        target.write_text(planfile.dump(made, planfile.form_of(target), wanted.text), encoding="utf-8")
+        output.say(f"The plan is in {target}; run it with: weft run --plan {target}")
     if voice.as_json:
         output.print_json(made.to_dict())
     elif target is None:

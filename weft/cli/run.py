@@ -18,12 +18,14 @@ from weft.cli.options import Voice
 if TYPE_CHECKING:
     from executor.ledger import Result
     from weft.goal import Goal
+    from weft.planfile import PlanFile
     from weft.run import Weft
 
+_NO_GOAL = "Carry out this plan."
 _EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
 
 
-@click.command(short_help="Reach a goal: select skills, plan, run in parallel, answer.")
+@click.command()
 @click.argument("goal", required=False)
 @options.models
 @options.skills
@@ -52,6 +54,7 @@ def run(
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       weft run --dry-run "Review the code in src/"
+      weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
 
     Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
@@ -62,20 +65,21 @@ def run(
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
+    skills, answers = rest.pop("skill"), rest.pop("answers")
     _writable(target)
     if not dry:
         provider.preload()
-    wanted = Goal(
-        options.goal_text(goal),
-        skills=rest.pop("skill"),
-        files=tuple(path.absolute() for path in files),
-        answers=rest.pop("answers"),
-        stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
-    )
     where = options.places(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
-    if plan_file is not None:
-        wanted = _with_plan(weft, wanted, plan_file)
+    plan = _plan(weft, plan_file) if plan_file is not None else None
+    wanted = Goal(
+        options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        skills=skills,
+        files=tuple(path.absolute() for path in files),
+        plan=plan.plan if plan else None,
+        answers=answers,
+        stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
+    )
     if dry:
         return _preview(weft, wanted, voice)
     result = asyncio.run(_reach(weft, wanted, voice))
@@ -115,12 +119,11 @@ def _on_interrupt(stop: Any) -> None:
         loop.add_signal_handler(signal.SIGTERM, first)
 
 
-def _with_plan(weft: Weft, goal: Goal, path: Path) -> Goal:
+def _plan(weft: Weft, path: Path) -> PlanFile:
     from weft import planfile
 
-    known = weft.surroundings.catalogue(goal).known
-    plan = planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
-    return replace(goal, plan=plan)
+    known = weft.surroundings.known()
+    return planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:

@@ -1,0 +1,165 @@
+"""What the scheduler costs: against a bare indegree loop, against LangGraph, and against the critical path.
+
+    pip install langgraph        # optional: without it that row is left out
+    python bench/engine.py
+
+All in one run on one machine, as ratios; the best of several rounds each. Exit status 1 where a bound is passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import random
+import sys
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import networkx as nx
+
+from executor.schedule import Limits, execute
+from planner.plan import Plan, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from planner.events import Event
+
+LAYERS, WIDTH, DEPENDENCIES = 20, 100, 3
+ROUNDS = 5
+MOST_OVER_BARE, LEAST_UNDER_LANGGRAPH, MOST_OVER_CRITICAL = 9.0, 40.0, 1.05
+
+
+def layered(seed: int = 7) -> Plan:
+    """20 layers of 100 tasks, each waiting for three of the layer before."""
+    draw = random.Random(seed)
+    tasks = []
+    for layer in range(LAYERS):
+        for place in range(WIDTH):
+            before = draw.sample(range(WIDTH), DEPENDENCIES) if layer else []
+            waits = tuple(f"t{layer - 1}-{other}" for other in before)
+            tasks.append(Task(f"t{layer}-{place}", "llm", depends_on=waits))
+    return Plan(tuple(tasks))
+
+
+async def bare(plan: Plan) -> None:
+    """The floor: indegrees, and an asyncio task for each node; no outcomes, no events, no limit, no failures."""
+    waiting = dict(plan.graph.in_degree())
+    ready = deque(name for name, count in waiting.items() if count == 0)
+    running: set[asyncio.Task[str]] = set()
+
+    async def nothing(name: str) -> str:
+        return name
+
+    while ready or running:
+        while ready:
+            running.add(asyncio.create_task(nothing(ready.popleft())))
+        done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            for after in plan.graph.successors(task.result()):
+                waiting[after] -= 1
+                if waiting[after] == 0:
+                    ready.append(after)
+
+
+async def ours(plan: Plan) -> None:
+    """weft's scheduler with its events."""
+    events: list[Event] = []
+
+    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
+        return ""
+
+    outcomes = await execute(plan, nothing, events.append, Limits(concurrency=len(plan.tasks), task_seconds=900))
+    assert len(outcomes) == len(plan.tasks)
+
+
+class Finished(TypedDict):
+    """LangGraph's state: the names of the nodes that ran."""
+
+    done: Annotated[list[str], operator.add]
+
+
+def langgraph_program(plan: Plan) -> Callable[[], None] | None:
+    """The same graph in LangGraph, in memory, without a checkpointer."""
+    try:
+        from langgraph.graph import END, START, StateGraph
+    except ImportError:
+        return None
+
+    graph = StateGraph(Finished)
+    for task in plan.tasks:
+        graph.add_node(task.id, lambda _state, name=task.id: {"done": [name]})
+        if task.depends_on:
+            graph.add_edge(list(task.depends_on), task.id)
+        else:
+            graph.add_edge(START, task.id)
+    for final in plan.finals:
+        graph.add_edge(final.id, END)
+    compiled = graph.compile()
+
+    def run() -> None:
+        state = asyncio.run(compiled.ainvoke({"done": []}, {"recursion_limit": 100}))
+        assert len(state["done"]) == len(plan.tasks)
+
+    return run
+
+
+def best(run: Callable[[], object], rounds: int = ROUNDS) -> float:
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def makespan(seed: int = 11) -> tuple[float, float]:
+    """The time for 200 tasks of log-normal length with nothing bounded, and the critical path's length."""
+    draw = random.Random(seed)
+    tasks, lengths = [], {}
+    for number in range(200):
+        before = draw.sample(range(number), min(number, draw.randint(0, 3)))
+        tasks.append(Task(f"t{number}", "llm", depends_on=tuple(f"t{other}" for other in before)))
+        lengths[f"t{number}"] = min(draw.lognormvariate(-2.5, 1.0), 2.0)
+    plan = Plan(tuple(tasks))
+
+    async def sleep(task: Task, _results: Mapping[str, str]) -> str:
+        await asyncio.sleep(lengths[task.id])
+        return ""
+
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for task in tasks:
+        graph.add_edges_from((before, task.id, {"weight": lengths[before]}) for before in task.depends_on)
+        graph.add_edge(task.id, "end", weight=lengths[task.id])
+    critical = nx.dag_longest_path_length(graph)
+    began = time.perf_counter()
+    asyncio.run(execute(plan, sleep, lambda _: None, Limits(concurrency=10_000)))
+    return time.perf_counter() - began, critical
+
+
+def main() -> int:
+    plan = layered()
+    count = len(plan.tasks)
+    floor = best(lambda: asyncio.run(bare(plan)))
+    weft = best(lambda: asyncio.run(ours(plan)))
+    took, critical = makespan()
+    over = [weft / floor > MOST_OVER_BARE, took / critical > MOST_OVER_CRITICAL]
+    print(f"layered graph of {count} tasks, microseconds a task")
+    print(f"  bare indegree loop  {floor / count * 1e6:10.1f}")
+    print(f"  weft                {weft / count * 1e6:10.1f}   {weft / floor:.2f} x bare (at most {MOST_OVER_BARE:g})")
+    program = langgraph_program(plan)
+    if program is None:
+        print("  LangGraph           not installed")
+    else:
+        other = best(program, rounds=2)
+        share = other / weft
+        over.append(share < LEAST_UNDER_LANGGRAPH)
+        print(f"  LangGraph           {other / count * 1e6:10.1f}   weft takes 1/{share:.0f} of it (at most 1/40)")
+    print("200 tasks of log-normal length, nothing bounded")
+    print(f"  critical path {critical:.3f} s, makespan {took:.3f} s: {took / critical:.3f} x (at most 1.05)")
+    return 1 if any(over) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""What the documentation shows is run as it is shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.openai_server import OpenAIServer, Script, scripted
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.DOTALL)
+PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_librarys_examples_work_as_shown(
+    example: str, workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    serve(scripted(PLAN))
+    code = example.replace("path/to/workspace", str(workspace)).replace('"code-review"', '"cataloging-apis"')
+    env = {**os.environ, "WEFT_MODEL": "openai/test-model"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=workspace, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "done" in done.stdout or "RunFinished" in done.stdout
+
+
+def test_the_short_example_has_ten_lines_or_so() -> None:
+    assert len(EXAMPLES[0].strip().replace("\n\n", "\n").splitlines()) <= 12
+
+
+def test_every_setting_is_in_the_documentation() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for name in Settings.__slots__:
+        assert f"| `{name}` |" in text, f"docs/configuration.md lacks the setting {name}"
+
+
+def test_every_link_between_documents_leads_somewhere() -> None:
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path} links to {target}"

@@ -1,0 +1,86 @@
+"""Providers' errors become ours, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.errors import (
+    CallTimedOut,
+    ContentRefused,
+    FormatRefused,
+    KeyRefused,
+    ModelError,
+    Overloaded,
+    PromptTooLong,
+    RateLimited,
+    RequestRefused,
+    ServerFailed,
+    ToolsRefused,
+    Transient,
+    UnknownModel,
+    Unreachable,
+)
+from weft.models.faults import explain
+
+
+def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exception:
+    """An exception of the kind that litellm raises."""
+    fields: dict[str, Any] = {"status_code": status, "message": message, "litellm_response_headers": headers}
+    made: Exception = type(kind, (Exception,), fields)(message)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (foreign("AuthenticationError", 401, "bad key"), KeyRefused),
+        (foreign("APIError", 403, "forbidden"), KeyRefused),
+        (foreign("InternalServerError", 500, "Missing credentials. Please pass an `api_key`"), KeyRefused),
+        (foreign("RateLimitError", 429, "insufficient_quota: pay first"), KeyRefused),
+        (foreign("NotFoundError", 404, "gone"), UnknownModel),
+        (foreign("BadRequestError", 400, "LLM Provider NOT provided"), UnknownModel),
+        (foreign("NotFoundError", 404, "No endpoints found that support tool use"), ToolsRefused),
+        (foreign("BadRequestError", 400, "this model does not support tools"), ToolsRefused),
+        (foreign("BadRequestError", 400, "response_format json_schema is not supported"), FormatRefused),
+        (foreign("UnsupportedParamsError", 400, "x does not support parameters: ['response_format']"), FormatRefused),
+        (foreign("BadRequestError", 422, "temperature must be lower"), RequestRefused),
+        (foreign("ContextWindowExceededError", 400, "too long"), PromptTooLong),
+        (foreign("ContentPolicyViolationError", 400, "no"), ContentRefused),
+        (foreign("RateLimitError", 429, "slow"), RateLimited),
+        (foreign("ServiceUnavailableError", 503, "busy"), Overloaded),
+        (foreign("APIError", 529, "overloaded"), Overloaded),
+        (foreign("InternalServerError", 500, "oops"), ServerFailed),
+        (foreign("InternalServerError", 500, "Connection error."), Unreachable),
+        (foreign("APIConnectionError", 500, "x"), Unreachable),
+        (foreign("Timeout", 408, "late"), CallTimedOut),
+        (ValueError("strange"), Unreachable),
+    ],
+)
+def test_each_has_its_own_kind(error: Exception, wanted: type[ModelError]) -> None:
+    found = explain(error, "openai/x")
+    assert type(found) is wanted
+    assert "openai/x" in found.message
+
+
+def test_retry_after_is_read_and_nonsense_is_not() -> None:
+    error = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "7.5"}), "m")
+    assert isinstance(error, Transient)
+    assert error.retry_after == 7.5
+    other = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "Wed, 21 Oct"}), "m")
+    assert isinstance(other, Transient)
+    assert other.retry_after is None
+
+
+def test_litellms_prefixes_are_dropped_and_long_messages_cut() -> None:
+    error = foreign("BadRequestError", 400, "litellm.BadRequestError: OpenAIException - what is wrong " + "x" * 999)
+    text = explain(error, "m").message
+    assert "litellm" not in text
+    assert "what is wrong" in text
+    assert len(text) < 500
+
+
+def test_a_refused_key_names_the_providers_variable() -> None:
+    assert "ANTHROPIC_API_KEY" in explain(foreign("AuthenticationError", 401, "no"), "anthropic/claude").hint
+    assert "OPENAI_API_KEY" in explain(foreign("AuthenticationError", 401, "no"), "gpt-4o").hint

@@ -1,0 +1,138 @@
+"""What is wrapped around a call: retries, fallbacks, budgets, memory of what worked."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner.errors import (
+    BudgetSpent,
+    CallTimedOut,
+    KeyRefused,
+    ModelError,
+    RateLimited,
+    ServerFailed,
+    Unreachable,
+)
+from planner.events import CallRetried, Warned
+from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
+from tests.fakes import Recorder, saying
+from weft.models.budget import Budget, Metered
+from weft.models.capabilities import Capabilities
+from weft.models.fallback import Fallback
+from weft.models.prompted import with_calls, without_tools
+from weft.models.retry import Patience, Retrying
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REQUEST = Request((Message("system", "be brief"), Message("user", "hi")), task="t")
+QUICK = Patience(seconds=0.3, first_wait=0.001, longest_wait=0.01)
+
+
+async def test_a_passing_failure_is_retried_and_told() -> None:
+    record = Recorder()
+    model = saying(ServerFailed("oops"), Unreachable("gone"), "back")
+    reply = await Retrying(model, QUICK, record).complete(REQUEST)
+    assert reply.text == "back"
+    told = [event for event in record.events if isinstance(event, CallRetried)]
+    assert [(event.attempt, event.reason, event.task) for event in told] == [(1, "oops", "t"), (2, "gone", "t")]
+
+
+@pytest.mark.parametrize(("error", "attempts"), [(ServerFailed("x"), 5), (CallTimedOut("x"), 2), (KeyRefused("x"), 1)])
+async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: ModelError, attempts: int) -> None:
+    model = saying(error)
+    with pytest.raises(type(error)):
+        await Retrying(model, QUICK, Recorder()).complete(REQUEST)
+    assert len(model.asked) == attempts
+
+
+async def test_a_rate_limit_is_bounded_by_time() -> None:
+    model = saying(RateLimited("slow"))
+    began = time.monotonic()
+    with pytest.raises(RateLimited):
+        await Retrying(model, QUICK, Recorder()).complete(REQUEST)
+    assert len(model.asked) > 5
+    assert time.monotonic() - began < 5
+
+
+async def test_no_attempt_is_made_before_retry_after_has_passed() -> None:
+    record = Recorder()
+    began = time.monotonic()
+    patience = Patience(seconds=5, first_wait=0.001)
+    await Retrying(saying(RateLimited("slow", retry_after=0.2), "ok"), patience, record).complete(REQUEST)
+    assert time.monotonic() - began >= 0.2
+    impatient = saying(RateLimited("slow", retry_after=60))
+    with pytest.raises(RateLimited):
+        await Retrying(impatient, QUICK, record).complete(REQUEST)
+    assert len(impatient.asked) == 1
+
+
+async def test_the_last_failure_counts_where_no_fallback_answers() -> None:
+    record = Recorder()
+    models = (saying(KeyRefused("first")), saying(KeyRefused("second")))
+    with pytest.raises(KeyRefused, match="second"):
+        await Fallback(models, record).complete(REQUEST)
+    assert [event.message for event in record.events if isinstance(event, Warned)] == ["first; going on with scripted"]
+
+
+async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:
+    budget = Budget(max_tokens=10)
+    model = saying(Reply("x", usage=Usage(1, 6, 5)))
+    metered = Metered(model, budget, Recorder())
+    await metered.complete(REQUEST)
+    with pytest.raises(BudgetSpent, match="11 of --max-tokens 10"):
+        await metered.complete(REQUEST)
+    assert len(model.asked) == 1
+
+
+def test_what_worked_is_kept_in_a_file_and_forgotten_when_old_or_broken(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "models.json"
+    first = Capabilities(path)
+    known = first.of("m")
+    assert known.step_down()
+    assert known.step_down()
+    assert not known.step_down()
+    known.tools = False
+    first.learnt("m")
+    again = Capabilities(path).of("m")
+    assert (again.format, again.tools) == ("prompt", False)
+    assert Capabilities(path).of("other").format == "json_schema"
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    rows["m"]["at"] -= 30 * 86_400
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    assert Capabilities(path).of("m").format == "json_schema"
+    for nonsense in ("{", "[]", '{"m": 5}'):
+        path.write_text(nonsense, encoding="utf-8")
+        assert Capabilities(path).of("m").tools
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    memory = Capabilities(tmp_path / "file" / "models.json")
+    memory.of("m").step_down()
+    memory.learnt("m")
+    assert memory.of("m").format == "json_object"
+
+
+def test_tools_in_words_and_back() -> None:
+    tool = ToolSpec("ReadFile", "Reads.", {"type": "object"})
+    history = (
+        *REQUEST.messages,
+        Message("assistant", "", tool_calls=(ToolCall("c", "ReadFile", '{"path": "x"}'),)),
+        Message("tool", '{"text": "found"}', tool_call_id="c"),
+    )
+    spoken = without_tools(Request(history, tools=(tool,)))
+    assert spoken.tools == ()
+    assert [message.role for message in spoken.messages] == ["system", "user", "assistant", "user"]
+    assert spoken.messages[0].content == "be brief"
+    assert '"name": "ReadFile"' in spoken.messages[1].content
+    assert "found" in spoken.messages[3].content
+    asking = Request(REQUEST.messages, tools=(tool,))
+    called = with_calls(Reply('```json\n{"tool": "ReadFile", "arguments": {"path": "y"}}\n```'), asking)
+    assert [(call.name, call.arguments) for call in called.tool_calls] == [("ReadFile", '{"path": "y"}')]
+    for text in ("plain words", '{"tool": "Unknown"}', '{"other": 1}', "[1]"):
+        assert with_calls(Reply(text), asking).tool_calls == ()

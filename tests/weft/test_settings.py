@@ -1,0 +1,86 @@
+"""Settings: precedence, types, and every fault at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.errors import SetupError
+from weft.settings import Resolved, resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def settled(
+    tmp_path: Path,
+    *,
+    flags: dict[str, Any] | None = None,
+    env: dict[str, str] | None = None,
+    project: str = "",
+    user: str = "",
+    trusted: bool = False,
+) -> Resolved:
+    (tmp_path / "weft.toml").write_text(project, encoding="utf-8")
+    config = tmp_path / "config.toml"
+    config.write_text(user, encoding="utf-8")
+    return resolve(flags or {}, env or {}, tmp_path, config, trusted=trusted)
+
+
+def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
+    found = settled(
+        tmp_path,
+        flags={"max_tasks": 4},
+        env={"WEFT_MAX_TASKS": "3", "WEFT_TIMEOUT": "30"},
+        project="max_tasks = 2\ntimeout = 20\nmax_cost = 2",
+        user="max_tasks = 1\ntimeout = 10\nmax_cost = 1\ntool_calls = 1",
+    )
+    settings = found.settings
+    assert (settings.max_tasks, settings.timeout, settings.max_cost, settings.tool_calls) == (4, 30.0, 2.0, 1)
+    assert found.origins["max_tasks"] == "flag"
+    assert found.origins["timeout"] == "environment"
+    assert found.origins["tool_calls"].endswith("config.toml")
+
+
+def test_each_type_is_read_from_text_and_from_toml(tmp_path: Path) -> None:
+    env = {"WEFT_FALLBACK": "a, b,", "WEFT_STRICT_SKILLS": "Yes", "WEFT_MODEL": ""}
+    settings = settled(tmp_path, env=env, project='model = "m"\n[models]\ntask = "t"').settings
+    assert (settings.fallback, settings.strict_skills, settings.model, settings.task) == (("a", "b"), True, "m", "t")
+    assert settled(tmp_path, project='fallback = ["x"]\nstrict_skills = false').settings.fallback == ("x",)
+
+
+def test_every_fault_in_every_source_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(SetupError) as caught:
+        settled(
+            tmp_path,
+            env={"WEFT_STRICT_SKILLS": "perhaps", "WEFT_MAX_COST": "cheap"},
+            project="max_task = 3\nfallback = 5\nmodel = 7\nmax_tokens = -1\nnonsense_key = 1\ntool_calls = true",
+        )
+    for text in (
+        "there is no setting 'max_task'; did you mean 'max_tasks'?",
+        "'fallback' must be a list of texts",
+        "'model' must be a text",
+        "'max_tokens' must be a whole number above 0",
+        "there is no setting 'nonsense_key'; settings are",
+        "'strict_skills' must be true or false",
+        "'max_cost' must be a number above 0",
+        "'tool_calls' must be a whole number",
+    ):
+        assert text in caught.value.message
+
+
+def test_a_file_that_is_no_toml_is_named_with_the_place(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"weft\.toml cannot be read: "):
+        settled(tmp_path, project="model = ")
+
+
+def test_guarded_settings_need_a_trusted_workspace(tmp_path: Path) -> None:
+    project = 'api_base = "http://elsewhere"\nunsafe_tools = true\nmodel = "m"'
+    found = settled(tmp_path, project=project)
+    assert (found.settings.api_base, found.settings.unsafe_tools, found.settings.model) == (None, False, "m")
+    assert len(found.warnings) == 2
+    trusted = settled(tmp_path, project=project, trusted=True)
+    assert trusted.settings.api_base == "http://elsewhere"
+    assert trusted.warnings == ()
+    assert settled(tmp_path, user='api_base = "http://mine"').settings.api_base == "http://mine"
