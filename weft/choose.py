@@ -41,9 +41,7 @@ class Choice:
     chain: tuple[Link, ...]
 
 
-def choose(
-    env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool
-) -> Choice:
+def choose(env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool) -> Choice:
     """The model to use; SetupError with every choice spelled out where no link answers."""
     chain = explore(env, configured, probe_ollama, local_installed)
     answered = chain[-1]

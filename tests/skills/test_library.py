@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skills.detector import SkillDetector
     from tests.conftest import Ran
 
+DOCUMENTATION = LIBRARY.parent.parent / "docs" / "skills.md"
 FOLDERS = sorted(path.parent for path in LIBRARY.glob("*/SKILL.md"))
 PLACEHOLDER = "$ARGUMENTS"
 
@@ -272,6 +273,11 @@ def test_a_loaded_skill_has_its_arguments_filled(shipped: Registry) -> None:
     assert "(empty means everything given): src/pay.py, above all money" in loaded
     assert loaded.startswith(f"Base directory for this skill: {LIBRARY / 'code-review'}")
     assert PLACEHOLDER not in shipped.load_content("code-review")
+
+
+def test_the_documentation_has_a_row_for_each_in_order() -> None:
+    table = DOCUMENTATION.read_text(encoding="utf-8").split("## The skills that ship")[1]
+    assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == [folder.name for folder in FOLDERS]
 
 
 def test_every_skill_has_goals_of_its_own() -> None:

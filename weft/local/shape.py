@@ -51,8 +51,7 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
     choices = list(skills) if position == 1 and skills else [*skills, NO_SKILL]
     written = _object(start | {"use": {"enum": choices}, "instruction": instruction} | end)
     called = [
-        _object(start | {"use": {"const": name}, "arguments": _plain(schema)} | end)
-        for name, schema in tools.items()
+        _object(start | {"use": {"const": name}, "arguments": _plain(schema)} | end) for name, schema in tools.items()
     ]
     return {"anyOf": [written, *called]} if called else written
 

@@ -52,9 +52,7 @@ async def work(endpoint: Endpoint) -> None:
     """A plan bound to the schema, its tasks side by side, and a synthesis."""
     schema = small_plan_schema(SKILLS, most=SMALL.tasks(GOAL))
     form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}}
-    written = await ask(
-        endpoint, SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"]
-    )
+    written = await ask(endpoint, SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"])
     plan = widen(json.loads(written))
     assert [task["id"] for task in plan["tasks"]] in (["t1"], ["t1", "t2"])
     assert plan["tasks"][0]["name"] in SKILLS

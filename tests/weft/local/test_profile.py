@@ -94,15 +94,11 @@ def test_what_can_never_fit_is_an_error_not_a_loop() -> None:
         bounded([{"role": "user", "content": "hello"}], lambda _: 50, 10)
 
 
-@pytest.mark.parametrize(
-    "name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"]
-)
+@pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])
 def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
     assert profile_for(name) is SMALL
 
 
-@pytest.mark.parametrize(
-    "name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "x/mixtral-8x7b"]
-)
+@pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "x/mixtral-8x7b"])
 def test_large_ones_and_those_of_unknown_size_do_not(name: str) -> None:
     assert profile_for(name) is None
