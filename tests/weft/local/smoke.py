@@ -33,7 +33,6 @@ def briefly() -> None:
     local_model.__dict__["profiles"] = lambda: known
 
 
-<<<<<<< HEAD
 async def work(workspace: Path) -> None:
     """A plan bound to the schema, its tasks, and a synthesis."""
     skill = workspace / "skills" / "cataloging-apis"
@@ -50,22 +49,6 @@ async def work(workspace: Path) -> None:
         result = await weft.run(Goal(GOAL, plan=Plan(both.tasks, synthesis=both.synthesis)))
         assert (result.status, result.cost_usd) == ("done", 0.0)
         assert result.usage.calls == len(both.tasks) + 1
-=======
-async def work(endpoint: Endpoint) -> None:
-    """A plan bound to the schema, its tasks side by side, and a synthesis."""
-    schema = small_plan_schema(SKILLS, most=SMALL.tasks(GOAL))
-    form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}}
-    written = await ask(endpoint, SMALL.plan_messages(GOAL, SKILLS), response_format=form, **SMALL.calls["plan"])
-    plan = widen(json.loads(written))
-    assert [task["id"] for task in plan["tasks"]] in (["t1"], ["t1", "t2"])
-    assert plan["tasks"][0]["name"] in SKILLS
-    short = dict(SMALL.calls["task"]) | {"max_tokens": 16}
-    skill = "# Skill\n" + "Be brief and exact. " * 2000
-    prompts = [SMALL.task_messages(GOAL, task["instruction"], skill) for task in plan["tasks"] * 2]
-    outputs = await asyncio.gather(*(ask(endpoint, prompt, **short) for prompt in prompts))
-    assert all(outputs)
-    assert await ask(endpoint, SMALL.answer_messages(GOAL, dict(zip("abcd", outputs, strict=False))), **short)
->>>>>>> wip-library
 
 
 def main(workspace: Path) -> None:
