@@ -86,7 +86,7 @@ class Workshop:
         self.record(SkillLoaded(task.id, name, hashlib.sha256(system.encode()).hexdigest()))
         skill = self.skills.get(name)
         model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
-        return await self._converse(task, results, system, model)
+        return await self._converse(task, results, self.profile.digest(system), model)
 
     async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
         tools = self.toolbox_for(task) if self.profile.tools else ()

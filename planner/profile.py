@@ -46,6 +46,7 @@ class Profile:
     most_tasks: int | None = None
     skills_shown: int | None = None
     prompt_tokens: int | None = None
+    skill_characters: int | None = None
     tools: bool = True
     continuations: int = 3
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -55,6 +56,13 @@ class Profile:
     def agent(self, role: Role) -> str:
         """The agent of `seed/agents.yaml` that plays a role."""
         return self.agents.get(role, role)
+
+    def digest(self, skill: str) -> str:
+        """As much of a skill's body as a model of this kind can follow: its beginning, up to the end of a line."""
+        if self.skill_characters is None or len(skill) <= self.skill_characters:
+            return skill
+        head = skill[: self.skill_characters].rpartition("\n")[0] or skill[: self.skill_characters]
+        return f"{head}\n```" if head.count("```") % 2 else head
 
 
 FULL = Profile()

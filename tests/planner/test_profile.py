@@ -93,3 +93,12 @@ def test_an_instruction_that_is_the_goal_is_said_once() -> None:
     assert once.lower().count("write notes") == 1
     both = Prompts().render("task-small", "user", variables | {"instruction": "Find facts"})
     assert "Goal: Write notes\n\nYour task: Find facts" in both
+
+
+def test_a_small_model_gets_the_beginning_of_a_skill_with_its_code_block_closed() -> None:
+    skill = "Base directory: /x\n\n" + "word " * 80 + "\n```\ntable\n" + "row\n" * 200
+    head = SMALL.digest(skill)
+    assert len(head) <= 630
+    assert head.endswith("row\n```")
+    assert FULL.digest(skill) == skill
+    assert SMALL.digest("short") == "short"
