@@ -1,0 +1,68 @@
+"""A tool's parameters: what a call may pass, and the JSON schema that tells a model so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Type = Literal["string", "integer", "number", "boolean", "array", "object"]
+TYPES: tuple[str, ...] = get_args(Type)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument that a tool takes; `default` counts only where `has_default` says that there is one."""
+
+    name: str
+    type: Type
+    description: str = ""
+    required: bool = False
+    default: Any = None
+    has_default: bool = False
+    enum: tuple[Any, ...] = ()
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The parameter as a JSON schema property."""
+        document: dict[str, Any] = {"type": self.type}
+        if self.description:
+            document["description"] = self.description
+        if self.enum:
+            document["enum"] = list(self.enum)
+        if self.has_default:
+            document["default"] = self.default
+        return document
+
+
+def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """The parameters as one JSON schema of type object that admits nothing else."""
+    return {
+        "type": "object",
+        "properties": {parameter.name: parameter.schema for parameter in parameters},
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "additionalProperties": False,
+    }
+
+
+def fits(value: Any, kind: str) -> bool:
+    """Whether a JSON value is of the named type; true and false are no numbers, 3.0 is an integer."""
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return not isinstance(value, bool) and (
+                isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            )
+        case "number":
+            return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
+    return False
