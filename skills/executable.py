@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from skills import arguments as checking
 from skills import process, protocol, runtimes
 from skills.confinement import Box, Limits
-from skills.confinement.cgroup import leave
 from skills.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
 from skills.environment import environment
 from skills.errors import WeftError
@@ -154,7 +153,7 @@ class _Call:
                 job = process.Job(launch, env, place.workspace, manifest.timeout, line)
                 ended = await process.run(job)
             finally:
-                leave(launch.cgroup)
+                launch.done()
         return self._envelope(ended)
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:

@@ -10,8 +10,6 @@ import tempfile
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal
 
-from skills.confinement import cgroup
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -59,16 +57,10 @@ async def run(job: Job) -> Ended:
                 pass_fds=job.launch.fds,
                 start_new_session=True,
             )
-    except BaseException:
-        cgroup.leave(job.launch.cgroup)
-        raise
     finally:
         for fd in job.launch.fds:
             os.close(fd)
-    try:
-        return await _finished(process, job)
-    finally:
-        cgroup.leave(job.launch.cgroup)
+    return await _finished(process, job)
 
 
 async def _finished(process: asyncio.subprocess.Process, job: Job) -> Ended:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -45,13 +46,17 @@ class Box:
     limits: Limits = field(default_factory=Limits)
 
 
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start; `fds` are handed to the child and closed after, `cgroup` is removed after the call."""
+    """What to start; `fds` are handed to the child and closed by who starts it, who calls `done` at the end."""
 
     argv: tuple[str, ...]
     fds: tuple[int, ...] = ()
-    cgroup: Path | None = None
+    done: Callable[[], None] = _nothing
     gentle: bool = False  # stopped with SIGTERM, upon which it takes its whole process group along
 
 

@@ -6,11 +6,12 @@ import functools
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skills.confinement import cgroup, seccomp, system
 from skills.confinement.box import Launch
+from skills.confinement.cgroup import Groups
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,18 +42,22 @@ class Bubblewrap:
 
     program: str
     home: Path
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
     name: str = "bubblewrap"
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """Bubblewrap with the box as its mounts; the seccomp filter goes to it in a file of its own."""
-        group, entry = cgroup.entered(box.limits)
-        argv = [*entry, self.program, *NAMESPACES]
+        group = self.groups.take(box.limits.processes)
+        argv = [*cgroup.entry(group), self.program, *NAMESPACES]
         if not box.network:
             argv.append("--unshare-net")
         argv += ["--dir", str(box.cwd.resolve())]
-        for path in system.visible((*system.roots(), *command.reads, *box.readable), self.home):
-            argv += ["--ro-bind-try", str(path), str(path)]
+        for path in self._shown(command, box):
+            if path.is_symlink():
+                argv += ["--symlink", str(path.readlink()), str(path)]
+            else:
+                argv += ["--ro-bind-try", str(path), str(path)]
         argv += ["--proc", "/proc", "--dev", "/dev"]
         for path in box.writable:
             argv += ["--bind", str(path.resolve()), str(path.resolve())]
@@ -61,7 +66,12 @@ class Bubblewrap:
         for fd in fds:
             argv += ["--seccomp", str(fd)]
         argv += ["--", "/bin/sh", "-c", _limits(box.limits), "sh", *command.argv]
-        return Launch(tuple(argv), fds, group)
+        return Launch(tuple(argv), fds, lambda: self.groups.give(group))
+
+    def _shown(self, command: Command, box: Box) -> list[Path]:
+        system_roots = system.roots(network=box.network)
+        own = system.visible((*command.reads, *box.readable), self.home)
+        return [*system_roots, *(path for path in own if not any(map(path.is_relative_to, system_roots)))]
 
 
 def _filter(*, network: bool) -> tuple[int, ...]:

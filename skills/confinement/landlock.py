@@ -45,23 +45,28 @@ def handled(abi: int) -> int:
     return rights
 
 
-def ruleset(readable: Iterable[Path], writable: Iterable[Path], abi: int) -> dict[str, Any]:
+def ruleset(readable: Iterable[Path], writable: Iterable[Path], *, network: bool, abi: int) -> dict[str, Any]:
     """The rules as the launcher takes them; signals and abstract sockets stay inside from version 6 on."""
     everything = handled(abi)
-    rules: list[tuple[str, int]] = [(str(path), READ) for path in (*system.roots(), *readable)]
-    rules += [(str(path), everything & ~DEVICE_CONTROL) for path in writable]
-    rules += [(name, READ_FILE | WRITE_FILE) for name in DEVICES]
-    rules += [(f"/proc/{name}", READ_FILE) for name in FACTS]
-    rules += [(name, READ) for name in HARDWARE]
-    return {
-        "handled": everything,
-        "scoped": 3 if abi >= 6 else 0,
-        "rules": [
-            (name, _narrowed(name, rights & everything)) for name, rights in rules if Path(name).exists()
-        ],
-    }
+    own = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
+    rules = [(str(path), _narrowed(path, rights)) for path, rights in own]
+    scoped = 3 if abi >= 6 else 0
+    return {"handled": everything, "scoped": scoped, "rules": [*_common(network=network, abi=abi), *rules]}
 
 
-def _narrowed(name: str, rights: int) -> int:
+@functools.cache
+def _common(*, network: bool, abi: int) -> tuple[tuple[str, int], ...]:
+    """The rules that every tool gets."""
+    wanted = [(path, READ) for path in system.roots(network=network)]
+    wanted += [(Path(name), READ_FILE | WRITE_FILE) for name in DEVICES]
+    wanted += [(Path("/proc") / name, READ_FILE) for name in FACTS]
+    wanted += [(Path(name), READ) for name in HARDWARE]
+    everything = handled(abi)
+    return tuple(
+        (str(path), _narrowed(path, rights) & everything) for path, rights in wanted if path.exists()
+    )
+
+
+def _narrowed(path: Path, rights: int) -> int:
     """The kernel refuses a folder's rights on a file."""
-    return rights if Path(name).is_dir() else rights & FOR_FILES
+    return rights if path.is_dir() else rights & FOR_FILES

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import cgroup, landlock, seccomp, system
+from skills.confinement import cgroup, landlock, launcher, seccomp, system
 from skills.confinement.box import Launch
+from skills.confinement.cgroup import Groups
 
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, Limits
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
+# Imported rather than run as a script, for which Python would compile it at every call.
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; del sys.path[0]; launcher.main()"
+FOLDER = str(Path(launcher.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Landlocked:
 
     home: Path
     abi: int
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
     name: str = "landlock+seccomp"
     refusal: str = ""
 
@@ -36,26 +39,27 @@ class Landlocked:
         readable = system.visible((*command.reads, *box.readable), self.home)
         writable = [path.resolve() for path in box.writable]
         walls = {
-            "ruleset": landlock.ruleset(readable, writable, self.abi),
-            "filter": base64.b64encode(seccomp.program(machine, network=box.network, strict=True)).decode(),
+            "ruleset": landlock.ruleset(readable, writable, network=box.network, abi=self.abi),
+            "filter": seccomp.program(machine, network=box.network, strict=True).hex(),
         }
-        return _launched(command, box.limits, walls)
+        return _launched(command, box.limits, walls, self.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfined:
     """No walls, by the user's word; limits hold, and the process group still ends with the call."""
 
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
     name: str = "none"
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher without walls."""
-        return _launched(command, box.limits, {})
+        return _launched(command, box.limits, {}, self.groups)
 
 
-def _launched(command: Command, limits: Limits, walls: dict[str, Any]) -> Launch:
-    group, entry = cgroup.entered(limits)
+def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: Groups) -> Launch:
+    group = groups.take(limits.processes)
     script = command.argv[-1] if command.python else ""
     python = command.argv[0] if command.python else sys.executable
     orders = walls | {
@@ -70,5 +74,17 @@ def _launched(command: Command, limits: Limits, walls: dict[str, Any]) -> Launch
             "RLIMIT_CORE": 0,
         },
     }
-    argv = (*entry, python, "-I", "-S", "-B", "-X", "utf8", str(LAUNCHER), json.dumps(orders))
-    return Launch(argv, cgroup=group, gentle=True)
+    argv = (
+        *cgroup.entry(group),
+        python,
+        "-I",
+        "-S",
+        "-B",
+        "-X",
+        "utf8",
+        "-c",
+        START,
+        FOLDER,
+        json.dumps(orders),
+    )
+    return Launch(argv, done=lambda: groups.give(group), gentle=True)
