@@ -70,15 +70,13 @@ def measured(confinement: Confinement, root: Path, folder: Path) -> int:
         bare = timed(lambda: bare_runs(folder / "main.py"))
         ours = timed(lambda: asyncio.run(calls(tool, CALLS)))
         ratios.append(ours / bare)
-        print(
-            f"{confinement.name}: bare {bare * 1000 / CALLS:.1f} ms, confined {ours * 1000 / CALLS:.1f} ms a call"
-        )
+        each = f"bare {bare * 1000 / CALLS:.1f} ms, confined {ours * 1000 / CALLS:.1f} ms a call"
+        print(f"{confinement.name}: {each}")
     ratio = statistics.median(ratios)
     left = [path.name for path in (root / "scratch").iterdir()] + processes(folder)
     leaked = open_files() - files
-    print(
-        f"{confinement.name}: ratio {ratio:.2f} (median of {ROUNDS}); left behind: {len(left)}; open files: {leaked:+d}"
-    )
+    print(f"{confinement.name}: ratio {ratio:.2f}, the median of {ROUNDS}")
+    print(f"{confinement.name}: left behind: {len(left)}; open files: {leaked:+d}")
     return int(ratio > CEILING or bool(left) or leaked > 0)
 
 
@@ -109,7 +107,7 @@ def timed(work: object) -> float:
 
 def open_files() -> int:
     """How many this process holds."""
-    return len(os.listdir("/proc/self/fd"))
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def processes(folder: Path) -> list[str]:

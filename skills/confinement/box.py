@@ -52,7 +52,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start; `fds` are handed to the child and closed by who starts it, who calls `done` at the end."""
+    """What to start; `fds` go to the child; who starts it closes them, and calls `done` at the end."""
 
     argv: tuple[str, ...]
     fds: tuple[int, ...] = ()

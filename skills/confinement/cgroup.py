@@ -1,7 +1,7 @@
 """A limit on processes that binds root too: control groups, where this process may make them.
 
 RLIMIT_NPROC does not bind root, and for others it counts all processes of the user, so it is used only inside
-a namespace. A control group counts the call's own. Groups are used again, since making one takes milliseconds.
+a namespace. A control group counts the call's own. Groups are used again: making one takes milliseconds.
 """
 
 from __future__ import annotations
