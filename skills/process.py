@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
 
     from skills.confinement import Launch
@@ -66,73 +66,85 @@ async def run(job: Job) -> Ended:
 async def _finished(process: asyncio.subprocess.Process, job: Job) -> Ended:
     assert process.stdout is not None  # noqa: S101  both are pipes, as ordered above
     assert process.stderr is not None  # noqa: S101
-    out, err = _Stream(STDOUT_LIMIT, flood=True), _Stream(STDERR_LIMIT)
-    streams = asyncio.gather(out.drain(process.stdout), err.drain(process.stderr))
-    how: Literal["exit", "timeout", "flood"] = "exit"
+    out = _Output(STDOUT_LIMIT, lambda: _signal(process, gentle=job.launch.gentle))
+    err = _Tail(STDERR_LIMIT)
+    end = asyncio.create_task(_end(process, out.drain(process.stdout), err.drain(process.stderr)))
     try:
-        async with asyncio.timeout(job.timeout):
-            await streams
-            await process.wait()
-    except TimeoutError:
-        how = "timeout"
-    except _Flood:
-        how = "flood"
+        done, _ = await asyncio.wait({end}, timeout=job.timeout)
     finally:
-        await asyncio.shield(_end(process, gentle=job.launch.gentle))
-        streams.cancel()
-        with contextlib.suppress(asyncio.CancelledError, _Flood):
-            await streams
+        await asyncio.shield(_stop(process, end, gentle=job.launch.gentle))
+    how: Literal["exit", "timeout", "flood"] = "flood" if out.flooded else "exit" if done else "timeout"
     return Ended(how, process.returncode or 0, out.text(), err.text())
 
 
-async def _end(process: asyncio.subprocess.Process, *, gentle: bool) -> None:
-    """End what still runs. A watcher is asked first, since only it can take its group along."""
-    if process.returncode is None and gentle:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await process.wait()
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+async def _end(process: asyncio.subprocess.Process, *drains: Coroutine[None, None, None]) -> None:
+    await asyncio.gather(*drains)
     await process.wait()
-    # Kept open by nothing that lives: the pipes close when the last of them is gone.
+
+
+async def _stop(process: asyncio.subprocess.Process, end: asyncio.Task[None], *, gentle: bool) -> None:
+    """End what still runs, reading on meanwhile: a full pipe would keep it from ending.
+
+    A watcher is asked first, since only it can take its group along.
+    """
+    for soft in (True, False) if gentle else (False,):
+        if not end.done():
+            _signal(process, gentle=soft)
+            await asyncio.wait({end}, timeout=GRACE)
+    if not end.done():  # something that left the group holds the pipes
+        end.cancel()
+        await asyncio.wait({end})
     transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()
 
 
-class _Flood(Exception):
-    """More output than anyone wants to read."""
+def _signal(process: asyncio.subprocess.Process, *, gentle: bool) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM if gentle else signal.SIGKILL)
 
 
-class _Stream:
-    """What a process wrote, up to a limit: beyond it the rest is a flood, or the middle is dropped."""
+class _Output:
+    """What a process wrote, up to a limit; at the limit it is stopped, and the rest is read and dropped."""
 
-    def __init__(self, limit: int, *, flood: bool = False) -> None:
+    def __init__(self, limit: int, stop: Callable[[], None]) -> None:
         self.limit = limit
-        self.flood = flood
-        self.head = bytearray()
-        self.tail = bytearray()
+        self.stop = stop
+        self.kept = bytearray()
+        self.flooded = False
+
+    async def drain(self, reader: asyncio.StreamReader) -> None:
+        while chunk := await reader.read(CHUNK):
+            if self.flooded:
+                continue
+            self.kept += chunk
+            if len(self.kept) > self.limit:
+                self.flooded = True
+                self.stop()
+
+    def text(self) -> str:
+        return self.kept.decode(errors="replace")
+
+
+class _Tail:
+    """The end of what a process wrote, and how much was dropped before it."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.kept = bytearray()
         self.dropped = 0
 
     async def drain(self, reader: asyncio.StreamReader) -> None:
         while chunk := await reader.read(CHUNK):
-            if self.flood:
-                self.head += chunk
-                if len(self.head) > self.limit:
-                    raise _Flood
-                continue
-            self.tail += chunk
-            extra = len(self.tail) - self.limit
+            self.kept += chunk
+            extra = len(self.kept) - self.limit
             if extra > 0:
                 self.dropped += extra
-                del self.tail[:extra]
+                del self.kept[:extra]
 
     def text(self) -> str:
         note = f"[{self.dropped:,} bytes dropped]\n" if self.dropped else ""
-        return note + bytes(self.head + self.tail).decode(errors="replace")
+        return note + self.kept.decode(errors="replace")
 
 
 def _input(line: bytes) -> IO[bytes]:

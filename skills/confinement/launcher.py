@@ -1,9 +1,9 @@
 """Starts one tool behind Landlock and seccomp, watches it, and takes its process group along when it ends.
 
 Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing of the project, since the
-child that becomes the tool is a fork of it, and little else, since every import is paid at every call. The watching
-parent stays outside the walls. It ends the group when the tool ends, when it is told to (SIGTERM), and when
-weft dies, by the same signal.
+child that becomes the tool is a fork of it, and little else, since every import is paid at every call. The
+watching parent stays outside the walls. It ends the group when the tool ends, when it is told to (SIGTERM),
+and when weft dies, by the same signal.
 """
 
 from __future__ import annotations

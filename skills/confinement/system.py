@@ -23,17 +23,14 @@ PROGRAMS = (
     "/run/current-system",
 )
 # Named one by one: /etc also holds what a tool has no business to read, such as password hashes.
-SETTINGS = ("alternatives", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf", "passwd")
+SETTINGS = (
+    "alternatives", "crypto-policies", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf",
+    "passwd", "pki/tls/openssl.cnf", "ssl/openssl.cnf",
+)  # fmt: skip
 NETWORK_SETTINGS = (
-    "ca-certificates",
-    "gai.conf",
-    "host.conf",
-    "hosts",
-    "pki",
-    "resolv.conf",
-    "services",
-    "ssl",
-)
+    "ca-certificates", "gai.conf", "host.conf", "hosts", "pki/ca-trust", "pki/tls/cert.pem", "pki/tls/certs",
+    "resolv.conf", "services", "ssl/cert.pem", "ssl/certs",
+)  # fmt: skip
 
 
 @functools.cache

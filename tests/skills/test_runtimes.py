@@ -42,7 +42,8 @@ import (
 func main() {
 	var request struct{ Arguments struct{ Name string } }
 	json.NewDecoder(os.Stdin).Decode(&request)
-	json.NewEncoder(os.Stdout).Encode(map[string]string{"output": "hello " + request.Arguments.Name, "error": ""})
+	answer := map[string]string{"output": "hello " + request.Arguments.Name, "error": ""}
+	json.NewEncoder(os.Stdout).Encode(answer)
 }
 """
 SHELL = """#!/bin/sh
