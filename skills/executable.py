@@ -19,6 +19,7 @@ from skills.confinement import Box, Limits
 from skills.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
 from skills.environment import environment
 from skills.errors import WeftError
+from skills.protocol import Answer, Garbled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -96,6 +97,15 @@ class ExecutableTool:
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:
             return call.failed("INVALID_PARAM", "; ".join(faults))
+        return await self._run(call, filled)
+
+    async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
+        """Run it past the check of arguments, and show what it answered itself; None where it did not run."""
+        call = _Call(self.manifest, self.surroundings, arguments)
+        envelope = await self._run(call, dict(arguments))
+        return envelope, call.answer
+
+    async def _run(self, call: _Call, filled: dict[str, Any]) -> Envelope:
         refusal = self._refusal()
         if refusal:
             return call.failed("ACCESS_DENIED", refusal)
@@ -134,6 +144,7 @@ class _Call:
         self.place = place
         self.context = Context(str(place.workspace), dict(arguments))
         self.start = time.monotonic()
+        self.answer: Answer | Garbled | None = None
 
     def failed(self, code: Code, message: str) -> Envelope:
         return failure(code, message, self.context, time_ms=self._time_ms())
@@ -165,7 +176,7 @@ class _Call:
         return (scratch, artifacts), extra | {"WEFT_ARTIFACTS": str(artifacts.resolve())}
 
     def _envelope(self, ended: process.Ended) -> Envelope:
-        answer = protocol.parse(ended.stdout)
+        answer = self.answer = protocol.parse(ended.stdout)
         seconds = time.monotonic() - self.start
         self.place.log(CallLog(self.manifest.name, answer.log, ended.stderr, ended.status, seconds))
         name = self.manifest.name
@@ -177,17 +188,17 @@ class _Call:
             case "flood", _:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was ended"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
-            case _, protocol.Answer(error=error) if error:
+            case _, Answer(error=error) if error:
                 return self.failed("EXECUTION_ERROR", error)
             case "exit", _ if ended.status != 0:
                 return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_MEND}")
-            case _, protocol.Garbled(what=what):
+            case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_MEND}")
-            case _, protocol.Answer():
+            case _, Answer():
                 return self._answered(answer)
         raise AssertionError(ended)
 
-    def _answered(self, answer: protocol.Answer) -> Envelope:
+    def _answered(self, answer: Answer) -> Envelope:
         if len(answer.text) <= TEXT_LIMIT:
             data = {} if answer.value is None else {"output": answer.value}
             return Envelope("success", answer.text, self.context, data, time_ms=self._time_ms())
