@@ -60,11 +60,14 @@ def choose(*, unsafe: bool = False, home: Path | None = None) -> Confinement:
 def in_force(*, unsafe: bool = False) -> Force:
     """What confines tools on this machine, for a person to read."""
     chosen = choose(unsafe=unsafe)
-    limits = ("CPU time, memory, file size and open files are limited",)
+    limits: tuple[str, ...] = ("CPU time, memory, file size and open files are limited",)
     walls = ("the home, other folders and other processes are hidden", "no network unless a tool declares it")
-    lacks = (
-        () if _counts(chosen) else ("the number of processes is not limited for root without control groups",)
-    )
+    lacks: tuple[str, ...] = ()
+    if _counts(chosen):
+        limits = (*limits, "the number of processes is limited")
+    else:
+        needs = "control groups that root can make, or bubblewrap as another user than root"
+        lacks = (f"the number of processes is not limited (needs {needs})",)
     if chosen.refusal:
         return Force(chosen.name, (), ("tools are not run",), _advice())
     match chosen:
@@ -78,7 +81,7 @@ def in_force(*, unsafe: bool = False) -> Force:
             held = ("files outside cannot be opened or changed", "no network unless a tool declares it")
             reason = "bubblewrap is installed but cannot make its namespaces" if shutil.which("bwrap") else ""
             return Force(chosen.name, (*held, *limits, *ends), lacks, reason or f"for more, {INSTALL}")
-    lacks = ("files, network and other processes are open to every tool",)
+    lacks = (*lacks, "files, network and other processes are open to every tool")
     return Force(chosen.name, limits, lacks, "leave out --unsafe-tools")
 
 

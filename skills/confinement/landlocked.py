@@ -64,6 +64,7 @@ def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: G
     python = command.argv[0] if command.python else sys.executable
     orders = walls | {
         "parent": os.getpid(),
+        "group": str(group or ""),
         "argv": command.argv,
         "script": script,
         "limits": {
@@ -75,7 +76,6 @@ def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: G
         },
     }
     argv = (
-        *cgroup.entry(group),
         python,
         "-I",
         "-S",
