@@ -7,10 +7,14 @@ import os
 import re
 import tempfile
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skills.inprocess import ToolFault
+
+if find_spec("openpyxl") is None:
+    raise ImportError("it needs openpyxl, which the extra brings: pip install 'weft[excel]'")
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -58,8 +58,7 @@ def watch(child: int) -> NoReturn:
         os.dup2(nothing, stream)
     while True:
         got = signal.sigwait({signal.SIGCHLD, signal.SIGTERM})
-        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if got == signal.SIGTERM or ended is not None:
+        if got == signal.SIGTERM or _ended(child):
             break
     try:
         # The tool is not reaped yet, so its group's number cannot belong to anyone else.
@@ -68,6 +67,13 @@ def watch(child: int) -> NoReturn:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os._exit(code if code >= 0 else 128 - code)
+
+
+def _ended(child: int) -> bool:
+    """Whether the tool has ended, to be reaped later; where that cannot be asked, the signal says so."""
+    if not hasattr(os, "waitid"):
+        return True
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def confine(orders: dict[str, Any]) -> None:
