@@ -76,11 +76,11 @@ class Bubblewrap:
 
 def _filter(*, network: bool) -> tuple[int, ...]:
     """The filter as an open file; none where the numbers are unknown: the namespaces still hold."""
-    machine = seccomp.machine()
-    if machine is None:
+    program = seccomp.current(network=network, strict=False)
+    if not program:
         return ()
     fd = os.memfd_create("weft-seccomp")
-    os.write(fd, seccomp.program(machine, network=network, strict=False))
+    os.write(fd, program)
     os.lseek(fd, 0, os.SEEK_SET)
     return (fd,)
 

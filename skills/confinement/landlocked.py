@@ -33,14 +33,14 @@ class Landlocked:
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher with the box as its orders."""
-        machine = seccomp.machine()
-        if machine is None:
+        program = seccomp.current(network=box.network, strict=True)
+        if not program:
             raise OSError("this machine's system calls are unknown")
         readable = system.visible((*command.reads, *box.readable), self.home)
         writable = [path.resolve() for path in box.writable]
         walls = {
             "ruleset": landlock.ruleset(readable, writable, network=box.network, abi=self.abi),
-            "filter": seccomp.program(machine, network=box.network, strict=True).hex(),
+            "filter": program.hex(),
         }
         return _launched(command, box.limits, walls, self.groups)
 

@@ -8,6 +8,7 @@ and not done, since programs that copy files make them all the time and would fa
 from __future__ import annotations
 
 import errno
+import functools
 import platform
 import struct
 from dataclasses import dataclass
@@ -85,6 +86,13 @@ MACHINES = {"aarch64": ARM64, "arm64": ARM64, "x86_64": X86_64, "amd64": X86_64}
 def machine() -> Machine | None:
     """This machine's numbers, or None where we do not know them."""
     return MACHINES.get(platform.machine().lower())
+
+
+@functools.cache
+def current(*, network: bool, strict: bool) -> bytes:
+    """The filter for this machine; empty where we do not know its numbers."""
+    known = machine()
+    return program(known, network=network, strict=strict) if known is not None else b""
 
 
 def program(machine: Machine, *, network: bool, strict: bool) -> bytes:
