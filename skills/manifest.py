@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from skills.document import Document, DocumentError
-from skills.parameter import TYPES, Parameter, fits, schema
+from skills.parameter import Parameter, declared, fits, schema
 from skills.skill import Problem
 
 if TYPE_CHECKING:
@@ -295,32 +295,10 @@ class _Reader:
             what = f"{self._called()}parameter {index + 1} has no usable name"
             self._problem(keys, what, "write `- name: …` with letters, digits and _")
             return None
-        faults: list[tuple[str, str]] = []
-        kind = item.get("type", "string")
-        if kind not in TYPES:
-            faults.append((f"has the unknown type {kind!r}", f"write one of {', '.join(TYPES)}"))
-        required = item.get("required", False)
-        if not isinstance(required, bool):
-            faults.append((f"has required {required!r}", "write true or false"))
-        description = item.get("description", "")
-        if not isinstance(description, str):
-            faults.append(("has a description that is not text", "put it in quotation marks"))
-        enum = item.get("enum") or []
-        if not isinstance(enum, list) or (kind in TYPES and not all(fits(v, kind) for v in enum)):
-            faults.append(("has an enum that is not a list of its type", f"list values of type {kind}"))
-        default = item.get("default")
-        if default is not None and kind in TYPES and not fits(default, kind):
-            faults.append((f"has a default of another type: {default!r}", f"write a default of type {kind}"))
-        elif (
-            default is not None and isinstance(enum, list) and enum and default not in enum and default != ""
-        ):
-            faults.append((f"has a default that its enum does not hold: {default!r}", "add it to the enum"))
+        parameter, faults = declared(name, item)
         for what, remedy in faults:
             self._problem(keys, f"{self._called()}parameter {name!r} {what}", remedy)
-        if faults:
-            return None
-        given = default is not None
-        return Parameter(name, kind, description.strip(), required, default, given, tuple(enum))
+        return parameter
 
     def _docs(self) -> Docs:
         value = self.data.get("docs") or {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Type = Literal["string", "integer", "number", "boolean", "array", "object"]
 TYPES: tuple[str, ...] = get_args(Type)
@@ -66,3 +66,29 @@ def fits(value: Any, kind: str) -> bool:
         case "object":
             return isinstance(value, dict)
     return False
+
+
+def declared(name: str, item: Mapping[str, Any]) -> tuple[Parameter | None, list[tuple[str, str]]]:
+    """A parameter as a manifest declares it, or everything that is wrong with it: what, and the remedy."""
+    faults: list[tuple[str, str]] = []
+    kind = item.get("type", "string")
+    if kind not in TYPES:
+        faults.append((f"has the unknown type {kind!r}", f"write one of {', '.join(TYPES)}"))
+    required = item.get("required", False)
+    if not isinstance(required, bool):
+        faults.append((f"has required {required!r}", "write true or false"))
+    description = item.get("description", "")
+    if not isinstance(description, str):
+        faults.append(("has a description that is not text", "put it in quotation marks"))
+    enum = item.get("enum") or []
+    if not isinstance(enum, list) or (kind in TYPES and not all(fits(v, kind) for v in enum)):
+        faults.append(("has an enum that is not a list of its type", f"list values of type {kind}"))
+    default = item.get("default")
+    if default is not None and kind in TYPES and not fits(default, kind):
+        faults.append((f"has a default of another type: {default!r}", f"write a default of type {kind}"))
+    elif default is not None and isinstance(enum, list) and enum and default not in enum and default != "":
+        faults.append((f"has a default that its enum does not hold: {default!r}", "add it to the enum"))
+    if faults:
+        return None, faults
+    given = default is not None
+    return Parameter(name, kind, description.strip(), required, default, given, tuple(enum)), []
