@@ -74,9 +74,7 @@ def excel_write(
     _writable(path, rows, sheet, start)
     target = _inside(workspace, path)
     if target.exists() and not overwrite:
-        raise ToolFault(
-            "CONFLICT", f"file exists: {path} — give another path, or overwrite: true to change it"
-        )
+        raise ToolFault("CONFLICT", f"file exists: {path} — give another path, or overwrite: true to change it")
     book = _opened(target, path, read_only=False) if target.exists() else _new()
     table = book[sheet] if sheet in book.sheetnames else book.create_sheet(sheet)
     origin = table[start]
@@ -140,9 +138,7 @@ def _opened(file: Path, path: str, *, read_only: bool = True) -> Workbook:
     except PermissionError as error:
         raise ToolFault("PERMISSION_DENIED", f"file may not be read: {path} — change its rights") from error
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ToolFault(
-            "EXECUTION_ERROR", f"not a readable workbook: {path} — save it again as .xlsx"
-        ) from error
+        raise ToolFault("EXECUTION_ERROR", f"not a readable workbook: {path} — save it again as .xlsx") from error
     raise ToolFault("INVALID_PARAM", f"file unpacks to more than 400 MB: {path} — split it")
 
 
@@ -190,9 +186,7 @@ def _bounds(table: Any, first: str, last: str) -> dict[str, int]:
     width = bounds["max_col"] - bounds["min_col"] + 1
     if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
         what = f"range is too large: {height} rows × {width} columns"
-        raise ToolFault(
-            "INVALID_PARAM", f"{what} — read it in parts of 1,000 rows × 100 columns, such as A1:D20"
-        )
+        raise ToolFault("INVALID_PARAM", f"{what} — read it in parts of 1,000 rows × 100 columns, such as A1:D20")
     return bounds
 
 
@@ -203,17 +197,13 @@ def _writable(path: str, rows: list[Any], sheet: str, start: str) -> None:
     if not rows or not all(isinstance(row, list) for row in rows):
         raise ToolFault("INVALID_PARAM", "rows is no list of lists: — write it as [[…], […]]")
     if len(rows) > ROWS_LIMIT or max(map(len, rows)) > COLUMNS_LIMIT:
-        raise ToolFault(
-            "INVALID_PARAM", f"table is too large: {len(rows)} rows — write 1,000 × 100 at a time"
-        )
+        raise ToolFault("INVALID_PARAM", f"table is too large: {len(rows)} rows — write 1,000 × 100 at a time")
     for row in rows:
         for value in row:
             if not isinstance(value, str | int | float | bool | None):
                 raise ToolFault("INVALID_PARAM", f"not a cell's value: {value} — give text, numbers or null")
     if not 0 < len(sheet) <= 31 or re.search(r"[\\/*?:\[\]]", sheet):
-        raise ToolFault(
-            "INVALID_PARAM", f"not a sheet's name: {sheet} — use up to 31 characters without \\/*?:[]"
-        )
+        raise ToolFault("INVALID_PARAM", f"not a sheet's name: {sheet} — use up to 31 characters without \\/*?:[]")
     if not CELL.fullmatch(start):
         raise ToolFault("INVALID_PARAM", f"not a cell: {start} — write it as A1")
 

@@ -123,9 +123,7 @@ class ExecutableTool:
         try:
             trusted = place.trusted(self.manifest.folder)
         except (WeftError, OSError) as error:
-            return (
-                f"{self.name} cannot be checked for trust: {error} — mend the folder {self.manifest.folder}"
-            )
+            return f"{self.name} cannot be checked for trust: {error} — mend the folder {self.manifest.folder}"
         if not trusted:
             return (
                 f"{self.name} comes with this workspace and is not trusted yet: {self.manifest.folder} — "

@@ -125,9 +125,7 @@ def discover(
             notes.append(f"{point.name}: switched off by {switch}")
             continue
         if not NAME.fullmatch(point.name):
-            notes.append(
-                f"{point.name}: left out, its name is not <domain>_<action>; mend it in {point.value}"
-            )
+            notes.append(f"{point.name}: left out, its name is not <domain>_<action>; mend it in {point.value}")
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))

@@ -49,9 +49,7 @@ def parse(stdout: str) -> Answer | Garbled:
     if output is None:
         text = ""
     value = None if isinstance(output, str) else output
-    return Answer(
-        text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log
-    )
+    return Answer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
 
 
 def _shown(text: str) -> str:

@@ -159,9 +159,7 @@ def _typescript(node: str, folder: Path) -> tuple[tuple[str, ...], tuple[Path, .
     tsx = local.resolve() if local.is_dir() else _tsx()
     if tsx is None or version < TAKES_IMPORT:
         numbers = ".".join(map(str, version))
-        hint = (
-            "install Node.js 22.18 or newer, or tsx (npm install -g tsx, or as a dependency in package.json)"
-        )
+        hint = "install Node.js 22.18 or newer, or tsx (npm install -g tsx, or as a dependency in package.json)"
         raise ToolchainError(f"Node.js {numbers} cannot run TypeScript by itself", hint=hint)
     # The command line of tsx opens a socket, which the walls forbid; its loader needs none.
     return ("--import", (tsx / "dist" / "loader.mjs").as_uri()), (tsx.parent,)

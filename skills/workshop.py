@@ -90,9 +90,7 @@ class Workshop:
             async with asyncio.timeout(BUILD_TIMEOUT):
                 output = (await process.communicate())[0].decode(errors="replace")
         except TimeoutError as error:
-            raise BuildError(
-                f"{argv[0]} took longer than {BUILD_TIMEOUT:g} s", hint="run it by hand"
-            ) from error
+            raise BuildError(f"{argv[0]} took longer than {BUILD_TIMEOUT:g} s", hint="run it by hand") from error
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):

@@ -41,9 +41,7 @@ def check(text: str, tools: tuple[str, ...]) -> list[Finding]:
         found.append(Finding("docs-table", "error", 1, "the page has no table", "list the tools in a table"))
     for number, line in enumerate(text.splitlines(), 1):
         if PLACEHOLDER.search(line) and not line.startswith("    ") and "`" not in line:
-            found.append(
-                Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it")
-            )
+            found.append(Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it"))
     return found
 
 

@@ -74,8 +74,6 @@ def parameters(items: Sequence[Parameter], line: int) -> list[Finding]:
         missing = wording.missing_parts(parameter.description, constrained=bool(parameter.enum))
         if missing:
             message = f"parameter {parameter.name}'s description lacks {', '.join(missing)}"
-            remedy = (
-                "say what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
-            )
+            remedy = "say what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
             findings.append(Finding("parameter-description", "error", line, message, remedy))
     return findings

@@ -48,9 +48,7 @@ async def _wrongly(tool: ExecutableTool) -> list[Finding]:
         return [Finding("run-invalid", "error", line, message, remedy)]
     if not answer.error:
         message = f"{name} takes wrong arguments without an error: {arguments}"
-        return [
-            Finding("run-invalid", "error", line, message, "check the arguments first and answer an error")
-        ]
+        return [Finding("run-invalid", "error", line, message, "check the arguments first and answer an error")]
     findings = []
     if not wording.says_next_step(answer.error):
         message = f"{name}'s error does not say what to do next: {answer.error}"

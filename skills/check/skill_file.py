@@ -18,12 +18,8 @@ KNOWN = ("name", "description", "license", "compatibility", "metadata", "allowed
 LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-NEARLY_ARGUMENTS = re.compile(
-    r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b"
-)
-TRIGGER = re.compile(
-    r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I
-)
+NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
+TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
 PERSON = re.compile(r"\b(I|I'm|my|you can|your)\b")
 VAGUE = re.compile(r"^(helps?|assists?|a (helpful|useful) |does |various|stuff|things)\b", re.I)
 BODY_LINES = 500
@@ -58,9 +54,7 @@ def split(text: str) -> Parts | Finding:
     except DocumentError as error:
         return _error("frontmatter", error.line + 1, f"the frontmatter {error.what}", error.remedy)
     if not isinstance(document.data, dict):
-        return _error(
-            "frontmatter", start + 1, "the frontmatter is no mapping", "write `name:` and `description:`"
-        )
+        return _error("frontmatter", start + 1, "the frontmatter is no mapping", "write `name:` and `description:`")
     return Parts(document.data, document, "\n".join(lines[end + 1 :]), end + 2)
 
 
@@ -124,27 +118,21 @@ def _fields(parts: Parts) -> list[Finding]:
     for key in parts.data:
         if key not in KNOWN:
             message = f"the key {key!r} is not in the specification"
-            found.append(
-                Finding("fields", "warning", parts.line(str(key)), message, "move it under metadata")
-            )
+            found.append(Finding("fields", "warning", parts.line(str(key)), message, "move it under metadata"))
     compatibility = parts.data.get("compatibility")
     if compatibility is not None and not (isinstance(compatibility, str) and 0 < len(compatibility) <= 500):
         line = parts.line("compatibility")
         found.append(_error("fields", line, "compatibility is not text of 1 to 500 characters", "shorten it"))
     metadata = parts.data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        found.append(
-            _error("fields", parts.line("metadata"), "metadata is no mapping", "write `key: value` lines")
-        )
+        found.append(_error("fields", parts.line("metadata"), "metadata is no mapping", "write `key: value` lines"))
     return found
 
 
 def _body(parts: Parts) -> list[Finding]:
     lines = parts.body.count("\n") + 1
     if not parts.body.strip():
-        return [
-            _error("body", parts.body_line, "has no body", "write the instructions after the frontmatter")
-        ]
+        return [_error("body", parts.body_line, "has no body", "write the instructions after the frontmatter")]
     if lines > BODY_LINES or len(parts.body) > BODY_CHARACTERS:
         message = f"the body has {lines} lines and {len(parts.body):,} characters"
         remedy = f"keep it under {BODY_LINES} lines; move details into files that it links to"
@@ -161,13 +149,9 @@ def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
             continue
         line = parts.body_line + prose.count("\n", 0, match.start())
         if PurePosixPath(target).is_absolute():
-            found.append(
-                _error("link", line, f"the link {target} is absolute", "link relative to the folder")
-            )
+            found.append(_error("link", line, f"the link {target} is absolute", "link relative to the folder"))
         elif not exists(target):
-            found.append(
-                _error("link", line, f"the link {target} leads nowhere", "add the file or mend the link")
-            )
+            found.append(_error("link", line, f"the link {target} leads nowhere", "add the file or mend the link"))
     return found
 
 
@@ -175,9 +159,7 @@ def _arguments(parts: Parts) -> list[Finding]:
     found = []
     for match in NEARLY_ARGUMENTS.finditer(parts.body):
         line = parts.body_line + parts.body.count("\n", 0, match.start())
-        found.append(
-            _error("arguments", line, f"{match[0]} is not filled", "write $ARGUMENTS; --fix does it")
-        )
+        found.append(_error("arguments", line, f"{match[0]} is not filled", "write $ARGUMENTS; --fix does it"))
     count = parts.body.count("$ARGUMENTS")
     if count > 3:
         message = f"$ARGUMENTS stands {count} times"

@@ -42,9 +42,7 @@ LIMIT = re.compile(
     r"below|without|unless|except|cannot|never|not?|if|inside|existing|relative to|one at a time)\b",
     re.IGNORECASE,
 )
-CHINESE_LIMIT = re.compile(
-    r"\d|上限|下限|仅|只|必须|需|最大|最多|最少|不超过|以内|限|前提|不支持|不能|之前|须"
-)
+CHINESE_LIMIT = re.compile(r"\d|上限|下限|仅|只|必须|需|最大|最多|最少|不超过|以内|限|前提|不支持|不能|之前|须")
 CONSTRAINT = re.compile(
     r"\d|\b(default(s)?|optional|required|must|max(imum)?|min(imum)?|at most|at least|up to|between|one of|"
     r"only|relative|format|non-?empty|positive|not empty|limit|from|true|false|either|any|ends? in)\b",

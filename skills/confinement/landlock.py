@@ -62,9 +62,7 @@ def _common(*, network: bool, abi: int) -> tuple[tuple[str, int], ...]:
     wanted += [(Path("/proc") / name, READ_FILE) for name in FACTS]
     wanted += [(Path(name), READ) for name in HARDWARE]
     everything = handled(abi)
-    return tuple(
-        (str(path), _narrowed(path, rights) & everything) for path, rights in wanted if path.exists()
-    )
+    return tuple((str(path), _narrowed(path, rights) & everything) for path, rights in wanted if path.exists())
 
 
 def _narrowed(path: Path, rights: int) -> int:

@@ -122,9 +122,7 @@ def _sockets(number: int, *, network: bool) -> list[bytes]:
     if not network:
         return [_step(JUMP_EQUAL, number, 0, 1), refuse]
     families = [
-        step
-        for family in INTERNET_FAMILIES
-        for step in (_step(JUMP_EQUAL, family, 0, 1), _step(RETURN, ALLOW))
+        step for family in INTERNET_FAMILIES for step in (_step(JUMP_EQUAL, family, 0, 1), _step(RETURN, ALLOW))
     ]
     body = [_step(LOAD, FIRST_ARGUMENT), *families, refuse]
     return [_step(JUMP_EQUAL, number, 0, len(body)), *body]

@@ -73,7 +73,5 @@ def _parts(name: str, home: str) -> list[str]:
         return []
     if not _within(home, os.path.realpath(name)):
         return [name]
-    children = [
-        entry for entry in os.scandir(name) if not entry.name.startswith(".") and not entry.is_symlink()
-    ]
+    children = [entry for entry in os.scandir(name) if not entry.name.startswith(".") and not entry.is_symlink()]
     return [entry.path for entry in children if not _within(home, os.path.realpath(entry.path))]

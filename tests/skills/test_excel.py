@@ -105,9 +105,7 @@ def test_each_failure_says_what_to_do_next(
     assert "—" in envelope.error.message
 
 
-def test_a_link_out_of_the_workspace_is_refused(
-    workspace: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_link_out_of_the_workspace_is_refused(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside") / "secret.xlsx"
     (workspace / "report.xlsx").rename(outside)
     (workspace / "link.xlsx").symlink_to(outside)

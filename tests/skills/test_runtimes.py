@@ -154,18 +154,14 @@ async def test_a_binary_runs(bench: Workbench) -> None:
     assert await said(bench, folder) == "hello ada"
 
 
-async def test_a_missing_toolchain_is_a_clear_error(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_toolchain_is_a_clear_error(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bench.root))
     text = await said(bench, made(bench, "node", "main.js", JAVASCRIPT))
     assert "node is not installed" in text
     assert "install Node.js" in text
 
 
-@pytest.mark.parametrize(
-    "line", ["-e .", "git+https://example.org/x", "./local", "x @ https://example.org/x.whl"]
-)
+@pytest.mark.parametrize("line", ["-e .", "git+https://example.org/x", "./local", "x @ https://example.org/x.whl"])
 async def test_requirements_name_packages_of_the_index(bench: Workbench, line: str) -> None:
     folder = made(bench, "python", "main.py", REPLY + "reply('ran')")
     (folder / "requirements.txt").write_text(f"# packages\n{line}\n")

@@ -102,9 +102,7 @@ async def test_the_tool_is_run(bench: Workbench, program: str, rule: str) -> Non
 
 async def test_a_chinese_tool_passes_in_chinese(bench: Workbench) -> None:
     word = {"name": "word", "required": True, "description": "要返回的词，必填，最多一百个字符。示例：茶"}
-    program = PROGRAM.replace(
-        "word is missing: none given — give a word", "缺少参数: word — 请给出要返回的词"
-    )
+    program = PROGRAM.replace("word is missing: none given — give a word", "缺少参数: word — 请给出要返回的词")
     description = "返回给出的词语本身，最多一百个字符，不支持空白的词语。"
     report = await reviewed(bench, program, description=description, parameters=[word])
     assert report.ok, report.problems
@@ -158,9 +156,7 @@ def test_the_template_itself_is_not_a_filled_page() -> None:
 def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "brewing-tea"
     folder.mkdir()
-    text = (
-        "\ufeff---\r\nname: Brewing Tea\r\ndescription: Brews.  # kept\r\n---\r\nBrew ${ARGUMENTS}  now\r\n"
-    )
+    text = "\ufeff---\r\nname: Brewing Tea\r\ndescription: Brews.  # kept\r\n---\r\nBrew ${ARGUMENTS}  now\r\n"
     (folder / "SKILL.md").write_bytes(text.encode())
     assert len(fix(folder)) == 3
     expected = "---\nname: brewing-tea\ndescription: Brews.  # kept\n---\nBrew $ARGUMENTS  now\n"

@@ -15,9 +15,7 @@ def test_a_verb_first(text: str) -> None:
     assert wording.starts_with_verb(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["Excel reader", "This tool reads", "The best tool", "Excel 读取工具", "一个工具", ""]
-)
+@pytest.mark.parametrize("text", ["Excel reader", "This tool reads", "The best tool", "Excel 读取工具", "一个工具", ""])
 def test_no_verb_first(text: str) -> None:
     assert not wording.starts_with_verb(text)
 
