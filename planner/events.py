@@ -134,6 +134,17 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolLogged:
+    """What a tool's process wrote beside its answer: for the trace and the tool's author."""
+
+    name: str
+    log: str
+    stderr: str
+    exit_status: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFinished:
     """A task ended, one way or another."""
 
@@ -175,6 +186,7 @@ Event = (
     | TaskStarted
     | SkillLoaded
     | ToolCalled
+    | ToolLogged
     | TaskFinished
     | Warned
     | RunFinished

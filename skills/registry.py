@@ -83,7 +83,7 @@ class Registry:
                 if self._tree.unchanged():
                     self._settle()
                     return
-        from skills.context import READERS
+        from skills.readers import READERS
 
         known = {entry.found: entry for entry in self._entries if entry.found.stamp != RACY}
         self._tree = scan(places, READERS.keys())

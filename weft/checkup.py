@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sqlite3
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from skills import confinement, runtimes
 from skills.errors import WeftError
 from weft import ollama
 from weft.choose import choices, explore, local_is_installed
@@ -44,7 +44,8 @@ def checkup(places: Places, resolved: Resolved, surroundings: Surroundings, env:
         *_settings(places, resolved),
         *_skills(surroundings),
         *_prompts(surroundings),
-        _sandbox(),
+        *_tools(surroundings),
+        *_sandbox(resolved.settings.unsafe_tools),
         _store(places),
     ]
 
@@ -111,13 +112,22 @@ def _prompts(surroundings: Surroundings) -> Iterator[Finding]:
         yield Finding("prompts", True, "all templates can be used")
 
 
-def _sandbox() -> Finding:
-    bubblewrap = shutil.which("bwrap")
-    if bubblewrap:
-        return Finding("sandbox", True, f"bubblewrap ({bubblewrap})")
-    return Finding(
-        "sandbox", None, "bubblewrap is not installed", "apt-get install bubblewrap, or your system's package"
-    )
+def _sandbox(unsafe: bool) -> Iterator[Finding]:
+    force = confinement.in_force(unsafe=unsafe)
+    yield Finding("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
+    for lack in force.lacks:
+        yield Finding("sandbox", None, f"not held: {lack}")
+    for one in runtimes.available():
+        found = f"{one.runtime}: {one.version or one.path}" if one.path else f"{one.runtime}: not there"
+        yield Finding("runtime", True if one.path else None, found, "" if one.path else one.hint)
+
+
+def _tools(surroundings: Surroundings) -> Iterator[Finding]:
+    shed = surroundings.toolshed
+    names = sorted(shed.tools())
+    yield Finding("tools", None, ", ".join(names) or "none")
+    if waiting := sorted({row.name for row in shed.untrusted()}):
+        yield Finding("tools", None, f"not trusted yet: {', '.join(waiting)}", "read them, then run with --trust")
 
 
 def _store(places: Places) -> Finding:

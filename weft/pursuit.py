@@ -14,7 +14,7 @@ from executor.schedule import Limits, execute
 from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
 from planner.errors import ModelError
-from planner.events import PlanMade, RunFinished, RunStarted, SkillsSelected, Warned
+from planner.events import PlanMade, RunFinished, RunStarted, SkillsSelected, ToolLogged, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planner.model import Message, Models
     from planner.plan import Plan
     from skills.detector import Selection
+    from skills.executable import CallLog
     from weft.goal import Goal
     from weft.surroundings import Catalogue, Surroundings
 
@@ -53,6 +54,7 @@ class Pursuit:
         """From the goal to how the run ended."""
         settings = {key: value for key, value in asdict(self.surroundings.settings).items() if value not in (None, ())}
         self.record(RunStarted(self.run_id, self.goal.text, str(self.surroundings.places.workspace), settings))
+        self.surroundings.prompts.check()  # before anything is spent, not when its turn comes
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
@@ -108,7 +110,7 @@ class Pursuit:
         )
 
     def _workshop(self, plan: Plan, catalogue: Catalogue, artifacts: Artifacts) -> Workshop:
-        tools = self.surroundings.executable_tools(catalogue, artifacts.folder)
+        tools = self.surroundings.toolshed.tools(artifacts.folder, log=self._log, progress=self._build)
         return Workshop(
             plan=plan,
             goal=self.goal.text,
@@ -123,6 +125,12 @@ class Pursuit:
             input_budget=self.surroundings.settings.input_budget,
             tool_calls=self.surroundings.settings.tool_calls,
         )
+
+    def _log(self, log: CallLog) -> None:
+        self.record(ToolLogged(log.tool, log.log, log.stderr, log.exit_status, log.seconds))
+
+    def _build(self, message: str) -> None:
+        self.record(Warned(message))
 
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], artifacts: Artifacts) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from planner.prompt import Prompts
 from planner.validate import Known
-from skills import listing, roots
+from skills import listing, roots, tool_listing
 from skills.errors import SetupError
 from skills.files import ListFiles, ReadFile
 from skills.registry import summary
 from skills.skill_tool import SkillTool
 from weft.shelf import Shelf
+from weft.toolshed import Toolshed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +49,7 @@ class Surroundings:
         self.places = places
         self.settings = settings
         self.shelf = Shelf(places, settings)
+        self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -68,18 +70,15 @@ class Surroundings:
             skills=tuple(ordered),
             selections=tuple(selections),
             skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ)),
-            tool_listing="<available_tools>\n</available_tools>",
+            tool_listing=tool_listing.render(list(self.toolshed.tools().values())),
             known=self.known(),
             warnings=tuple(summary(self.shelf.registry.warnings)),
         )
 
     def known(self) -> Known:
         """What a plan may use."""
-        return Known([skill.name for skill in self.shelf.skills()], {}, self.settings.max_tasks)
-
-    def executable_tools(self, catalogue: Catalogue, artifacts: Path) -> Mapping[str, Tool]:
-        """The tools that a plan may run, by name."""
-        return {}
+        tools = {name: tool.parameters for name, tool in self.toolshed.tools().items()}
+        return Known([skill.name for skill in self.shelf.skills()], tools, self.settings.max_tasks)
 
     def task_tools(
         self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]

@@ -29,6 +29,7 @@ _EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5,
 @click.argument("goal", required=False)
 @options.models
 @options.skills
+@options.tools
 @click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
 @click.option(
     "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file that belongs to the goal."
@@ -59,7 +60,7 @@ def run(
 
     Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
     """
-    from weft.cli import pulling
+    from weft.cli import pulling, trusting
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
@@ -67,10 +68,13 @@ def run(
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
+    trust = rest.pop("trust")
     _writable(target)
     if not dry:
         provider.preload()
     where = options.places(workspace)
+    if trust:
+        trusting.workspace(where)
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
     plan = _plan(weft, plan_file) if plan_file is not None else None
     wanted = Goal(
@@ -83,6 +87,7 @@ def run(
     )
     if dry:
         return _preview(weft, wanted, voice)
+    trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     result = asyncio.run(_reach(weft, wanted, voice))
     _show(result, voice, target)
