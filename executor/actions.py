@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from executor.conversation import TOOL_CALLS, Conversation, Toolbox
 from executor.inputs import fill, fill_arguments, results_for, shorten
-from planner.events import SkillLoaded, ToolCalled
+from planner.events import PromptMade, SkillLoaded
 from planner.model import Message
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.artifacts import Artifacts
+    from executor.memory import Memory
     from planner.events import Record
     from planner.model import Model, Models
     from planner.plan import Plan, Task
@@ -54,6 +54,7 @@ class Workshop:
     record: Record
     artifacts: Artifacts
     toolbox_for: Callable[[Task], Sequence[Tool]]
+    memory: Memory
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
@@ -72,8 +73,7 @@ class Workshop:
     async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
         tool = self.tools[task.name or ""]
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        envelope = await tool.call(fill_arguments(given, results, tool.parameters))
-        self.record(ToolCalled(task.id, tool.name, envelope.to_dict()))
+        envelope = await self.memory.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
@@ -82,15 +82,15 @@ class Workshop:
         name = task.name or ""
         arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
         system = self.skills.load_content(name, arguments)
-        self.record(SkillLoaded(task.id, name, hashlib.sha256(system.encode()).hexdigest()))
+        self.record(SkillLoaded(task.id, name, system))
         skill = self.skills.get(name)
         model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
         return await self._converse(task, results, system, model)
 
     async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
-        toolbox = Toolbox(self.toolbox_for(task), self.tool_calls, str(self.artifacts.folder))
+        toolbox = Toolbox(self.memory, self.toolbox_for(task), self.tool_calls, str(self.artifacts.folder))
         messages = (Message("system", system), Message("user", self.user_message(task, results)))
-        return await Conversation(model, toolbox, self.record, task.id, messages).answer()
+        return await Conversation(model, toolbox, task.id, messages).answer()
 
     def user_message(self, task: Task, results: Mapping[str, str]) -> str:
         """The goal, the task's instruction and the results it builds on, within the budget."""
@@ -103,4 +103,5 @@ class Workshop:
             "results": results_for(task, self.plan, texts),
             "files": self.files,
         }
+        self.record(PromptMade("task", task.id, variables))
         return self.prompts.render("task", "user", variables)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import PlanError
-from planner.events import PlanMade, PlanRefused
+from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.extract import NotJson, extract
 from planner.model import Message, Request
 from planner.plan import Plan
@@ -36,9 +36,9 @@ class Brief:
     schema: Mapping[str, Any] = field(default_factory=plan_schema)
 
 
-def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
-    """The first request's messages; the system message stays the same to the byte within a run."""
-    variables = {
+def variables_of(brief: Brief) -> dict[str, Any]:
+    """What the decomposer's templates are given."""
+    return {
         "goal": brief.goal,
         "skills": brief.skills,
         "tools": brief.tools,
@@ -47,6 +47,11 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
         "files": brief.files,
         "answers": brief.answers,
     }
+
+
+def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
+    """The first request's messages; the system message stays the same to the byte within a run."""
+    variables = variables_of(brief)
     return (
         Message("system", prompts.render("decomposer", "system", variables)),
         Message("user", prompts.render("decomposer", "user", variables)),
@@ -55,6 +60,7 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
     """A valid plan for the goal, or a plan that holds only a clarification."""
+    record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):

@@ -17,6 +17,10 @@ from weft.cli import output
 _COMMANDS = {
     "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
     "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
+    "resume": "weft.cli.resume:resume",
+    "rerun": "weft.cli.rerun:rerun",
+    "replay": "weft.cli.replay:replay",
+    "trace": "weft.cli.trace:trace",
     "skills": ("weft.cli.skills:skills", "List, show and select skills."),
     "doctor": ("weft.cli.doctor:doctor", "Show what is there, what is missing, and what to do about it."),
     "completion": ("weft.cli.completion:completion", "Install completion for your shell."),
