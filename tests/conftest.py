@@ -50,9 +50,7 @@ def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     store = records.kept(places, settings)
     try:
         return {
-            run.run_id: [
-                one.to_dict() for one in asyncio.run(strict(store.rows(run.run_id), places, settings)).drift
-            ]
+            run.run_id: [one.to_dict() for one in asyncio.run(strict(store.rows(run.run_id), places, settings)).drift]
             for run in store.summaries()
         }
     finally:

@@ -22,20 +22,23 @@ from weft.models.capabilities import Capabilities
 from weft.models.cast import Cast, Open, opener
 from weft.places import Places
 from weft.pursuit import Pursuit, today
+from weft.rerun import divide
 from weft.runid import new_run_id
 from weft.session import Session
 from weft.settings import Settings, resolve
 from weft.stop import Stop
+from weft.substitute import Substituting
 from weft.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
 
     from executor.journal.journal import Journal
     from executor.ledger import Result
     from planner.events import Record
     from planner.plan import Plan
     from weft.pursuit import Preview
+    from weft.rerun import Division
 
 _OVER = ("done", "clarification")
 
@@ -43,15 +46,23 @@ _OVER = ("done", "clarification")
 class Weft:
     """A runtime in a workspace: finds skills, plans, runs and answers, for as many goals as you like.
 
-    `open_model` gives the model for a name; without it names are litellm's.
+    `open_model` gives the model for a name; without it names are litellm's. `use` puts files in the place of skills.
     """
 
     def __init__(
-        self, workspace: Path | str = ".", settings: Settings | None = None, *, open_model: Open | None = None
+        self,
+        workspace: Path | str = ".",
+        settings: Settings | None = None,
+        *,
+        open_model: Open | None = None,
+        use: Mapping[str, Path] | None = None,
     ) -> None:
         self.places = Places.of(Path(workspace), os.environ)
         self.settings = settings or resolve({}, os.environ, self.places.workspace, self.places.user_config).settings
         self.surroundings = Surroundings(self.places, self.settings)
+        if use:
+            options = {"strict": self.settings.strict_skills, "cache": self.places.cache}
+            self.surroundings.registry = Substituting(self.places.workspace, use, **options)
         self._journal: Journal | None = None
         self._open = open_model or opener(self.settings, Capabilities(self.places.cache / "models.json"))
 
@@ -73,16 +84,14 @@ class Weft:
         summary = self.journal.store.find(run)
         capture = records.capture(self.places, summary.run_id)
         if summary.status in _OVER:
-            past = Past.of(self.journal.store.rows(summary.run_id), capture)
-            return past.ledger.result(self.journal.url)
+            return self._past(summary.run_id).ledger.result(self.journal.url)
         self.journal.hold(summary.run_id)
-        past = Past.of(self.journal.store.rows(summary.run_id), capture)
+        past = self._past(summary.run_id)
         if past.started is None:
             raise UnknownRun(f"run {summary.run_id} was never begun", hint="run its goal anew")
-        surroundings = Surroundings(self.places, self.settings)
         session = Session(
             goal=records.goal_of(past),
-            surroundings=surroundings,
+            surroundings=self.surroundings,
             open_model=self._open,
             journal=self.journal,
             log=self.journal.take_up(summary, capture, past.last_seq),
@@ -91,6 +100,22 @@ class Weft:
             past=past,
             watcher=record,
         )
+        return await session.carry_out(stop or Stop())
+
+    def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
+        """What a rerun of a stored run would reuse, and what it would execute."""
+        return divide(self._past(self.journal.store.find(run).run_id), begin, inputs)
+
+    async def rerun(
+        self, run: str, division: Division, *, record: Record | None = None, stop: Stop | None = None
+    ) -> Result:
+        """Run a part of a stored run anew, as a new run that is linked to it."""
+        parent = self.journal.store.find(run).run_id
+        past = self._past(parent)
+        goal = replace(records.goal_of(past), plan=division.plan)
+        session = self._session(goal, record, parent=parent)
+        session.reused = division.reused
+        session.past.finished.given.update({task: output for task, (output, _) in division.reused.items()})
         return await session.carry_out(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
@@ -132,10 +157,13 @@ class Weft:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _session(self, goal: Goal, record: Record | None) -> Session:
+    def _past(self, run_id: str) -> Past:
+        return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
+
+    def _session(self, goal: Goal, record: Record | None, *, parent: str | None = None) -> Session:
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
-        opening = records.started(run_id, goal, self.places, self.settings)
+        opening = records.started(run_id, goal, self.places, self.settings, parent=parent)
         return Session(goal, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:

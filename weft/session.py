@@ -61,7 +61,8 @@ class Session:
         self._remind()
         self.note(self.opening)
         await self.log.settle()  # nothing is spent before the journal has shown that it can be written
-        self.journal.hold(self.log.run_id)
+        if isinstance(self.opening, RunStarted):  # one that is taken up again was held before it was read
+            self.journal.hold(self.log.run_id)
         began = time.monotonic()
         try:
             end = await self._until_stopped(self._pursuit(), stop)

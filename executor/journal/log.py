@@ -7,16 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from executor.journal.row import Row, Summary
-from planner.events import (
-    CallFinished,
-    Event,
-    PlanMade,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    TextStreamed,
-    to_dict,
-)
+from executor.journal.tally import noted
+from planner.events import Event, TextStreamed, to_dict
 
 if TYPE_CHECKING:
     from executor.journal.capture import Capture
@@ -29,7 +21,7 @@ class Entry:
 
     run_id: str
     seq: int
-    at: datetime
+    at: str
     event: Event
     summary: Summary
     capture: Capture
@@ -38,7 +30,11 @@ class Entry:
         """The row that is kept: without secrets, paths relative to named roots."""
         body = to_dict(self.event)
         kind = body.pop("type")
-        return Row(self.run_id, self.seq, _iso(self.at), kind, self.capture.value(body))
+        return Row(self.run_id, self.seq, self.at, kind, self.capture.value(body))
+
+    def line(self) -> Summary:
+        """The run's line as it stands after this event."""
+        return replace(self.summary, goal=self.capture.text(self.summary.goal))
 
 
 class Log:
@@ -58,39 +54,22 @@ class Log:
 
     def take_up(self, summary: Summary) -> None:
         """Go on from how the run stood."""
-        self._summary = replace(summary, status="running", seconds=None)
+        self._summary = replace(summary, status="running")
 
     def record(self, event: Event) -> None:
         """Hand an event over. Pieces of a streamed answer are not kept: the whole of it follows."""
         if isinstance(event, TextStreamed):
             return
-        at = datetime.now(UTC)
+        stamp = now()
         self._seq += 1
-        self._summary = self._noted(event, at)
-        self._writer.put(Entry(self.run_id, self._seq, at, event, self._summary, self.capture))
+        self._summary = noted(self._summary, event, stamp)
+        self._writer.put(Entry(self.run_id, self._seq, stamp, event, self._summary, self.capture))
 
     async def settle(self) -> None:
         """Wait until all of it is on disk."""
         await self._writer.settle()
 
-    def _noted(self, event: Event, at: datetime) -> Summary:
-        summary = self._summary
-        match event:
-            case RunStarted():
-                goal = self.capture.text(event.goal)
-                return replace(summary, goal=goal, started=_iso(at), parent=event.parent)
-            case RunResumed():
-                return replace(summary, status="running")
-            case PlanMade():
-                return replace(summary, tasks=len(event.plan.tasks))
-            case CallFinished(reply=reply):
-                known = summary.cost_usd is not None and reply.cost is not None
-                return replace(summary, cost_usd=summary.cost_usd + reply.cost if known else None)  # type: ignore[operator]
-            case RunFinished():
-                return replace(summary, status=event.status, seconds=event.seconds)
-            case _:
-                return summary
 
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+def now() -> str:
+    """The time as a record has it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

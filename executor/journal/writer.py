@@ -89,8 +89,8 @@ class Writer:
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
         if batch and self.failure is None:
             try:
-                rows = [entry.row() for entry in batch]
-                self.store.append(rows, {entry.run_id: entry.summary for entry in batch})
+                last = {entry.run_id: entry for entry in batch}
+                self.store.append([entry.row() for entry in batch], {run: one.line() for run, one in last.items()})
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
