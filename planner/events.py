@@ -241,6 +241,9 @@ Event = (
 )
 Record = Callable[[Event], None]
 
+# The types of plain values that hold no others.
+ATOMS = frozenset({str, int, float, bool, type(None)})
+
 
 def type_name(event: Event) -> str:
     """The event's type as traces spell it: `task_started` for TaskStarted."""
@@ -260,10 +263,17 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 
 def _plain_fields(value: Any) -> dict[str, Any]:
-    return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    return {name: _plain(getattr(value, name)) for name in _field_names(type(value))}
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in ATOMS:
+        return value
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):

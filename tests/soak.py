@@ -93,7 +93,7 @@ class Soak:
     _sitting: int = 0
 
     def until(self, kills: int, draw: random.Random) -> None:
-        """Kill that often, each time at a random moment, then let the last run end."""
+        """Kill that often, each time at a random moment; let the last run end, and make one that nobody disturbs."""
         while self.kills < kills:
             run: str | None = None
             done = None
@@ -101,6 +101,9 @@ class Soak:
                 done = self._sit(run, draw.uniform(0.0, 0.45) if self.kills < kills else None)
                 run = self._last_run()
             self.runs.append(done)
+        untroubled = self._sit(None, None)
+        assert untroubled is not None
+        self.runs.append(untroubled)
 
     def _sit(self, run: str | None, seconds: float | None) -> dict[str, Any] | None:
         self._sitting += 1

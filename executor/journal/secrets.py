@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REDACTED = "[redacted]"
-_SHORTEST = 8
+SHORTEST = 8
 _NAME = re.compile(
     r"(?:^|[_\-.])(?:api[_\-]?key|access[_\-]?key|private[_\-]?key|secret[_\-]?key|key|token|secret|password|passwd"
     r"|credentials?|authorization)$",
@@ -43,13 +44,13 @@ class Secrets:
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
         """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
-        found = {value for name, value in env.items() if _NAME.search(name) and len(value.strip()) >= _SHORTEST}
+        found = {value for name, value in env.items() if _NAME.search(name) and len(value.strip()) >= SHORTEST}
         longest_first = sorted((value.strip() for value in found), key=len, reverse=True)
         return cls(re.compile("|".join(map(re.escape, longest_first))) if longest_first else None)
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        if len(text) < _SHORTEST:
+        if len(text) < SHORTEST:
             return text
         if self.values is not None:
             text = self.values.sub(REDACTED, text)
@@ -63,6 +64,7 @@ class Secrets:
         return text
 
 
+@lru_cache(maxsize=4096)
 def is_secret(name: str) -> bool:
     """Whether a field of that name holds a secret."""
     return _NAME.search(name) is not None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BUSY = 60.0
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SMALL = 8 * 2**20
 _SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
 _ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
@@ -56,7 +57,7 @@ class SqliteStore:
             for row in rows:
                 run = self._number(connection, row.run_id)
                 own: dict[str, str] = {}
-                body = json.dumps(texts.split(row.body, own), ensure_ascii=False, separators=(",", ":"))
+                body = _COMPACT.encode(texts.split(row.body, own))
                 events.append((run, row.seq, row.at, row.type, row.body.get("task"), _storable(body)))
                 uses.update((run, sha) for sha in own)
                 large.update(own)

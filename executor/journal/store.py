@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from skills.errors import InputError
 
@@ -54,26 +54,30 @@ class Store(Protocol):
 
 
 def url_of(path: Path) -> str:
-    """The URL of a SQLite store in a file."""
-    return f"sqlite:///{path.as_posix().lstrip('/')}" if path.drive else f"sqlite://{path.as_posix()}"
+    """The URL of a SQLite store in a file: three slashes, then the path."""
+    return f"sqlite:///{quote(path.absolute().as_posix(), safe='/:+@,=~ ')}"
 
 
 def normal(url: str, base: Path) -> str:
     """A URL as it is shown and opened: a bare path counts as a SQLite file, a relative one begins at `base`."""
     if "://" not in url:
-        return url_of((base / Path(url).expanduser()).absolute())
-    return url
+        return url_of(base / Path(url).expanduser())
+    return url_of(_path(url, base)) if url.startswith("sqlite:") else url
+
+
+def _path(url: str, base: Path) -> Path:
+    """The file that a SQLite URL names. Two slashes and an absolute path, as other URLs have it, are understood too."""
+    rest = unquote(url.removeprefix("sqlite:").removeprefix("//").removeprefix("/"))
+    absolute = Path("/" + rest.lstrip("/"))
+    is_one = rest.startswith("/") or (len(absolute.parts) > 2 and absolute.parent.is_dir())
+    return absolute if is_one else base / rest
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
     """The store that a URL names; without `create` it must be there already."""
-    parts = urlsplit(url)
-    if parts.scheme != "sqlite":
-        raise InputError(
-            f"the journal {url!r} is of an unknown kind {parts.scheme!r}", hint="use sqlite:///path/to/journal.sqlite"
-        )
+    kind = url.partition(":")[0]
+    if kind != "sqlite":
+        raise InputError(f"the journal is of an unknown kind {kind!r}", hint="use sqlite:///path/to/journal.sqlite")
     from executor.journal.sqlite import SqliteStore
 
-    # sqlite:///path is absolute as in a file URL; both slashes of sqlite:////path mean the same.
-    path = Path("/" + unquote(parts.netloc + parts.path).lstrip("/"))
-    return SqliteStore(path, create=create)
+    return SqliteStore(_path(url, Path.cwd()), create=create)

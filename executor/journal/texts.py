@@ -6,16 +6,18 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from planner.events import ATOMS
+
 LARGE = 400
 _KEY = "$text"
 
 
 def split(value: Any, texts: dict[str, str]) -> Any:
     """The value with each large text replaced by its hash; the texts are added to `texts`."""
+    if type(value) in ATOMS and (not isinstance(value, str) or len(value) < LARGE):
+        return value
     match value:
         case str():
-            if len(value) < LARGE:
-                return value
             sha = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
             texts[sha] = value
             return {_KEY: sha}
