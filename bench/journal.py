@@ -15,9 +15,10 @@ import tempfile
 import time
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from bench.engine import bare, layered
+from engine import bare, layered
+
 from executor.journal.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import Entry, now
@@ -101,7 +102,7 @@ async def langgraph(plan: Plan, folder: Path) -> None:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
     from langgraph.graph import END, START, StateGraph
 
-    graph = StateGraph(Finished)
+    graph: Any = StateGraph(Finished)
     for task in plan.tasks:
         graph.add_node(task.id, _node(task.id))
         graph.add_edge(list(task.depends_on) if task.depends_on else START, task.id)
@@ -145,7 +146,9 @@ def million(folder: Path) -> tuple[float, float, float]:
     plan = {"tasks": [{"id": f"t{n}", "action_type": "llm", "depends_on": []} for n in range(50)]}
     for run in range(RUNS):
         run_id = f"r{run:06d}"
-        bodies = [("run_started", {"run_id": run_id, "goal": f"goal {run}", "workspace": "w", "settings": {}})]
+        bodies: list[tuple[str, dict[str, Any]]] = [
+            ("run_started", {"run_id": run_id, "goal": f"goal {run}", "workspace": "w", "settings": {}})
+        ]
         bodies += [("plan_made", {"plan": plan, "attempts": 1})]
         bodies += [("task_started", {"task": f"t{n}", "inputs": "x"}) for n in range(50)]
         bodies += [("warned", {"message": f"event {n} of {run_id}"}) for n in range(each - 102)]

@@ -263,7 +263,8 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 
 def _plain_fields(value: Any) -> dict[str, Any]:
-    return {name: _plain(getattr(value, name)) for name in _field_names(type(value))}
+    kind: type = type(value)
+    return {name: _plain(getattr(value, name)) for name in _field_names(kind)}
 
 
 @cache

@@ -13,7 +13,6 @@ from executor.journal.roots import NamedRoots
 from executor.journal.secrets import REDACTED, SHORTEST, Secrets, is_secret
 from planner.events import ATOMS
 
-
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
