@@ -73,10 +73,15 @@ class Weft:
             self._journal = records.opened(self.places, self.settings)
         return self._journal
 
-    async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
-        """Reach the goal. Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong."""
+    async def run(
+        self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None, date: str = ""
+    ) -> Result:
+        """Reach the goal, on a day other than today if you like.
+
+        Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong.
+        """
         wanted = Goal(goal) if isinstance(goal, str) else goal
-        session = self._session(wanted, record)
+        session = self._session(wanted, record, date=date)
         return await session.carry_out(stop or Stop())
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
@@ -160,10 +165,10 @@ class Weft:
     def _past(self, run_id: str) -> Past:
         return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
 
-    def _session(self, goal: Goal, record: Record | None, *, parent: str | None = None) -> Session:
+    def _session(self, goal: Goal, record: Record | None, *, parent: str | None = None, date: str = "") -> Session:
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
-        opening = records.started(run_id, goal, self.places, self.settings, parent=parent)
+        opening = records.started(run_id, goal, self.places, self.settings, parent=parent, date=date)
         return Session(goal, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
