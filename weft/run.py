@@ -73,16 +73,19 @@ class Weft:
             self._journal = records.opened(self.places, self.settings)
         return self._journal
 
-    async def run(
-        self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None, date: str = ""
-    ) -> Result:
-        """Reach the goal, on a day other than today if you like.
+    async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
+        """Reach the goal. Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong."""
+        return await self.session(goal, record).carry_out(stop or Stop())
 
-        Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong.
-        """
+    def session(
+        self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
+    ) -> Session:
+        """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
         wanted = Goal(goal) if isinstance(goal, str) else goal
-        session = self._session(wanted, record, date=date)
-        return await session.carry_out(stop or Stop())
+        run_id = new_run_id()
+        log = self.journal.begin(run_id, records.capture(self.places, run_id))
+        opening = records.started(run_id, wanted, self.places, self.settings, parent=parent, date=date)
+        return Session(wanted, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
         """Take up a run that stopped, where it stood; one that is done is given as it is."""
@@ -118,7 +121,7 @@ class Weft:
         parent = self.journal.store.find(run).run_id
         past = self._past(parent)
         goal = replace(records.goal_of(past), plan=division.plan)
-        session = self._session(goal, record, parent=parent)
+        session = self.session(goal, record, parent=parent)
         session.reused = division.reused
         session.past.finished.given.update({task: output for task, (output, _) in division.reused.items()})
         return await session.carry_out(stop or Stop())
@@ -164,12 +167,6 @@ class Weft:
 
     def _past(self, run_id: str) -> Past:
         return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
-
-    def _session(self, goal: Goal, record: Record | None, *, parent: str | None = None, date: str = "") -> Session:
-        run_id = new_run_id()
-        log = self.journal.begin(run_id, records.capture(self.places, run_id))
-        opening = records.started(run_id, goal, self.places, self.settings, parent=parent, date=date)
-        return Session(goal, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
         wanted = Goal(goal) if isinstance(goal, str) else goal
