@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from executor.conversation import TOOL_CALLS, Conversation, Toolbox
 from executor.inputs import fill, fill_arguments, results_for, shorten
-from planner.events import SkillLoaded, ToolCalled
+from planner.events import PromptMade, SkillLoaded
 from planner.model import Message
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.artifacts import Artifacts
+    from executor.memory import Memory
     from planner.events import Record
     from planner.model import Model, Models
     from planner.plan import Plan, Task
@@ -55,6 +55,7 @@ class Workshop:
     record: Record
     artifacts: Artifacts
     toolbox_for: Callable[[Task], Sequence[Tool]]
+    memory: Memory
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
@@ -73,8 +74,7 @@ class Workshop:
     async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
         tool = self.tools[task.name or ""]
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        envelope = await tool.call(fill_arguments(given, results, tool.parameters))
-        self.record(ToolCalled(task.id, tool.name, envelope.to_dict()))
+        envelope = await self.memory.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
@@ -83,17 +83,17 @@ class Workshop:
         name = task.name or ""
         arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
         system = self.skills.load_content(name, arguments)
-        self.record(SkillLoaded(task.id, name, hashlib.sha256(system.encode()).hexdigest()))
+        self.record(SkillLoaded(task.id, name, system))
         skill = self.skills.get(name)
         model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
         return await self._converse(task, results, self.profile.digest(system), model)
 
     async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
         tools = self.toolbox_for(task) if self.profile.tools else ()
-        toolbox = Toolbox(tools, self.tool_calls, str(self.artifacts.workspace))
+        toolbox = Toolbox(self.memory, tools, self.tool_calls, str(self.artifacts.workspace))
         messages = (Message("system", system), Message("user", self.user_message(task, results)))
         said = tuple(message for message in messages if message.content)
-        return await Conversation(model, toolbox, self.record, task.id, said, self.profile.continuations).answer()
+        return await Conversation(model, toolbox, task.id, said, self.profile.continuations).answer()
 
     @property
     def profile(self) -> Profile:
@@ -111,4 +111,5 @@ class Workshop:
             "results": results_for(task, self.plan, texts),
             "files": self.files,
         }
+        self.record(PromptMade("task", task.id, variables))
         return self.prompts.render(self.profile.agent("task"), "user", variables)

@@ -17,6 +17,7 @@ class Artifacts:
     """The folder `<workspace>/.agents/runs/<run-id>/artifacts/`, made when it is first needed."""
 
     folder: Path
+    written: bool = True
 
     @classmethod
     def of(cls, workspace: Path, run_id: str) -> Artifacts:
@@ -29,10 +30,12 @@ class Artifacts:
         return self.folder.parents[3]
 
     def keep(self, name: str, text: str) -> Path:
-        """Write a text, whole, and say where it lies."""
+        """Write a text, whole, and say where it lies; a replay only says where it would."""
+        path = self.folder / re.sub(r"[^\w.-]", "_", name)
+        if not self.written:
+            return path
         make_home(self.folder.parents[2])
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / re.sub(r"[^\w.-]", "_", name)
         path.write_text(text, encoding="utf-8")
         return path
 

@@ -16,7 +16,7 @@ from planner.validate import nearest
 from skills.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
-    from planner.events import Record
+    from executor.memory import Memory
     from planner.model import Model, Reply, ToolCall
     from skills.tool import Tool
 
@@ -32,6 +32,7 @@ _SAY_SOMETHING = "Your answer was empty. Give the result of the task."
 class Toolbox:
     """The tools of one task, and how often it may call them."""
 
+    memory: Memory
     tools: Sequence[Tool] = ()
     limit: int = TOOL_CALLS
     cwd: str = ""
@@ -41,17 +42,22 @@ class Toolbox:
         """The tools as they are offered to a model."""
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
 
-    async def call(self, call: ToolCall) -> Envelope:
-        """Call one; what the model got wrong is an envelope that tells it so."""
+    async def call(self, call: ToolCall, task: str) -> Envelope:
+        """Call one, unless it was called before; what the model got wrong is an envelope that tells it so."""
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
             message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
-            return failure("NOT_FOUND", message, Context(self.cwd))
+            return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
         arguments = _arguments(call.arguments)
         if arguments is None:
             message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
-            return failure("INVALID_PARAM", message, Context(self.cwd))
-        return await tool.call(arguments)
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
+        return await self.memory.tool(tool, task, arguments)
+
+    def refuse(self, call: ToolCall, task: str, envelope: Envelope) -> Envelope:
+        """Note a call that no tool saw."""
+        self.memory.record(ToolCalled(task, call.name, envelope.to_dict()))
+        return envelope
 
 
 @dataclass(slots=True)
@@ -60,7 +66,6 @@ class Conversation:
 
     model: Model
     toolbox: Toolbox
-    record: Record
     task: str
     messages: tuple[Message, ...]
     continuations: int = 3
@@ -105,14 +110,11 @@ class Conversation:
 
     async def _use_tools(self, reply: Reply) -> None:
         left = max(self.toolbox.limit - self._called, 0)
-        envelopes = await asyncio.gather(*(self.toolbox.call(call) for call in reply.tool_calls[:left]))
-        over = [
-            failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
-            for _ in reply.tool_calls[left:]
-        ]
+        envelopes = await asyncio.gather(*(self.toolbox.call(call, self.task) for call in reply.tool_calls[:left]))
+        no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
+        over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
         for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
-            self.record(ToolCalled(self.task, call.name, envelope.to_dict()))
             self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
         self._called += len(reply.tool_calls)
         if self._at_limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,13 @@ from planner.events import (
     Event,
     PlanMade,
     RunFinished,
+    RunResumed,
     RunStarted,
     RunStatus,
     SkillsSelected,
     TaskFinished,
+    TaskReused,
+    TaskStarted,
     TaskStatus,
 )
 from planner.model import Usage
@@ -88,7 +92,8 @@ class Ledger:
     cost: float | None = 0.0
     finished: RunFinished | None = None
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
-    _retries: dict[str, int] = field(default_factory=dict)
+    _attempts: Counter[str] = field(default_factory=Counter)
+    _seconds: float = 0.0
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
@@ -100,24 +105,35 @@ class Ledger:
             case PlanMade():
                 self.plan = event.plan
                 self._tasks = {task.id: TaskReport(task.id, task.action_type, task.name) for task in event.plan.tasks}
-            case CallRetried(task=str(task)):
-                self._retries[task] = self._retries.get(task, 0) + 1
+            case RunResumed():
+                self._reopen()
+            case CallRetried(task=str(task)) | TaskStarted(task=task):
+                self._attempts[task] += 1
             case CallFinished(reply=reply):
                 self.usage += reply.usage
                 self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
             case TaskFinished():
                 self._close(event)
+            case TaskReused():
+                self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
             case RunFinished():
                 self.finished = event
+                self._seconds += event.seconds
             case _:
                 pass
 
+    def _reopen(self) -> None:
+        """Take a run up again: what has no result yet is open once more."""
+        self.finished = None
+        for task in self._tasks.values():
+            if task.status != "done":
+                self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+
     def _close(self, event: TaskFinished) -> None:
-        began = event.status != "skipped"
         self._tasks[event.task] = replace(
             self._tasks[event.task],
             status=event.status,
-            attempts=1 + self._retries.get(event.task, 0) if began else 0,
+            attempts=self._attempts[event.task],
             seconds=event.seconds,
             output=event.output,
             error=event.error,
@@ -138,6 +154,6 @@ class Ledger:
             usage=self.usage,
             cost_usd=self.cost,
             journal=journal,
-            seconds=end.seconds,
+            seconds=self._seconds,
             plan=self.plan,
         )

@@ -13,10 +13,10 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from executor.outcome import Cancelled, Done, Failed, Outcome, Skipped
-from planner.errors import BudgetSpent
+from planner.errors import CutOff, Halted
 from planner.events import TaskFinished, TaskStarted
 from skills.errors import WeftError
 
@@ -42,18 +42,43 @@ class Limits:
     task_seconds: float | None = None
 
 
-async def execute(plan: Plan, perform: Perform, record: Record, limits: Limits) -> dict[str, Outcome]:
-    """Run every task once, after its dependencies; a task that never began is not in the result.
+class Past(Protocol):
+    """What was finished before this plan was taken up."""
 
-    Raises BudgetSpent once what was running has ended, where a limit that the user set was reached.
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        """The hash of what the task is given."""
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        """What the task came to with these inputs, if it was finished with them."""
+
+
+class _Nothing:
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        return ""
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        return None
+
+
+NOTHING: Past = _Nothing()
+
+
+async def execute(
+    plan: Plan, perform: Perform, record: Record, limits: Limits, past: Past = NOTHING
+) -> dict[str, Outcome]:
+    """Run every task once, after its dependencies; one finished in the past is not run again, nor spoken of.
+
+    A task that never began is not in the result.
+
+    Raises Halted once what was running has ended, where a limit was reached or the journal failed.
     """
-    run = _Run(plan, perform, record, limits)
+    run = _Run(plan, perform, record, limits, past)
     try:
         await run.to_the_end()
     finally:
         await run.cancel()
-    if run.spent is not None:
-        raise run.spent
+    if run.halted is not None:
+        raise run.halted
     return run.outcomes
 
 
@@ -63,13 +88,15 @@ class _Run:
     perform: Perform
     record: Record
     limits: Limits
+    past: Past = NOTHING
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    spent: BudgetSpent | None = None
+    halted: Halted | None = None
     _results: dict[str, str] = field(default_factory=dict)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _ended: deque[tuple[str, Outcome, float]] = field(default_factory=deque)
+    _recalled: set[str] = field(default_factory=set)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def to_the_end(self) -> None:
@@ -84,16 +111,22 @@ class _Run:
     def _start(self) -> bool:
         """Start what is ready and has room; whether anything did."""
         began = False
-        while self._ready and len(self._running) < self.limits.concurrency and self.spent is None:
+        while self._ready and len(self._running) < self.limits.concurrency and self.halted is None:
             task = self.plan.task(self._ready.popleft())
             self._running[task.id] = asyncio.create_task(self._one(task), name=f"task {task.id}")
             began = True
         return began
 
     async def _one(self, task: Task) -> None:
-        self.record(TaskStarted(task.id))
+        inputs = self.past.inputs(task, self._results)
+        known = self.past.output(task, inputs)
         began = time.monotonic()
-        outcome = await self._attempt(task)
+        if known is not None:
+            self._recalled.add(task.id)
+            outcome: Outcome = Done(known)
+        else:
+            self.record(TaskStarted(task.id, inputs))
+            outcome = await self._attempt(task)
         self._ended.append((task.id, outcome, time.monotonic() - began))
         self._wake.set()
 
@@ -102,9 +135,11 @@ class _Run:
         try:
             async with asyncio.timeout(seconds):
                 return Done(await self.perform(task, self._results))
-        except BudgetSpent as spent:
-            self.spent = spent
-            return Cancelled(spent.message)
+        except Halted as halted:
+            self.halted = halted
+            return Cancelled(halted.message)
+        except CutOff as cut:
+            return Cancelled(cut.message)
         except TimeoutError:
             return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")
         except WeftError as error:
@@ -142,6 +177,8 @@ class _Run:
         return f"it depends on {', '.join(without)}" if without else None
 
     def _tell(self, task_id: str, outcome: Outcome, seconds: float) -> None:
+        if task_id in self._recalled:
+            return
         output = outcome.output if isinstance(outcome, Done) else None
         error = None if isinstance(outcome, Done) else outcome.error
         self.record(TaskFinished(task_id, _STATUS[type(outcome)], seconds, output, error))

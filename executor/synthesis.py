@@ -9,12 +9,14 @@ import networkx as nx
 
 from executor.inputs import Result, shorten
 from executor.outcome import Done, Outcome
+from planner.events import PromptMade
 from planner.model import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from executor.artifacts import Artifacts
+    from planner.events import Record
     from planner.model import Model, OnText
     from planner.plan import Plan
     from planner.prompt import Prompts
@@ -32,6 +34,7 @@ class Synthesis:
     artifacts: Artifacts
     on_text: OnText | None = None
     agent: str = "synthesis"
+    record: Record | None = None
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer; what is missing stands below it, whatever the model says."""
@@ -66,6 +69,8 @@ class Synthesis:
             "missing": missing,
             "synthesis": self.plan.synthesis,
         }
+        if self.record is not None:
+            self.record(PromptMade("synthesis", None, variables))
         messages = (
             Message("system", self.prompts.render(self.agent, "system", {})),
             Message("user", self.prompts.render(self.agent, "user", variables)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import PlanError
-from planner.events import PlanMade, PlanRefused
+from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.extract import NotJson, extract
 from planner.model import Message, Request
 from planner.plan import Plan
@@ -49,10 +49,9 @@ class Brief:
         return self.names[: self.profile.skills_shown]
 
 
-def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
-    """The first request's messages; the system message stays the same to the byte within a run."""
-    agent = brief.profile.agent("decomposer")
-    variables = {
+def variables_of(brief: Brief) -> dict[str, Any]:
+    """What the decomposer's templates are given."""
+    return {
         "goal": brief.goal,
         "skills": brief.skills,
         "tools": brief.tools,
@@ -62,6 +61,11 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
         "files": brief.files,
         "answers": brief.answers,
     }
+
+
+def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
+    """The first request's messages; the system message stays the same to the byte within a run."""
+    agent, variables = brief.profile.agent("decomposer"), variables_of(brief)
     turns = [
         message
         for example in brief.profile.examples
@@ -76,6 +80,7 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
     """A valid plan for the goal, or a plan that holds only a clarification."""
+    record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
     schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.most_tasks)
     faults: list[str] = []

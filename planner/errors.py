@@ -15,7 +15,9 @@ WeftError
 │       │   ├── ToolsRefused     tools are not supported
 │       │   └── PromptTooLong    more than the context window holds
 │       └── ContentRefused   stopped by the provider's content filter
-├── BudgetSpent              a limit on cost, tokens or time was reached
+├── Halted                   the whole run stops; what is kept is kept
+│   └── BudgetSpent          a limit on cost, tokens or time was reached
+├── CutOff                   the record of a replayed run ends here
 ├── PlanError                no valid plan after all attempts
 └── TemplateError            a prompt template cannot be used (a SetupError)
 """
@@ -123,7 +125,17 @@ class ContentRefused(Refused):
     exit_status = 1
 
 
-class BudgetSpent(WeftError):
+class Halted(WeftError):
+    """The whole run stops here, and nothing further is spent."""
+
+
+class CutOff(WeftError):
+    """A replayed task reached the point at which the record of it ends; it counts as cancelled there."""
+
+    code = "CUT_OFF"
+
+
+class BudgetSpent(Halted):
     """A limit that the user set was reached; nothing further is spent."""
 
     code = "BUDGET_SPENT"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -27,6 +28,38 @@ class RunStarted:
     goal: str
     workspace: str
     settings: Mapping[str, Any]
+    date: str = ""
+    asked_skills: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    parent: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A run that had stopped was taken up again, where it stood."""
+
+    run_id: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPrint:
+    """A skill's fingerprint: its description's and its file's hash; `body` is empty where it was not looked at."""
+
+    name: str
+    description: str
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueTaken:
+    """The skills and tools as they were, and their listings as prompts have them."""
+
+    skills: tuple[SkillPrint, ...]
+    skill_listing: str
+    tool_listing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +72,24 @@ class SkillsSelected:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptMade:
+    """A prompt was rendered from its template, with these variables."""
+
+    role: Role
+    task: str | None
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A request went to a model."""
+    """A request went to a model. `request` is its hash, by which its reply is found again."""
 
     role: Role
     task: str | None
     model: str
     messages: tuple[Message, ...]
     tools: tuple[str, ...] = ()
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +113,7 @@ class CallFinished:
     model: str
     reply: Reply
     seconds: float
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +125,7 @@ class CallFailed:
     model: str
     error: str
     seconds: float
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +155,19 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A task's dependencies are done and it began."""
+    """A task's dependencies are done and it began. `inputs` is the hash of what it was given."""
 
     task: str
+    inputs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReused:
+    """A task's output was taken from the run that this one descends from, or from a file."""
+
+    task: str
+    output: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +176,17 @@ class SkillLoaded:
 
     task: str | None
     name: str
-    sha256: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool answered."""
+    """A tool answered. `call` is the hash of what it was asked, by which the answer is found again."""
 
     task: str | None
     name: str
     envelope: Mapping[str, Any]
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +231,10 @@ class RunFinished:
 
 Event = (
     RunStarted
+    | RunResumed
+    | CatalogueTaken
     | SkillsSelected
+    | PromptMade
     | CallStarted
     | CallRetried
     | CallFinished
@@ -184,6 +243,7 @@ Event = (
     | PlanRefused
     | PlanMade
     | TaskStarted
+    | TaskReused
     | SkillLoaded
     | ToolCalled
     | ToolLogged
@@ -193,10 +253,20 @@ Event = (
 )
 Record = Callable[[Event], None]
 
+# The types of plain values that hold no others.
+ATOMS = frozenset({str, int, float, bool, type(None)})
+
 
 def type_name(event: Event) -> str:
     """The event's type as traces spell it: `task_started` for TaskStarted."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+    kind: type = type(event)
+    return type_name_of(kind)
+
+
+@cache
+def type_name_of(kind: type) -> str:
+    """The same for a kind of event."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def to_dict(event: Event) -> dict[str, Any]:
@@ -205,10 +275,18 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 
 def _plain_fields(value: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    kind: type = type(value)
+    return {name: _plain(getattr(value, name)) for name in _field_names(kind)}
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in ATOMS:
+        return value
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):

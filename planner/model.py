@@ -47,7 +47,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that decides a call, and for whom it is made."""
+    """Everything that decides a call, and for whom it is made; `key` is its hash where it is recorded."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -56,6 +56,7 @@ class Request:
     role: Role = "task"
     task: str | None = None
     on_text: OnText | None = field(default=None, compare=False)
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -31,11 +32,33 @@ List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """A workspace with the skill `cataloging-apis`."""
+def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay strictly."""
     folder = tmp_path / "work"
     add_skill(folder, "cataloging-apis", CATALOGING)
-    return folder
+    yield folder
+    if request.node.get_closest_marker("changes_skills") is None:
+        assert {run: drift for run, drift in replayed(folder).items() if drift} == {}
+
+
+def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
+    """What differs in a strict replay of each run that a workspace's journal holds."""
+    from weft import records
+    from weft.places import Places
+    from weft.replay import strict
+    from weft.settings import Settings
+
+    if not (workspace / ".agents" / "journal.sqlite").is_file():
+        return {}
+    places, settings = Places.of(workspace, os.environ), Settings()
+    store = records.kept(places, settings)
+    try:
+        return {
+            run.run_id: [one.to_dict() for one in asyncio.run(strict(store.rows(run.run_id), places, settings)).drift]
+            for run in store.summaries()
+        }
+    finally:
+        store.close()
 
 
 def add_skill(workspace: Path, name: str, text: str) -> Path:

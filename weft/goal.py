@@ -26,6 +26,15 @@ class Goal:
     answers: tuple[str, ...] = ()
     stream: bool = False
 
+    @classmethod
+    def recorded(
+        cls, text: str, skills: tuple[str, ...], files: tuple[Path, ...], plan: Plan | None, answers: tuple[str, ...]
+    ) -> Goal:
+        """A goal as it was once given: its files were there then, and need not be now."""
+        goal = cls(text, skills, (), plan, answers)
+        object.__setattr__(goal, "files", files)
+        return goal
+
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise InputError("the goal is empty", hint='say what to reach: weft run "Write release notes for 1.2"')

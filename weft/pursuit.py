@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from executor.actions import Workshop
-from executor.artifacts import Artifacts
-from executor.outcome import Done, Outcome
+from executor.journal.past import Past
+from executor.outcome import Cancelled, Done, Outcome
 from executor.schedule import Limits, execute
 from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
-from planner.errors import ModelError
-from planner.events import PlanMade, RunFinished, RunStarted, SkillsSelected, ToolLogged, Warned
+from planner.errors import CutOff, ModelError
+from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from weft.snapshot import fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from executor.artifacts import Artifacts
+    from executor.memory import Memory
     from planner.events import Record
     from planner.model import Message, Models
     from planner.plan import Plan
@@ -44,27 +47,33 @@ class Preview:
 class Pursuit:
     """A goal being pursued, with everything that this one run needs."""
 
-    run_id: str
     goal: Goal
     surroundings: Surroundings
     models: Models
-    record: Record
+    memory: Memory
+    artifacts: Artifacts
+    date: str
+    past: Past = field(default_factory=Past)
+
+    @property
+    def record(self) -> Record:
+        """Where events go."""
+        return self.memory.record
 
     async def walk(self) -> RunFinished:
         """From the goal to how the run ended."""
-        settings = {key: value for key, value in asdict(self.surroundings.settings).items() if value not in (None, ())}
-        self.record(RunStarted(self.run_id, self.goal.text, str(self.surroundings.places.workspace), settings))
         self.surroundings.prompts.check()  # before anything is spent, not when its turn comes
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
-        artifacts = Artifacts.of(self.surroundings.places.workspace, self.run_id)
-        workshop = self._workshop(plan, catalogue, artifacts)
-        settings_in_force = self.surroundings.settings
-        limits = Limits(settings_in_force.max_concurrency, settings_in_force.task_timeout)
-        outcomes = await execute(plan, workshop.perform, self.record, limits)
-        return await self._answer(plan, outcomes, artifacts)
+        workshop = self._workshop(plan, catalogue)
+        settings = self.surroundings.settings
+        limits = Limits(settings.max_concurrency, settings.task_timeout)
+        outcomes = await execute(plan, workshop.perform, self.record, limits, self.memory)
+        if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
+            raise CutOff("the record of this run ends before its end")
+        return await self._answer(plan, outcomes)
 
     async def plan(self) -> Plan:
         """The plan alone."""
@@ -82,14 +91,23 @@ class Pursuit:
         return Preview(catalogue.selections, prompt, characters // _CHARACTERS_A_TOKEN, calls)
 
     async def _catalogue(self) -> Catalogue:
+        """The skills and tools for this goal; those that the run began with, where it is taken up again."""
         catalogue = await asyncio.to_thread(self.surroundings.catalogue, self.goal)
+        then, chosen = self.past.catalogue, self.past.selected
+        if then is not None and chosen is not None:
+            catalogue = replace(catalogue, skill_listing=then.skill_listing, tool_listing=then.tool_listing)
+            return replace(catalogue, selections=chosen.selections)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
+        prints = await asyncio.to_thread(fingerprints, catalogue)
+        self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
         detector = self.surroundings.settings.detector
         self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
+        if self.past.planned is not None:
+            return self.past.planned.plan
         if self.goal.plan is not None:
             self.record(PlanMade(self.goal.plan, 0))
             return self.goal.plan
@@ -101,7 +119,7 @@ class Pursuit:
             goal=self.goal.text,
             skills=catalogue.skill_listing,
             tools=catalogue.tool_listing,
-            date=f"{datetime.now().astimezone():%A, %Y-%m-%d}",
+            date=self.date,
             known=catalogue.known,
             names=tuple(one.name for one in catalogue.selections),
             profile=self.models.profile("decomposer"),
@@ -109,8 +127,8 @@ class Pursuit:
             answers=self.goal.answers,
         )
 
-    def _workshop(self, plan: Plan, catalogue: Catalogue, artifacts: Artifacts) -> Workshop:
-        tools = self.surroundings.toolshed.tools(artifacts.folder, log=self._log, progress=self._build)
+    def _workshop(self, plan: Plan, catalogue: Catalogue) -> Workshop:
+        tools = self.surroundings.toolshed.tools(self.artifacts.folder, log=self._log, progress=self._build)
         return Workshop(
             plan=plan,
             goal=self.goal.text,
@@ -119,7 +137,8 @@ class Pursuit:
             tools=tools,
             prompts=self.surroundings.prompts,
             record=self.record,
-            artifacts=artifacts,
+            artifacts=self.artifacts,
+            memory=self.memory,
             toolbox_for=lambda task: self.surroundings.task_tools(task, catalogue, tools, self.goal.files),
             files=tuple(str(path) for path in self.goal.files),
             input_budget=self.surroundings.settings.input_budget,
@@ -132,11 +151,11 @@ class Pursuit:
     def _build(self, message: str) -> None:
         self.record(Warned(message))
 
-    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], artifacts: Artifacts) -> RunFinished:
+    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        agent = self.models.profile("synthesis").agent("synthesis")
-        synthesis = Synthesis(self.goal.text, plan, self.surroundings.prompts, artifacts, on_text, agent)
+        agent, prompts = self.models.profile("synthesis").agent("synthesis"), self.surroundings.prompts
+        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record)
         missing = synthesis.missing(outcomes)
         error = f"{len(missing)} of {len(plan.tasks)} tasks have no result: {'; '.join(missing)}" if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
@@ -147,6 +166,11 @@ class Pursuit:
             said = f"the results could not be put together: {failure}"
             return RunFinished("partial", synthesis.without_model(outcomes), f"{error}; {said}" if error else said)
         return RunFinished("partial" if missing else "done", answer, error)
+
+
+def today() -> str:
+    """The date as prompts have it."""
+    return f"{datetime.now().astimezone():%A, %Y-%m-%d}"
 
 
 def _unheard(text: str) -> None:

@@ -4,81 +4,135 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.ledger import Ledger, Result
-from planner.errors import BudgetSpent, ModelError, PlanError
-from planner.events import Event, RunFinished, Warned
-from weft import ollama
-from weft.choose import LOCAL_NOTICE, choose, local_is_installed
+from executor.artifacts import Artifacts
+from executor.journal.errors import UnknownRun
+from executor.journal.past import Past
+from executor.memory import Memory
+from planner.events import Event, RunResumed
+from weft import ollama, records
+from weft.choose import choose, local_is_installed
 from weft.goal import Goal
 from weft.models import provider
 from weft.models.budget import Budget
 from weft.models.capabilities import Capabilities
-from weft.models.cast import Cast, Open, is_local, opener
+from weft.models.cast import Cast, Open, opener
 from weft.places import Places
-from weft.pursuit import Pursuit
+from weft.pursuit import Pursuit, today
+from weft.rerun import divide
 from weft.runid import new_run_id
+from weft.session import Session
 from weft.settings import Settings, resolve
 from weft.stop import Stop
 from weft.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
 
+    from executor.journal.journal import Journal
+    from executor.ledger import Result
     from planner.events import Record
     from planner.plan import Plan
     from weft.choose import Choice
     from weft.pursuit import Preview
+    from weft.rerun import Division
+
+_OVER = ("done", "clarification")
 
 
 class Weft:
     """A runtime in a workspace: finds skills, plans, runs and answers, for as many goals as you like.
 
-    `open_model` gives the model for a name; without it names are litellm's.
+    `open_model` gives the model for a name; without it names are litellm's. `use` puts files in the place of skills.
     """
 
     def __init__(
-        self, workspace: Path | str = ".", settings: Settings | None = None, *, open_model: Open | None = None
+        self,
+        workspace: Path | str = ".",
+        settings: Settings | None = None,
+        *,
+        open_model: Open | None = None,
+        use: Mapping[str, Path] | None = None,
     ) -> None:
         self.places = Places.of(Path(workspace), os.environ)
         self.settings = settings or resolve({}, os.environ, self.places.workspace, self.places.user_config).settings
-        self.surroundings = Surroundings(self.places, self.settings)
+        self.surroundings = Surroundings(self.places, self.settings, use)
+        self._journal: Journal | None = None
         self._open = open_model or opener(self.settings, Capabilities(self.places.cache / "models.json"))
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of this workspace, opened when it is first needed."""
+        if self._journal is None:
+            self._journal = records.opened(self.places, self.settings)
+        return self._journal
 
     async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
         """Reach the goal. Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong."""
-        ledger = Ledger()
+        return await self.session(goal, record).carry_out(stop or Stop())
 
-        def note(event: Event) -> None:
-            ledger.note(event)
-            if record is not None:
-                record(event)
+    def session(
+        self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
+    ) -> Session:
+        """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
+        self._choose()
+        wanted = Goal(goal) if isinstance(goal, str) else goal
+        run_id = new_run_id()
+        log = self.journal.begin(run_id, records.capture(self.places, run_id))
+        opening = records.started(run_id, wanted, self.places, self.settings, parent=parent, date=date)
+        return Session(wanted, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
-        pursuit = self._pursuit(goal, note)
-        if any(is_local(name) for name in self.models):
-            note(Warned(LOCAL_NOTICE))
-        began = time.monotonic()
-        try:
-            end = await self._until_stopped(pursuit, stop or Stop())
-        except Exception as error:
-            note(RunFinished("failed", error=str(error), seconds=time.monotonic() - began))
-            raise
-        note(replace(end, seconds=time.monotonic() - began))
-        return ledger.result()
+    async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
+        """Take up a run that stopped, where it stood; one that is done is given as it is."""
+        summary = self.journal.store.find(run)
+        capture = records.capture(self.places, summary.run_id)
+        if summary.status in _OVER:
+            return self._past(summary.run_id).ledger.result(self.journal.url)
+        self.journal.hold(summary.run_id)
+        past = self._past(summary.run_id)
+        if past.started is None:
+            raise UnknownRun(f"run {summary.run_id} was never begun", hint="run its goal anew")
+        session = Session(
+            goal=records.goal_of(past),
+            surroundings=self.surroundings,
+            open_model=self._open,
+            journal=self.journal,
+            log=self.journal.take_up(summary, capture, past.last_seq),
+            opening=RunResumed(summary.run_id, records.plain(self.settings)),
+            date=past.started.date,
+            past=past,
+            watcher=record,
+        )
+        return await session.carry_out(stop or Stop())
+
+    def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
+        """What a rerun of a stored run would reuse, and what it would execute."""
+        return divide(self._past(self.journal.store.find(run).run_id), begin, inputs)
+
+    async def rerun(
+        self, run: str, division: Division, *, record: Record | None = None, stop: Stop | None = None
+    ) -> Result:
+        """Run a part of a stored run anew, as a new run that is linked to it."""
+        parent = self.journal.store.find(run).run_id
+        past = self._past(parent)
+        goal = replace(records.goal_of(past), plan=division.plan)
+        session = self.session(goal, record, parent=parent)
+        session.reused = division.reused
+        session.past.finished.given.update({task: output for task, (output, _) in division.reused.items()})
+        return await session.carry_out(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
         """The plan for a goal, without running it."""
-        return await self._pursuit(goal, record or _ignore).plan()
+        return await self._unrecorded(goal, record or _ignore).plan()
 
     async def preview(self, goal: Goal | str) -> Preview:
         """What a run would begin with: the skills selected, the prompt, an estimate; no call is made."""
-        return await self._pursuit(goal, _ignore).preview()
+        return await self._unrecorded(goal, _ignore).preview()
 
     @asynccontextmanager
     async def events(self, goal: Goal | str) -> AsyncIterator[AsyncIterator[Event]]:
@@ -98,16 +152,6 @@ class Weft:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    async def close(self) -> None:
-        """Close connections to providers."""
-        await provider.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
     @cached_property
     def choice(self) -> Choice:
         """The model that works, and why it does: the one that is set, else the first that is found."""
@@ -119,41 +163,36 @@ class Weft:
         roles = (self.settings.decomposer, self.settings.task, self.settings.synthesis)
         return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
 
-    def _pursuit(self, goal: Goal | str, record: Record) -> Pursuit:
+    def _choose(self) -> None:
+        """Settle on a model where none is set, so that the record says which it was."""
+        if self.settings.model is None:
+            self.settings = replace(self.settings, model=self.choice.model)
+            self.surroundings.settings = self.settings
+
+    async def close(self) -> None:
+        """Close the journal and connections to providers."""
+        if self._journal is not None:
+            await asyncio.to_thread(self._journal.close)
+            self._journal = None
+        await provider.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _past(self, run_id: str) -> Past:
+        return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
+
+    def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
+        self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
+        memory = Memory(record)
         budget = Budget(self.settings.max_cost, self.settings.max_tokens)
-        settings = replace(self.settings, model=self.choice.model)
-        cast = Cast(settings, record, budget, self._open)
-        return Pursuit(new_run_id(), wanted, self.surroundings, cast, record)
-
-    async def _until_stopped(self, pursuit: Pursuit, stop: Stop) -> RunFinished:
-        work = asyncio.ensure_future(pursuit.walk())
-        stopped = asyncio.ensure_future(stop.wait())
-        try:
-            await asyncio.wait({work, stopped}, timeout=self.settings.timeout, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopped.cancel()
-            if not work.done():
-                work.cancel()
-                await asyncio.gather(work, return_exceptions=True)
-        if work.cancelled():
-            seconds = self.settings.timeout
-            late = RunFinished("stopped", error=f"stopped after --timeout {seconds:g} s" if seconds else None)
-            return RunFinished("interrupted", error="interrupted") if stop.is_set() else late
-        return _ended(work)
-
-
-def _ended(work: asyncio.Future[RunFinished]) -> RunFinished:
-    try:
-        return work.result()
-    except BudgetSpent as spent:
-        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}")
-    except PlanError as error:
-        return RunFinished("failed", error=error.message)
-    except ModelError as error:
-        if error.exit_status == 4:
-            raise
-        return RunFinished("failed", error=str(error))
+        cast = Cast(self.settings, memory, budget, self._open)
+        artifacts = Artifacts.of(self.places.workspace, new_run_id())
+        return Pursuit(wanted, self.surroundings, cast, memory, artifacts, today())
 
 
 async def run_goal(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from skills import detectors
@@ -10,9 +10,11 @@ from skills.detector import Selection
 from skills.errors import InputError
 from skills.index import cache_folder
 from skills.registry import Registry, nearest
+from weft.substitute import Substituting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from skills.detector import SkillDetector
     from skills.skill import Skill
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """What there is to choose from, and the detector that chooses."""
+    """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
 
-    def __init__(self, places: Places, settings: Settings) -> None:
+    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(places.workspace)
         self._detector = settings.detector
-        self.registry = Registry(places.workspace, strict=settings.strict_skills, cache=self._cache)
+        options = {"strict": settings.strict_skills, "cache": self._cache}
+        self.registry = Substituting(places.workspace, use, **options) if use else Registry(places.workspace, **options)
 
     @cached_property
     def detector(self) -> SkillDetector:

@@ -45,10 +45,10 @@ class Catalogue:
 class Surroundings:
     """A workspace's skills, tools and prompts, looked at when a goal needs them."""
 
-    def __init__(self, places: Places, settings: Settings) -> None:
+    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self.places = places
         self.settings = settings
-        self.shelf = Shelf(places, settings)
+        self.shelf = Shelf(places, settings, use)
         self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
     @cached_property

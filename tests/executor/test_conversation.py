@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from executor.conversation import Conversation, Toolbox
+from executor.memory import Memory
 from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.model import Message, Reply, Request, ToolCall
@@ -33,8 +34,8 @@ def asks(name: str, arguments: str, times: int = 1) -> Reply:
 
 async def talk(model: ScriptedModel, limit: int = 30) -> tuple[str, Recorder]:
     record = Recorder()
-    toolbox = Toolbox([Echo()], limit, "/")
-    said = await Conversation(model, toolbox, record, "t", (Message("user", "go"),)).answer()
+    toolbox = Toolbox(Memory(record), [Echo()], limit, "/")
+    said = await Conversation(model, toolbox, "t", (Message("user", "go"),)).answer()
     return said, record
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from planner.decompose import Brief, decompose, messages
 from planner.errors import PlanError
-from planner.events import PlanMade, PlanRefused
+from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.model import Reply
 from planner.prompt import Prompts
 from planner.validate import Known
@@ -38,7 +38,7 @@ async def test_a_good_plan_takes_one_call() -> None:
     record = await plan_with(model)
     assert len(model.asked) == 1
     assert model.asked[0].schema is not None
-    assert [type(event) for event in record.events] == [PlanMade]
+    assert [type(event) for event in record.events] == [PromptMade, PlanMade]
 
 
 async def test_a_faulty_plan_is_asked_again_with_all_faults_and_the_previous_answer() -> None:

@@ -17,6 +17,10 @@ from weft.cli import output
 _COMMANDS = {
     "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
     "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
+    "resume": ("weft.cli.resume:resume", "Go on with a run that was stopped, killed or failed."),
+    "rerun": ("weft.cli.rerun:rerun", "Run a part of a run anew, as a new run."),
+    "replay": ("weft.cli.replay:replay", "Play a recorded run again, without a model."),
+    "trace": ("weft.cli.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
     "skills": ("weft.cli.skills:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.models:models", "Local models: list, pull, remove."),
     "init": ("weft.cli.init:init", "Write a commented weft.toml."),

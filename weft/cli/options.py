@@ -60,6 +60,12 @@ def tools(command: Command) -> Command:
     return command
 
 
+def journal(command: Command) -> Command:
+    """Where runs are kept."""
+    text = "Where runs are kept (default: in the workspace, .agents/journal.sqlite)."
+    return click.option("--journal", metavar="URL", help=text)(command)
+
+
 def models(command: Command) -> Command:
     """Which model, and what it may spend."""
     for option in (

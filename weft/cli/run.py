@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from weft.cli import options, output
+from weft.cli import options, output, reach
 from weft.cli.options import Voice
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from weft.run import Weft
 
 _NO_GOAL = "Carry out this plan."
-_EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
 
 
 @click.command()
@@ -38,6 +36,7 @@ _EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5,
 @click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked.")
 @click.option("--max-concurrency", type=int, help="Tasks that run at a time (default: 16).")
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@options.journal
 @click.option("--dry-run", is_flag=True, help="Show the selection, the prompt and an estimate; make no call.")
 @options.common
 def run(
@@ -69,7 +68,7 @@ def run(
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust = rest.pop("trust")
-    _writable(target)
+    reach.writable(target)
     if not dry:
         provider.preload()
     where = options.places(workspace)
@@ -90,40 +89,18 @@ def run(
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     result = asyncio.run(_reach(weft, wanted, voice))
-    _show(result, voice, target)
-    return _EXIT[result.status]
+    return reach.shown(result, voice, workspace, target)
 
 
 async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
     """Run the goal; on a terminal, ask what the planner wants to know, and go on."""
-    from weft.cli.progress import progress
-    from weft.stop import Stop
-
-    stop = Stop()
-    _on_interrupt(stop)
-    async with weft:
-        while True:
-            with progress(voice) as record:
-                result = await weft.run(goal, record=record, stop=stop)
-            if result.status != "clarification" or voice.as_json or not (output.is_terminal() and sys.stdin.isatty()):
-                return result
-            output.say(f"\n{result.question}")
-            answer = await asyncio.to_thread(click.prompt, "Your answer", err=True)
-            goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
-
-
-def _on_interrupt(stop: Any) -> None:
-    """The first Ctrl-C ends the run cleanly; a second one ends the program at once."""
-    loop = asyncio.get_running_loop()
-
-    def first() -> None:
-        stop.set()
-        loop.remove_signal_handler(signal.SIGINT)
-        output.say("\nstopping … (Ctrl-C again to stop at once)")
-
-    if sys.platform != "win32":
-        loop.add_signal_handler(signal.SIGINT, first)
-        loop.add_signal_handler(signal.SIGTERM, first)
+    while True:
+        result = await reach.carried(weft, voice, partial(weft.run, goal))
+        if result.status != "clarification" or voice.as_json or not (output.is_terminal() and sys.stdin.isatty()):
+            return result
+        output.say(f"\n{result.question}")
+        answer = await asyncio.to_thread(click.prompt, "Your answer", err=True)
+        goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
 
 
 def _plan(weft: Weft, path: Path) -> PlanFile:
@@ -148,26 +125,3 @@ def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
         output.print_text(f"\n--- {message.role} ---\n{message.content}")
     output.print_text(f"\nEstimate: about {preview.prompt_tokens:,} tokens to plan; calls: {preview.calls}.")
     return 0
-
-
-def _show(result: Result, voice: Voice, target: Path | None) -> None:
-    from weft.cli import answer
-
-    if target is not None and result.answer is not None:
-        try:
-            target.write_text(result.answer + "\n", encoding="utf-8")
-        except OSError as error:
-            output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
-            target = None
-    if voice.as_json:
-        output.print_json(result.to_dict())
-    else:
-        answer.show(result, target, quiet=voice.quiet)
-
-
-def _writable(target: Path | None) -> None:
-    """Find out before anything is spent whether the answer can be kept."""
-    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
-        raise InputError(
-            f"-o {target}: there is no folder for it" if not target.is_dir() else f"-o {target} is a folder"
-        )

@@ -1,6 +1,6 @@
 """Which model plays which role, each with everything that is wrapped around a call.
 
-recorded → within the budget → with fallbacks → retried → the provider
+remembered → within the budget → recorded → with fallbacks → retried → the provider
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from executor.memory import Remembering
 from planner.profile import profile_of as profile_by_name
 from skills.errors import SetupError
 from weft.choose import LOCAL, choices
@@ -19,7 +20,7 @@ from weft.models.recording import Recording
 from weft.models.retry import Patience, Retrying
 
 if TYPE_CHECKING:
-    from planner.events import Record
+    from executor.memory import Memory
     from planner.model import Model, Role
     from planner.profile import Profile
     from weft.models.capabilities import Capabilities
@@ -58,10 +59,10 @@ def is_local(name: str) -> bool:
 
 @dataclass(slots=True)
 class Cast:
-    """The models of one run. They share its budget and its record."""
+    """The models of one run. They share its budget, its record and what it has finished."""
 
     settings: Settings
-    record: Record
+    memory: Memory
     budget: Budget
     open: Open
     profile_of: Callable[[str], Profile] = profile_of
@@ -85,9 +86,11 @@ class Cast:
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""
         if name not in self._known:
+            record = self.memory.record
             patience = Patience(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
-            chain = tuple(Retrying(self.open(one), patience, self.record) for one in names)
-            model = chain[0] if len(chain) == 1 else Fallback(chain, self.record)
-            self._known[name] = Metered(Recording(model, self.record), self.budget, self.record)
+            chain = tuple(Retrying(self.open(one), patience, record) for one in names)
+            model = chain[0] if len(chain) == 1 else Fallback(chain, record)
+            metered = Metered(Recording(model, record), self.budget, record)
+            self._known[name] = Remembering(metered, self.memory)
         return self._known[name]

@@ -28,16 +28,16 @@ class Recording:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request and say so."""
-        role, task, name = request.role, request.task, self.name
+        role, task, name, key = request.role, request.task, self.name, request.key
         tools = tuple(tool.name for tool in request.tools)
-        self.record(CallStarted(role, task, name, request.messages, tools))
+        self.record(CallStarted(role, task, name, request.messages, tools, key))
         began = time.monotonic()
         if request.on_text is not None:
             request = replace(request, on_text=lambda text: self.record(TextStreamed(role, task, text)))
         try:
             reply = await self.model.complete(request)
         except ModelError as error:
-            self.record(CallFailed(role, task, name, str(error), time.monotonic() - began))
+            self.record(CallFailed(role, task, name, str(error), time.monotonic() - began, key))
             raise
-        self.record(CallFinished(role, task, reply.model or name, reply, time.monotonic() - began))
+        self.record(CallFinished(role, task, reply.model or name, reply, time.monotonic() - began, key))
         return reply

@@ -1,0 +1,226 @@
+"""What the journal costs: group commit against one commit a time, a graph with it against a bare loop and LangGraph.
+
+    pip install langgraph langgraph-checkpoint-sqlite        # optional: without them that row is left out
+    python bench/journal.py
+
+All in one run on one disk, as ratios; the best of several rounds each. Exit status 1 where a bound is passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from engine import bare, layered
+
+from executor.journal.capture import Capture
+from executor.journal.journal import Journal
+from executor.journal.log import Entry, now
+from executor.journal.row import Row, Summary
+from executor.journal.store import open_store, url_of
+from executor.memory import Memory
+from executor.schedule import Limits, execute
+from planner.events import PlanMade, RunFinished, RunStarted, Warned
+from weft.timeline import TYPES, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from planner.plan import Plan, Task
+
+PRODUCERS, EACH, ONE_BY_ONE = 200, 20, 200
+ROUNDS = 3
+LEAST_GROUP, MOST_OVER_BARE, LEAST_UNDER_LANGGRAPH, MOST_SECONDS = 20.0, 25.0, 15.0, 1.0
+MOST_MEGABYTES = 50.0
+EVENTS, RUNS = 1_000_000, 2_000
+
+
+def one_by_one(folder: Path) -> float:
+    """Rows a second where each is a FULL commit of its own."""
+    store = open_store(url_of(folder / "one.sqlite"))
+    line = Summary("r", "g", "running", now())
+    began = time.perf_counter()
+    for seq in range(ONE_BY_ONE):
+        entry = Entry("r", seq, now(), Warned(f"event {seq}"), line, Capture())
+        store.append([entry.row()], {"r": line})
+    took = time.perf_counter() - began
+    store.close()
+    return ONE_BY_ONE / took
+
+
+async def grouped(folder: Path) -> float:
+    """Rows a second of 200 producers, each of which waits until its row is on disk before it gives the next."""
+    journal = Journal(url_of(folder / "group.sqlite"))
+    logs = [journal.begin(f"r{number}", Capture()) for number in range(PRODUCERS)]
+    began = time.perf_counter()
+
+    async def produce(number: int) -> None:
+        for seq in range(EACH):
+            logs[number].record(Warned(f"event {seq}"))
+            await logs[number].settle()
+
+    await asyncio.gather(*(produce(number) for number in range(PRODUCERS)))
+    took = time.perf_counter() - began
+    await asyncio.to_thread(journal.close)
+    return PRODUCERS * EACH / took
+
+
+async def journaled(plan: Plan, folder: Path) -> None:
+    """The graph with every event on disk at the end, and each task's inputs hashed."""
+    journal = Journal(url_of(folder / f"graph-{time.monotonic_ns()}.sqlite"))
+    log = journal.begin("r", Capture())
+    log.record(RunStarted("r", "a graph", str(folder), {}))
+    log.record(PlanMade(plan, 1))
+    await log.settle()
+
+    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
+        return ""
+
+    memory = Memory(log.record, log.capture, log.settle)
+    limits = Limits(concurrency=len(plan.tasks), task_seconds=900)
+    outcomes = await execute(plan, nothing, log.record, limits, memory)
+    log.record(RunFinished("done"))
+    await log.settle()
+    assert len(outcomes) == len(plan.tasks)
+    await asyncio.to_thread(journal.close)
+
+
+class Finished(TypedDict):
+    """LangGraph's state: the names of the nodes that ran."""
+
+    done: Annotated[list[str], operator.add]
+
+
+async def langgraph(plan: Plan, folder: Path) -> None:
+    """The same graph in LangGraph with its SQLite checkpointer, as it comes."""
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from langgraph.graph import END, START, StateGraph
+
+    graph: Any = StateGraph(Finished)
+    for task in plan.tasks:
+        graph.add_node(task.id, _node(task.id))
+        graph.add_edge(list(task.depends_on) if task.depends_on else START, task.id)
+        if plan.graph.out_degree(task.id) == 0:
+            graph.add_edge(task.id, END)
+    path = str(folder / f"lang-{time.monotonic_ns()}.sqlite")
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        compiled = graph.compile(checkpointer=saver)
+        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 100, "max_concurrency": len(plan.tasks)}
+        began = time.perf_counter()
+        state = await compiled.ainvoke({"done": []}, config)
+        LANGGRAPH.append(time.perf_counter() - began)  # without the time that building the graph takes
+    assert len(state["done"]) == len(plan.tasks)
+
+
+LANGGRAPH: list[float] = []
+
+
+def _node(name: str) -> Callable[[Finished], Awaitable[Finished]]:
+    async def node(_: Finished) -> Finished:
+        return {"done": [name]}
+
+    return node
+
+
+def best(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """The shortest of some rounds, in seconds."""
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def million(folder: Path) -> tuple[float, float, float]:
+    """Seconds that the list and one run take to read in a journal of a million events, and the megabytes used."""
+    url = url_of(folder / "million.sqlite")
+    store = open_store(url)
+    each = EVENTS // RUNS
+    plan = {"tasks": [{"id": f"t{n}", "action_type": "llm", "depends_on": []} for n in range(50)]}
+    for run in range(RUNS):
+        run_id = f"r{run:06d}"
+        bodies: list[tuple[str, dict[str, Any]]] = [
+            ("run_started", {"run_id": run_id, "goal": f"goal {run}", "workspace": "w", "settings": {}})
+        ]
+        bodies += [("plan_made", {"plan": plan, "attempts": 1})]
+        bodies += [("task_started", {"task": f"t{n}", "inputs": "x"}) for n in range(50)]
+        bodies += [("warned", {"message": f"event {n} of {run_id}"}) for n in range(each - 102)]
+        bodies += [("task_finished", {"task": f"t{n}", "status": "done", "output": "ok"}) for n in range(50)]
+        rows = [Row(run_id, seq, now(), kind, dict(body)) for seq, (kind, body) in enumerate(bodies, start=1)]
+        store.append(rows, {run_id: Summary(run_id, f"goal {run}", "done", now(), 1.0, 50)})
+    store.close()
+    tracemalloc.start()
+    began = time.perf_counter()
+    looking = open_store(url, create=False)
+    assert len([run.to_dict() for run in looking.summaries()]) == RUNS
+    listed = time.perf_counter() - began
+    began = time.perf_counter()
+    assert len(timeline(looking.rows(f"r{RUNS // 2:06d}", types=TYPES)).result.tasks) == 50
+    shown = time.perf_counter() - began
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    looking.close()
+    return listed, shown, peak / 2**20
+
+
+class Report:
+    """Prints figures with their bounds, and remembers whether all hold."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    def least(self, what: str, value: float, bound: float) -> None:
+        """A figure that must not be below its bound."""
+        self._line(what, value, f">= {bound:g}", holds=value >= bound)
+
+    def most(self, what: str, value: float, bound: float) -> None:
+        """A figure that must not be above its bound."""
+        self._line(what, value, f"<= {bound:g}", holds=value <= bound)
+
+    def _line(self, what: str, value: float, bound: str, *, holds: bool) -> None:
+        self.failed |= not holds
+        print(f"{what:<58} {value:9.2f}   {bound}{'' if holds else '   not met'}")
+
+
+def main() -> int:
+    """Measure, print, and say whether all bounds hold."""
+    plan, report = layered(), Report()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
+        folder = Path(name)
+        single = one_by_one(folder)
+        group = max(asyncio.run(grouped(_sub(folder, number))) for number in range(ROUNDS))
+        print(f"one by one: {single:,.0f} rows/s; 200 producers: {group:,.0f} rows/s")
+        report.least("group commit over one by one", group / single, LEAST_GROUP)
+        floor = best(lambda: asyncio.run(bare(plan)))
+        ours = best(lambda: asyncio.run(journaled(plan, folder)))
+        print(f"2,000-task graph: bare loop {floor * 1000:.1f} ms, with journal {ours * 1000:.1f} ms")
+        report.most("journal on, over the bare loop", ours / floor, MOST_OVER_BARE)
+        try:
+            best(lambda: asyncio.run(langgraph(plan, folder)), 2)
+        except ImportError:
+            print("LangGraph or its SQLite checkpointer is not installed: left out")
+        else:
+            print(f"LangGraph with its SQLite checkpointer {min(LANGGRAPH) * 1000:.0f} ms")
+            report.least("LangGraph over ours", min(LANGGRAPH) / ours, LEAST_UNDER_LANGGRAPH)
+        listed, shown, memory = million(folder)
+        report.most(f"trace list, {EVENTS:,} events in {RUNS:,} runs (s)", listed, MOST_SECONDS)
+        report.most("trace show in it (s)", shown, MOST_SECONDS)
+        report.most("memory for both (MB)", memory, MOST_MEGABYTES)
+    return int(report.failed)
+
+
+def _sub(folder: Path, number: int) -> Path:
+    made = folder / f"round-{number}"
+    made.mkdir()
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())

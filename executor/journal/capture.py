@@ -1,0 +1,70 @@
+"""How texts enter a record: without secrets, with paths relative to named roots; and how they come back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from executor.journal.roots import NamedRoots
+from executor.journal.secrets import REDACTED, SHORTEST, Secrets, is_secret
+from planner.events import ATOMS
+
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One run's way of writing things down."""
+
+    roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
+    secrets: Secrets = field(default_factory=Secrets)
+
+    def text(self, text: str) -> str:
+        """The text as it is recorded."""
+        if len(text) < SHORTEST and os.sep not in text:
+            return text
+        return self.secrets.redact(self.roots.portable(text))
+
+    def value(self, value: Any) -> Any:
+        """A JSON-like value with every text in it as it is recorded."""
+        # By exact type first: every event of every run comes through here.
+        kind = type(value)
+        if kind is str:
+            return self.text(value)
+        if kind in ATOMS:
+            return value
+        if kind is dict or isinstance(value, Mapping):
+            return {_name(self, str(key)): self._field(str(key), item) for key, item in value.items()}
+        if kind is list or kind is tuple:
+            return [self.value(item) for item in value]
+        return value
+
+    def local(self, value: Any) -> Any:
+        """A recorded value with paths as they are here."""
+        match value:
+            case str():
+                return self.roots.local(value)
+            case Mapping():
+                return {self.roots.local(key): self.local(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self.local(item) for item in value]
+            case _:
+                return value
+
+    def hash(self, value: Any) -> str:
+        """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
+        text = _CANONICAL.encode(self.value(value))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _field(self, name: str, value: Any) -> Any:
+        if value and is_secret(name) and isinstance(value, str):
+            return REDACTED
+        return self.value(value)
+
+
+def _name(capture: Capture, key: str) -> str:
+    return key if key.isidentifier() else capture.text(key)

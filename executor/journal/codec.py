@@ -1,0 +1,82 @@
+"""Events read back from a record: the other half of `planner.events.to_dict`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, get_args
+
+from planner import events
+from planner.events import SkillPrint
+from planner.model import Message, Reply, ToolCall, Usage
+from planner.plan import Plan
+from skills.detector import Selection
+from skills.envelope import Context, Envelope, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from planner.events import Event
+
+_KINDS: dict[str, type] = {events.type_name_of(kind): kind for kind in get_args(events.Event)}
+
+
+def event(kind: str, body: Mapping[str, Any]) -> Event | None:
+    """The event that a row stands for; None for a type that is not known here, such as an older version's."""
+    made = _KINDS.get(kind)
+    if made is None:
+        return None
+    values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in _names(made)}
+    result: Event = made(**values)
+    return result
+
+
+def envelope(document: Mapping[str, Any]) -> Envelope:
+    """The envelope that a document of the contract's form stands for."""
+    context, error = document.get("context") or {}, document.get("error")
+    return Envelope(
+        status=document["status"],
+        text=document.get("text", ""),
+        context=Context(context.get("cwd", ""), context.get("params_input") or {}, context.get("path_resolved")),
+        data=document.get("data") or {},
+        error=Fault(error["code"], error["message"]) if error else None,
+        time_ms=(document.get("stats") or {}).get("time_ms", 0),
+    )
+
+
+def _names(kind: type) -> set[str]:
+    return {one.name for one in fields(kind)}
+
+
+def _messages(rows: list[Mapping[str, Any]]) -> tuple[Message, ...]:
+    return tuple(
+        Message(row["role"], row["content"], _tool_calls(row["tool_calls"]), row["tool_call_id"]) for row in rows
+    )
+
+
+def _tool_calls(rows: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(**row) for row in rows)
+
+
+def _reply(row: Mapping[str, Any]) -> Reply:
+    return Reply(**{**row, "tool_calls": _tool_calls(row["tool_calls"]), "usage": Usage(**row["usage"])})
+
+
+def _skills(rows: list[Mapping[str, Any]]) -> tuple[SkillPrint, ...]:
+    return tuple(SkillPrint(**row) for row in rows)
+
+
+def _selections(rows: list[Mapping[str, Any]]) -> tuple[Selection, ...]:
+    return tuple(Selection(**row) for row in rows)
+
+
+def _as_it_is(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "messages": _messages,
+    "reply": _reply,
+    "plan": Plan.from_dict,
+    "skills": _skills,
+    "selections": _selections,
+}

@@ -1,0 +1,49 @@
+"""The journal as a program uses it: a store, the writer before it, and a log for each run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from executor.journal.log import Log
+from executor.journal.store import Store, open_store
+from executor.journal.writer import Writer
+
+if TYPE_CHECKING:
+    from executor.journal.capture import Capture
+    from executor.journal.row import Summary
+
+
+class Journal:
+    """An open journal. Opening it says at once where it cannot be used."""
+
+    def __init__(self, url: str) -> None:
+        self.store: Store = open_store(url)
+        self._writer = Writer(self.store)
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self.store.url
+
+    def begin(self, run_id: str, capture: Capture) -> Log:
+        """The log of a new run."""
+        return Log(self._writer, run_id, capture)
+
+    def take_up(self, summary: Summary, capture: Capture, after: int) -> Log:
+        """The log of a run that had stopped and is held by this process."""
+        log = Log(self._writer, summary.run_id, capture, after=after)
+        log.take_up(summary)
+        return log
+
+    def hold(self, run_id: str) -> None:
+        """Take a run for this process; raises where another that lives has it."""
+        self._writer.hold(run_id)
+
+    def release(self, run_id: str) -> None:
+        """Let a run go."""
+        self._writer.release(run_id)
+
+    def close(self) -> None:
+        """Write what is left and close."""
+        self._writer.close()
+        self.store.close()

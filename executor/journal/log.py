@@ -1,0 +1,75 @@
+"""A run's own place in the journal: its events get their number and time here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from executor.journal.row import Row, Summary
+from executor.journal.tally import noted
+from planner.events import Event, TextStreamed, to_dict
+
+if TYPE_CHECKING:
+    from executor.journal.capture import Capture
+    from executor.journal.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event on its way to the store; it becomes a row in the writer's thread."""
+
+    run_id: str
+    seq: int
+    at: str
+    event: Event
+    summary: Summary
+    capture: Capture
+
+    def row(self) -> Row:
+        """The row that is kept: without secrets, paths relative to named roots."""
+        body = to_dict(self.event)
+        kind = body.pop("type")
+        return Row(self.run_id, self.seq, self.at, kind, self.capture.value(body))
+
+    def line(self) -> Summary:
+        """The run's line as it stands after this event."""
+        return replace(self.summary, goal=self.capture.text(self.summary.goal))
+
+
+class Log:
+    """Records one run's events. Whoever needs them on disk awaits `settle`."""
+
+    def __init__(self, writer: Writer, run_id: str, capture: Capture, *, after: int = 0) -> None:
+        self.run_id = run_id
+        self.capture = capture
+        self._writer = writer
+        self._seq = after
+        self._summary = Summary(run_id, "", "running", "")
+
+    @property
+    def url(self) -> str:
+        """Where the journal is."""
+        return self._writer.store.url
+
+    def take_up(self, summary: Summary) -> None:
+        """Go on from how the run stood."""
+        self._summary = replace(summary, status="running")
+
+    def record(self, event: Event) -> None:
+        """Hand an event over. Pieces of a streamed answer are not kept: the whole of it follows."""
+        if isinstance(event, TextStreamed):
+            return
+        stamp = now()
+        self._seq += 1
+        self._summary = noted(self._summary, event, stamp)
+        self._writer.put(Entry(self.run_id, self._seq, stamp, event, self._summary, self.capture))
+
+    async def settle(self) -> None:
+        """Wait until all of it is on disk."""
+        await self._writer.settle()
+
+
+def now() -> str:
+    """The time as a record has it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,105 @@
+"""A run read back: how it stands, and everything it has finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from executor.journal import codec
+from executor.ledger import Ledger
+from executor.memory import Finished
+from planner.events import (
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CatalogueTaken,
+    Event,
+    PlanMade,
+    PlanRefused,
+    RunStarted,
+    SkillLoaded,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    ToolCalled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from executor.journal.capture import Capture
+    from executor.journal.row import Row
+
+
+@dataclass(slots=True)
+class Past:
+    """What the record says of a run. Its events come as they were, with paths as they are here."""
+
+    started: RunStarted | None = None
+    catalogue: CatalogueTaken | None = None
+    selected: SkillsSelected | None = None
+    planned: PlanMade | None = None
+    refusals: list[PlanRefused] = field(default_factory=list)
+    calls: list[CallStarted] = field(default_factory=list)
+    failed: dict[str, CallFailed] = field(default_factory=dict)
+    loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
+    tasks: dict[str, TaskFinished] = field(default_factory=dict)
+    tools: list[ToolCalled] = field(default_factory=list)
+    finished: Finished = field(default_factory=Finished)
+    ledger: Ledger = field(default_factory=Ledger)
+    last_seq: int = 0
+    _inputs: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], capture: Capture) -> Past:
+        """Read a run's rows, in order."""
+        past = cls()
+        for row in rows:
+            past.last_seq = row.seq
+            event = codec.event(row.type, capture.local(row.body))
+            if event is not None:
+                past.note(event)
+        return past
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        self.ledger.note(event)
+        match event:
+            case RunStarted():
+                self.started = event
+            case CatalogueTaken():
+                self.catalogue = event
+            case SkillsSelected():
+                self.selected = event
+            case PlanRefused():
+                self.refusals.append(event)
+            case PlanMade():
+                self.planned = event
+            case SkillLoaded():
+                self.loaded[event.task, event.name] = event.content
+            case CallStarted() | CallFailed() | CallFinished():
+                self._note_call(event)
+            case TaskStarted():
+                self._inputs[event.task] = event.inputs
+            case TaskReused():
+                self.finished.given[event.task] = event.output
+            case TaskFinished():
+                self.tasks[event.task] = event
+                if event.status == "done" and event.output is not None:
+                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
+            case ToolCalled():
+                self.tools.append(event)
+                if event.call:
+                    self.finished.envelopes[event.call] = codec.envelope(event.envelope)
+            case _:
+                pass
+
+    def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
+        match event:
+            case CallStarted():
+                self.calls.append(event)
+            case CallFailed():
+                self.failed[event.request] = event
+            case CallFinished():
+                self.finished.replies[event.request] = event.reply

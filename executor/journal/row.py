@@ -1,0 +1,51 @@
+"""What a journal keeps: an event with its place and time, and each run in a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+# The version of the events themselves, as exported traces carry it; stores count their own schemas.
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An event as it is kept: whose, where in the run, when (ISO 8601, UTC), and its fields as plain JSON values."""
+
+    run_id: str
+    seq: int
+    at: str
+    type: str
+    body: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as a line of an exported trace."""
+        place = {"v": VERSION, "run_id": self.run_id, "seq": self.seq, "at": self.at, "type": self.type}
+        return place | {key: value for key, value in self.body.items() if key not in place}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run in one line; `status` is a run's, or `running`."""
+
+    run_id: str
+    goal: str
+    status: str
+    started: str
+    seconds: float | None = None
+    tasks: int = 0
+    cost_usd: float | None = 0.0
+    parent: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as `trace list --json` has it."""
+        return {
+            "run_id": self.run_id,
+            "goal": self.goal,
+            "status": self.status,
+            "started": self.started,
+            "seconds": None if self.seconds is None else round(self.seconds, 3),
+            "tasks": self.tasks,
+            "cost_usd": self.cost_usd,
+        }

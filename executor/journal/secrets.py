@@ -1,0 +1,70 @@
+"""Secrets never enter a journal: known values, and values whose name or form says what they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REDACTED = "[redacted]"
+SHORTEST = 8
+_NAME = re.compile(
+    r"(?:^|[_\-.])(?:api[_\-]?key|access[_\-]?key|private[_\-]?key|secret[_\-]?key|key|token|secret|password|passwd"
+    r"|credentials?|authorization)$",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those who follow them
+    r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abprs]|hf|gsk)[_\-][A-Za-z0-9_\-]{16,}"
+    r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bAIza[0-9A-Za-z_\-]{30,}"
+    r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
+)
+_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+# A name that says so, then a value that looks made by a machine: 12 characters or more without a space, with a digit.
+_NAMED = re.compile(
+    r"""((?:api[_\-]?key|token|secret|passw(?:or)?d|authorization)[\w\-]{0,20}\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?
+        (?:bearer\s|basic\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What must not be written down."""
+
+    values: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, env: Mapping[str, str]) -> Secrets:
+        """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
+        found = {value for name, value in env.items() if _NAME.search(name) and len(value.strip()) >= SHORTEST}
+        longest_first = sorted((value.strip() for value in found), key=len, reverse=True)
+        return cls(re.compile("|".join(map(re.escape, longest_first))) if longest_first else None)
+
+    def redact(self, text: str) -> str:
+        """The text without secrets."""
+        if len(text) < SHORTEST:
+            return text
+        if self.values is not None:
+            text = self.values.sub(REDACTED, text)
+        text = _FORM.sub(REDACTED, text)
+        if "PRIVATE KEY" in text:
+            text = _BLOCK.sub(REDACTED, text)
+        if "=" in text or ":" in text:
+            text = _NAMED.sub(lambda match: match.group(1) + REDACTED, text)
+            if "://" in text:
+                text = _IN_URL.sub(rf"\1{REDACTED}\3", text)
+        return text
+
+
+@lru_cache(maxsize=4096)
+def is_secret(name: str) -> bool:
+    """Whether a field of that name holds a secret."""
+    return _NAME.search(name) is not None

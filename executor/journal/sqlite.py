@@ -1,0 +1,266 @@
+"""The journal in one SQLite file: write-ahead log, every commit on disk, several processes at once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from executor.journal import texts
+from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from executor.journal.lease import Holder, is_gone
+from executor.journal.row import Row, Summary
+from executor.journal.schema import SELECTIONS, migrate
+from executor.journal.store import url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_BUSY = 60.0
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_SMALL = 8 * 2**20
+_SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
+_ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
+
+
+class SqliteStore:
+    """A journal in a file. One connection writes, under a lock; every reading has its own."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self._path = path
+        self.url = url_of(path)
+        self._lock = threading.Lock()
+        self._numbers: dict[str, int] = {}
+        self._writable = True
+        if not create and not path.is_file():
+            raise UnknownRun(
+                f"there is no journal {path}", hint="no run was made here; --workspace or --journal name another"
+            )
+        try:
+            self._connection = self._open(create=create)
+        except (sqlite3.Error, OSError) as error:
+            raise BadStore(f"the journal {path} cannot be used: {error}", hint=_remedy(error)) from error
+
+    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary]) -> None:
+        """Keep rows and summaries in one transaction."""
+        large: dict[str, str] = {}
+        with self._transaction() as connection:
+            for summary in summaries.values():
+                self._keep(connection, summary)
+            events: list[tuple[object, ...]] = []
+            uses: set[tuple[int, str]] = set()
+            for row in rows:
+                run = self._number(connection, row.run_id)
+                own: dict[str, str] = {}
+                body = _COMPACT.encode(texts.split(row.body, own))
+                events.append((run, row.seq, row.at, row.type, row.body.get("task"), _storable(body)))
+                uses.update((run, sha) for sha in own)
+                large.update(own)
+            fresh = [(sha, _storable(text)) for sha, text in large.items()]
+            connection.executemany("INSERT INTO texts (sha, text) VALUES (?, ?) ON CONFLICT DO NOTHING", fresh)
+            connection.executemany("INSERT INTO uses (run, sha) VALUES (?, ?) ON CONFLICT DO NOTHING", uses)
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
+
+    def summaries(self, most: int | None = None) -> Iterator[Summary]:
+        """The runs, newest first; one whose process died counts as interrupted."""
+        with self._reading() as connection:
+            found = connection.execute(
+                f"SELECT {_SUMMARY}, holder, beat FROM runs ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - no input
+                (-1 if most is None else most,),
+            )
+            for *fields, holder, beat in found:
+                yield _summary(fields, holder, beat)
+
+    def find(self, run: str) -> Summary:
+        """The run meant; all candidates are named where there are several."""
+        with self._reading() as connection:
+            where, given = ("1", ()) if run == "last" else ("substr(run_id, 1, ?) = ?", (len(run), run))
+            found = connection.execute(
+                f"SELECT {_SUMMARY}, holder, beat FROM runs WHERE {where} ORDER BY run_id DESC LIMIT 5",  # noqa: S608
+                given,
+            ).fetchall()
+        exact = [row for row in found if row[0] == run] or (found[:1] if run == "last" else found)
+        if len(exact) == 1:
+            *fields, holder, beat = exact[0]
+            return _summary(fields, holder, beat)
+        if not exact:
+            raise UnknownRun(f"there is no run {run!r} in {self._path}", hint="`weft trace list` shows those there are")
+        raise UnknownRun(f"{run!r} may be any of {', '.join(row[0] for row in exact)}", hint="give more of the id")
+
+    def rows(self, run_id: str, *, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
+        """A run's rows in order."""
+        clauses, given = ["r.run_id = ?"], [run_id]
+        if types:
+            clauses.append(f"e.type IN ({', '.join('?' * len(types))})")
+            given += types
+        if task is not None:
+            clauses.append("e.task = ?")
+            given.append(task)
+        yield from self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+
+    def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
+        """The rows of some types of every run."""
+        # Word for word the condition of the partial index, without which SQLite does not see that it may be used.
+        indexed = f"e.{SELECTIONS} AND " if set(types) <= {"run_started", "skills_selected"} else ""
+        wanted = ", ".join("?" * len(types))
+        yield from self._rows(f"{indexed}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
+
+    def claim(self, run_id: str, holder: Holder) -> None:
+        """Take a run, from a dead holder at once."""
+        with self._transaction() as connection:
+            found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            if found is not None and found[0] is not None and not is_gone(Holder.from_json(found[0]), _age(found[1])):
+                raise RunHeld(
+                    f"{Holder.from_json(found[0])} is at run {run_id}", hint="wait until it ends, or stop it first"
+                )
+            mark = (holder.to_json(), time.time(), run_id)
+            connection.execute("UPDATE runs SET holder = ?, beat = ? WHERE run_id = ?", mark)
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        """Say that the holder still lives."""
+        with self._transaction() as connection:
+            for run_id in run_ids:
+                mark = (time.time(), run_id, holder.to_json())
+                changed = connection.execute("UPDATE runs SET beat = ? WHERE run_id = ? AND holder = ?", mark)
+                if not changed.rowcount:
+                    raise StoreFailed(
+                        f"another process has taken over run {run_id}", hint="leave it to that one, or resume it later"
+                    )
+
+    def release(self, run_id: str, holder: Holder) -> None:
+        """Let a run go."""
+        with self._transaction() as connection:
+            mark = (run_id, holder.to_json())
+            connection.execute("UPDATE runs SET holder = NULL, beat = NULL WHERE run_id = ? AND holder = ?", mark)
+
+    def delete(self, run_ids: Collection[str]) -> None:
+        """Forget runs and the texts that only they had, and give the room back."""
+        with self._transaction() as connection:
+            for run_id in run_ids:
+                for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
+                    connection.execute(
+                        f"DELETE FROM {table} WHERE {key} = (SELECT id FROM runs WHERE run_id = ?)",  # noqa: S608
+                        (run_id,),
+                    )
+                self._numbers.pop(run_id, None)
+            connection.execute("DELETE FROM texts WHERE sha NOT IN (SELECT sha FROM uses)")
+        with self._lock, suppress(sqlite3.OperationalError):  # another process reads: the room is given back later
+            self._connection.execute("VACUUM")
+
+    def close(self) -> None:
+        """Close it; the log is folded into the file."""
+        with self._lock, suppress(sqlite3.Error):
+            self._connection.close()
+
+    def _open(self, *, create: bool) -> sqlite3.Connection:
+        mode = "rwc" if create else "rw"
+        try:
+            connection = self._connect(mode)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            migrate(connection, str(self._path))
+        except sqlite3.OperationalError as error:
+            if create or ("readonly" not in str(error) and "unable to open" not in str(error)):
+                raise
+            self._writable = False  # looking at runs needs no writing: a journal on a read-only disk can be read
+            return self._connect("ro&immutable=1")
+        if self._path.stat().st_size < _SMALL:
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError(f"it is damaged: {found}")
+        return connection
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{self._path.as_uri()}?mode={mode}", uri=True, timeout=_BUSY, isolation_level=None, check_same_thread=False
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    self._numbers.clear()
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
+                    raise
+            except (sqlite3.Error, OSError) as error:
+                raise StoreFailed(
+                    f"the journal {self._path} cannot be written: {error}", hint=_remedy(error)
+                ) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._connect("rw" if self._writable else "ro&immutable=1")
+            try:
+                yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise BadStore(f"the journal {self._path} cannot be read: {error}", hint=_remedy(error)) from error
+
+    def _rows(self, clause: str, given: Sequence[str]) -> Iterator[Row]:
+        with self._reading() as connection:
+            reader = connection.cursor()
+
+            def text_of(sha: str) -> str:
+                found = reader.execute("SELECT text FROM texts WHERE sha = ?", (sha,)).fetchone()
+                return str(found[0]) if found else f"(the text {sha} is missing from the journal)"
+
+            query = (
+                f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run WHERE {clause}"  # noqa: S608
+            )
+            found = connection.execute(query, given)
+            for run_id, seq, at, kind, body in found:
+                yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
+
+    def _keep(self, connection: sqlite3.Connection, summary: Summary) -> None:
+        fields = [getattr(summary, name) for name in _SUMMARY.split(", ")]
+        connection.execute(
+            f"INSERT INTO runs ({_SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608
+            "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
+            "cost_usd = excluded.cost_usd",
+            [_storable(field) if isinstance(field, str) else field for field in fields],
+        )
+
+    def _number(self, connection: sqlite3.Connection, run_id: str) -> int:
+        if run_id not in self._numbers:
+            (self._numbers[run_id],) = connection.execute("SELECT id FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        return self._numbers[run_id]
+
+
+def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> Summary:
+    summary = Summary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
+    if summary.status == "running" and (holder is None or is_gone(Holder.from_json(holder), _age(beat))):
+        return replace(summary, status="interrupted")
+    return summary
+
+
+def _age(beat: float | None) -> float:
+    return time.time() - (beat or 0.0)
+
+
+def _storable(text: str) -> str:
+    """SQLite takes no lone surrogates, which a model's broken output may hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def _remedy(error: Exception) -> str:
+    text = str(error)
+    if "damaged" in text or "malformed" in text or "not a database" in text:
+        return "move the file away (runs in it cannot be resumed), or name another with --journal"
+    return _ELSEWHERE

@@ -1,0 +1,124 @@
+"""The one writer of a process: rows pile up while a commit is under way, and the next commit takes them all."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from executor.journal.lease import BEAT, myself
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from executor.journal.log import Entry
+    from executor.journal.store import Store
+
+# How long rows that nobody waits for may wait for others, in seconds.
+LINGER = 0.02
+
+Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+
+
+class Writer:
+    """A thread that commits what it is given, in order; `settle` returns once it is on disk."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.holder = myself()
+        self.held: set[str] = set()
+        self.failure: WeftError | None = None
+        self._queue: deque[Entry] = deque()
+        self._waiters: list[Waiter] = []
+        self._something = threading.Event()
+        self._urgent = threading.Event()
+        self._closing = False
+        self._beaten = time.monotonic()
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    def put(self, entry: Entry) -> None:
+        """Hand over an entry; it is written soon."""
+        self._queue.append(entry)
+        if not self._something.is_set():
+            self._something.set()
+
+    async def settle(self) -> None:
+        """Wait until everything handed over so far is on disk; raises where it cannot be."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._waiters.append((loop, done))
+        if not self._urgent.is_set():
+            self._urgent.set()
+            self._something.set()
+        await done
+
+    def hold(self, run_id: str) -> None:
+        """Take a run for this process, and keep saying so; raises where another has it."""
+        self.store.claim(run_id, self.holder)
+        self.held.add(run_id)
+
+    def release(self, run_id: str) -> None:
+        """Let a run go."""
+        self.held.discard(run_id)
+        if self.failure is None:
+            self.store.release(run_id, self.holder)
+
+    def close(self) -> None:
+        """Write what is left and end."""
+        self._closing = True
+        self._urgent.set()
+        self._something.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._closing or self._queue or self._waiters:
+            self._something.wait(BEAT)
+            self._something.clear()
+            if self._queue and not self._waiters:
+                self._urgent.wait(LINGER)
+            self._urgent.clear()
+            self._commit()
+            self._beat()
+
+    def _commit(self) -> None:
+        # Waiters first: whatever they wait for was put before they came, so it is in the queue or written.
+        count = len(self._waiters)
+        waiters, self._waiters[:count] = self._waiters[:count], []
+        batch = [self._queue.popleft() for _ in range(len(self._queue))]
+        if batch and self.failure is None:
+            try:
+                last = {entry.run_id: entry for entry in batch}
+                self.store.append([entry.row() for entry in batch], {run: one.line() for run, one in last.items()})
+            except WeftError as error:
+                self.failure = error
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
+                self.failure = WeftError(f"the journal failed: {type(error).__name__}: {error}")
+        self._wake(waiters)
+
+    def _wake(self, waiters: list[Waiter]) -> None:
+        by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+        for loop, done in waiters:
+            by_loop.setdefault(loop, []).append(done)
+        for loop, futures in by_loop.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_resolve, futures, self.failure)
+
+    def _beat(self) -> None:
+        if self.held and self.failure is None and time.monotonic() - self._beaten >= BEAT:
+            self._beaten = time.monotonic()
+            try:
+                self.store.renew(list(self.held), self.holder)
+            except WeftError as error:
+                self.failure = error
+
+
+def _resolve(futures: list[asyncio.Future[None]], failure: WeftError | None) -> None:
+    for future in futures:
+        if future.done():
+            continue
+        if failure is None:
+            future.set_result(None)
+        else:
+            future.set_exception(failure)

@@ -1,0 +1,312 @@
+"""resume, rerun, replay and trace as a person or a script uses them: real processes, a real server."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import Ran
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = ("--model", "openai/test-model")
+KEY = "sk-test-0123456789abcdef"
+GOAL = "Write the API documentation of the to-do service"
+SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}
+SLOW = {"id": "slow", "action_type": "llm", "instruction": "slowly"}
+BRIEF = {
+    "id": "brief",
+    "action_type": "llm",
+    "instruction": "Brief: <<survey.output>>",
+    "depends_on": ["survey", "slow"],
+}
+PLAN = {"tasks": [SURVEY, SLOW, BRIEF], "synthesis": "short"}
+
+
+def slow_for(seconds: float) -> Script:
+    """`slow` takes its time; `survey` reads a file that holds a key."""
+
+    def task(call: Call) -> Answer:
+        if instruction(call) == "slowly":
+            return Say("at last", after=seconds)
+        if instruction(call) == "List them" and not call.tool_results:
+            return Say(tool_calls=(("ReadFile", {"path": "notes.md"}),))
+        return Say(f"did: {instruction(call)}")
+
+    return scripted(PLAN, task=task)
+
+
+@pytest.fixture(autouse=True)
+def notes(workspace: Path) -> None:
+    (workspace / "notes.md").write_text(f"the key is {KEY}", encoding="utf-8")
+
+
+def interrupt(workspace: Path, server: OpenAIServer, number: int, *more: str) -> tuple[int, str]:
+    """Run until `survey` is done and `slow` is being waited for, then send a signal."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "weft", "run", *MODEL, *more, GOAL],
+        cwd=workspace,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if "survey: done" in line:
+            break
+    deadline = time.monotonic() + 60
+    while len(server.calls) < 4 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, number)
+    said += process.stderr.read()
+    process.wait(30)
+    process.stderr.close()
+    return process.returncode, said
+
+
+def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(slow_for(30))
+    status, _ = interrupt(workspace, server, signal.SIGKILL)
+    assert status == -signal.SIGKILL
+    (listed,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
+    assert list(listed) == ["run_id", "goal", "status", "started", "seconds", "tasks", "cost_usd"]
+    assert (listed["status"], listed["goal"], listed["tasks"]) == ("interrupted", GOAL, 3)
+    assert len(server.calls) == 4
+
+    server.script = slow_for(0)
+    ran = weft("resume", "--json", listed["run_id"], cwd=workspace)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert (document["status"], document["answer"], document["run_id"]) == ("done", "the answer", listed["run_id"])
+    assert document["usage"]["calls"] == 6
+    # planning and the two calls of `survey` were finished; the one in flight is made again
+    assert [instruction(call) for call in server.calls[4:]][:2] == ["slowly", "Brief: did: List them"]
+    assert len(server.calls) == 7
+    assert document["journal"] == f"sqlite:///{workspace}/.agents/journal.sqlite"
+    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "done"
+
+
+def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(slow_for(30))
+    elsewhere = f"sqlite:///{workspace.parent}/runs.sqlite"
+    status, said = interrupt(workspace, server, signal.SIGINT, "--journal", elsewhere)
+    assert status == 130
+    assert "Kept: 1 of 3 tasks and 3 calls" in said
+    command = next(line.split() for line in said.splitlines() if "weft resume" in line)
+    assert not (workspace / ".agents" / "journal.sqlite").exists()
+    server.script = slow_for(0)
+    ran = weft(*command[1:], "--json", cwd=workspace)
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["journal"] == elsewhere
+
+
+def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
+    workspace: Path, serve: Serve, weft: Weft, tmp_path: Path
+) -> None:
+    server = serve(slow_for(0))
+    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    calls = len(server.calls)
+
+    shown = weft("trace", "show", cwd=workspace).out
+    for text in ("survey [cataloging-apis]", "← survey, slow", "critical path: (plan) → ", "(synthesis)", "ReadFile×1"):
+        assert text in shown
+    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["critical_path"][-2:] == [
+        "brief",
+        "(synthesis)",
+    ]
+    full = weft("trace", "show", "--task", "brief", cwd=workspace).out
+    assert "Brief: did: List them" in full
+    assert "[system]" in full
+    assert weft("trace", "show", "--task", "nope", cwd=workspace).status == 2
+
+    exported = weft("trace", "export", cwd=workspace).out
+    rows = [json.loads(line) for line in exported.splitlines()]
+    assert all(list(row)[:5] == ["v", "run_id", "seq", "at", "type"] for row in rows)
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    kinds = {row["type"] for row in rows}
+    assert {"run_started", "catalogue_taken", "skills_selected", "prompt_made", "tool_called", "run_finished"} <= kinds
+    assert KEY not in exported
+    assert str(workspace) not in exported
+    for file in (workspace / ".agents").glob("journal*"):
+        assert KEY.encode() not in file.read_bytes()
+
+    other = tmp_path / "other"
+    (other / "skills").mkdir(parents=True)
+    (workspace / "skills" / "cataloging-apis").rename(other / "skills" / "cataloging-apis")
+    (other / "run.jsonl").write_text(exported, encoding="utf-8")
+    ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert (document["drift"], document["answer"], document["journal"]) == ([], "the answer", None)
+    assert weft("trace", "import", "run.jsonl", cwd=other).status == 0
+    assert weft("trace", "import", "run.jsonl", cwd=other).status == 2
+    assert weft("replay", "last", "--strict", cwd=other).out.endswith("done, nothing differs\n")
+    assert "the answer" in weft("replay", "last", cwd=other).out
+
+    ran = weft("replay", "last", "--strict", "--json", cwd=workspace)
+    assert ran.status == 3
+    assert any("cataloging-apis" in one["what"] for one in json.loads(ran.out)["drift"])
+    (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")
+    assert len(server.calls) == calls
+
+
+def test_a_rerun_executes_only_what_is_downstream(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(slow_for(0))
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    ran = weft("rerun", "last", "--from", "brief", "--dry-run", "--json", cwd=workspace)
+    document = json.loads(ran.out)
+    assert (document["reused"], document["executed"]) == (["survey", "slow"], ["brief"])
+    server.calls.clear()
+    ran = weft("rerun", "last", "--from", "brief", "--model", "openai/other", "--json", cwd=workspace)
+    assert ran.status == 0, ran.err
+    assert [call.body["model"] for call in server.calls] == ["other", "other"]
+    first, second = (run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out))
+    found = json.loads(weft("trace", "diff", second, first, "--json", cwd=workspace).out)
+    assert {"where": "survey", "what": "status", "a": "done", "b": "reused"} in found
+    assert weft("rerun", "last", cwd=workspace).status == 2
+
+
+def test_selection_is_checked_over_all_runs_and_files(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(slow_for(0))
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    weft("trace", "export", "-o", "run.jsonl", cwd=workspace)
+    for runs in ([], ["last"], ["run.jsonl"]):
+        ran = weft("replay", *runs, "--select", "--check", "--json", cwd=workspace)
+        assert ran.status == 0, ran.err
+        (row,) = json.loads(ran.out)
+        assert {"run_id", "goal", "then", "now", "added", "dropped"} <= set(row)
+    skill = workspace / "skills" / "cataloging-apis"
+    skill.rename(workspace / "gone")
+    assert weft("replay", "--select", cwd=workspace).status == 0
+    ran = weft("replay", "--select", "--check", "--json", cwd=workspace)
+    assert ran.status == 3
+    assert json.loads(ran.out)[0]["dropped"] == ["cataloging-apis"]
+    (workspace / "gone").rename(skill)
+
+
+def test_runs_are_forgotten_with_their_artifacts(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(slow_for(0))
+    ids = [json.loads(weft("run", "--json", *MODEL, GOAL, cwd=workspace).out)["run_id"] for _ in range(2)]
+    artifacts = workspace / ".agents" / "runs" / ids[0] / "artifacts"
+    artifacts.mkdir(parents=True)
+    assert json.loads(weft("trace", "prune", "--keep", "1", "--dry-run", "--json", cwd=workspace).out) == [ids[0]]
+    assert weft("trace", "prune", "--keep", "1", cwd=workspace).status == 0
+    assert [run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out)] == [ids[1]]
+    assert not artifacts.exists()
+    assert weft("trace", "prune", cwd=workspace).status == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["trace", "list"], 2, "there is no journal"),
+        (["resume"], 2, "there is no journal"),
+        (["replay", "last", "--strict"], 2, "there is no journal"),
+        (["replay", "nowhere.jsonl", "--strict"], 2, "cannot be read"),
+        (["replay", "--strict"], 2, "name a run or a file"),
+        (["run", *MODEL, "--journal", "oracle://x", GOAL], 2, "unknown kind 'oracle'"),
+        (["run", *MODEL, "--journal", "sqlite:////no/such/folder/x.sqlite", GOAL], 4, "cannot be used"),
+        (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 4, "not a database"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_spent(
+    workspace: Path, serve: Serve, weft: Weft, arguments: list[str], status: int, says: str
+) -> None:
+    server = serve(slow_for(0))
+    (workspace / "notes.md").write_text("no database, this " * 100, encoding="utf-8")
+    ran = weft(*arguments, "--json", cwd=workspace)
+    assert ran.status == status, ran.err
+    error = json.loads(ran.out)["error"]
+    assert says in error["message"]
+    assert "Traceback" not in ran.err
+    assert server.calls == []
+
+
+def test_a_full_disk_is_said_before_anything_is_spent(workspace: Path, serve: Serve, weft: Weft) -> None:
+    """A limit on the size of files stands in for the disk."""
+    server = serve(slow_for(0))
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    server.calls.clear()
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
+        f"from weft.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=workspace, capture_output=True, text=True, check=False)
+    assert done.returncode == 4, done.stderr
+    assert "journal" in json.loads(done.stdout)["error"]["message"]
+    assert server.calls == []
+
+
+def test_spans_reach_a_collector_with_content_only_where_asked_for(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(slow_for(0))
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    bodies: list[dict[str, Any]] = []
+
+    class Collector(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Collector) as collector:
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}"}
+        assert weft("trace", "export", "--otlp", cwd=workspace, env=env).status == 0
+        assert weft("trace", "export", "--otlp", "--content", cwd=workspace, env=env).status == 0
+        collector.shutdown()
+    plain, full = (body["resourceSpans"][0]["scopeSpans"][0]["spans"] for body in bodies)
+    names = {span["name"].split()[0] for span in plain}
+    assert names == {"invoke_workflow", "plan", "invoke_agent", "execute_tool", "chat"}
+    ids = {span["spanId"] for span in plain}
+    assert all(span.get("parentSpanId") in ids for span in plain[1:])
+    assert GOAL not in json.dumps(plain)
+    assert GOAL in json.dumps(full)
+    ran = weft("trace", "export", "--otlp", cwd=workspace, env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
+    assert (ran.status, "did not take the spans" in ran.err) == (1, True)
+
+
+def test_a_run_becomes_one_page_that_fetches_nothing(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted({"tasks": [SURVEY]}, task=lambda _: Say("<script>alert(1)</script>")))
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    page = weft("trace", "export", "--html", cwd=workspace).out
+    assert page.startswith("<!doctype html>")
+    assert "&lt;script&gt;alert(1)" in page
+    for bad in ("<script", "http://", "https://", "src="):
+        assert bad not in page
+
+
+def test_replay_and_trace_never_load_litellm(workspace: Path, serve: Serve) -> None:
+    serve(slow_for(0))
+    subprocess.run(
+        [sys.executable, "-m", "weft", "run", "-q", *MODEL, GOAL], cwd=workspace, check=True, capture_output=True
+    )
+    for arguments in (["replay", "last", "--strict"], ["replay", "--select"], ["trace", "show"], ["trace", "list"]):
+        program = (
+            "import sys\nfrom weft.cli.main import main\n"
+            f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
+            "    assert end.code == 0, end.code\nassert 'litellm' not in sys.modules"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=workspace, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr

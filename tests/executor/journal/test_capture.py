@@ -1,0 +1,123 @@
+"""What enters a record: no secret, and paths that mean the same elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executor.journal import texts
+from executor.journal.capture import Capture
+from executor.journal.roots import NamedRoots
+from executor.journal.secrets import REDACTED, Secrets
+
+ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
+
+
+@pytest.mark.parametrize(
+    ("text", "recorded"),
+    [
+        ("read /home/me/work/notes.md.", "read ⟦workspace⟧/notes.md."),
+        ("/home/me/work", "⟦workspace⟧"),
+        ("/home/me/work/.agents/runs/r1/artifacts/a.md", "⟦run⟧/artifacts/a.md"),
+        ("/home/me/workshop/x", "⟦home⟧/workshop/x"),
+        ("/mnt/home/me/work/x", "/mnt/home/me/work/x"),
+        ("file:///home/me/work/x", "file://⟦workspace⟧/x"),
+        ('{"cwd": "/home/me/work"}', '{"cwd": "⟦workspace⟧"}'),
+        ("two\n/home/me/work\nlines", "two\n⟦workspace⟧\nlines"),
+        ("no path at all", "no path at all"),
+    ],
+)
+def test_paths_below_a_root_are_written_by_its_name(text: str, recorded: str) -> None:
+    assert ROOTS.portable(text) == recorded
+    assert ROOTS.local(recorded) == text
+
+
+def test_a_record_means_another_folder_in_another_checkout() -> None:
+    there = NamedRoots({"workspace": "/srv/checkout"})
+    assert there.local(ROOTS.portable("see /home/me/work/a/b.md")) == "see /srv/checkout/a/b.md"
+    assert there.local("⟦unknown⟧/x") == "⟦unknown⟧/x"
+
+
+def test_a_hash_is_the_same_in_another_checkout() -> None:
+    here, there = Capture(ROOTS), Capture(NamedRoots({"workspace": "/srv/checkout"}))
+    assert here.hash(["a\n/home/me/work/x"]) == there.hash(["a\n/srv/checkout/x"])
+    assert here.hash(["a"]) != here.hash(["b"])
+
+
+SECRET = "k3y-of-mine-0123456789"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the key is {SECRET}",
+        "Authorization: Bearer abcdef0123456789abcdef",
+        '{"api_key": "0a1b2c3d4e5f6071"}',
+        '{\\"api_key\\": \\"0a1b2c3d4e5f6071\\"}',
+        "DB_PASSWORD=correct-horse-7-battery",
+        "use sk-proj-0123456789abcdefghij now",
+        "ghp_0123456789abcdefghijABCDEFGHIJ",
+        "postgres://me:hunter2@db/x",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_a_secret_is_redacted_by_value_name_or_form(text: str) -> None:
+    secrets = Secrets.of({"MY_API_KEY": SECRET, "PATH": "/usr/bin"})
+    redacted = secrets.redact(text)
+    assert REDACTED in redacted
+    for part in (
+        SECRET,
+        "abcdef0123456789abcdef",
+        "0a1b2c3d",
+        "correct-horse",
+        "0123456789abcdefghij",
+        "hunter2",
+        "MIIE",
+    ):
+        assert part not in redacted
+    assert secrets.redact(redacted) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a token: explained in a sentence",
+        "max_tokens: 4096",
+        "The password must be changed.",
+        "key=value",
+        "see https://example.org/a:b@c",
+        "secret: none",
+    ],
+)
+def test_what_only_speaks_of_secrets_stays(text: str) -> None:
+    assert Secrets.of({"SHORT_TOKEN": "abc"}).redact(text) == text
+
+
+def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
+    recorded = Capture().value({"params": {"password": "short", "path": "x", "max_tokens": 5}, "token": ""})
+    assert recorded == {"params": {"password": REDACTED, "path": "x", "max_tokens": 5}, "token": ""}
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=800),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.just("$text"), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_large_texts_are_taken_out_and_put_back(value: object) -> None:
+    kept: dict[str, str] = {}
+    small = texts.split(value, kept)
+    assert texts.join(small, kept.__getitem__) == value
+    assert set(texts.hashes(small)) <= set(kept)
+
+
+def test_a_large_text_said_twice_is_kept_once() -> None:
+    kept: dict[str, str] = {}
+    long = "word " * 200
+    assert texts.split([long, {"a": long}], kept) != [long, {"a": long}]
+    assert list(kept.values()) == [long]

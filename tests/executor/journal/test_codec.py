@@ -1,0 +1,82 @@
+"""Events survive the way to the record and back."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from executor.journal import codec, trace
+from executor.journal.row import VERSION, Row
+from planner import events
+from planner.events import Event, to_dict
+from planner.model import Message, Reply, ToolCall, Usage
+from planner.plan import Plan, Task
+from skills.detector import Selection
+from skills.envelope import Context, failure
+from skills.errors import InputError
+
+CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
+EVENTS: list[Event] = [
+    events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"weft": "1"}),
+    events.RunResumed("r", {}),
+    events.CatalogueTaken((events.SkillPrint("s", "d", "b"),), "<a/>", "<b/>"),
+    events.SkillsSelected("ranked", (Selection("s", 0.5, "why"),), 3),
+    events.PromptMade("task", "a", {"goal": "g"}),
+    events.CallStarted(
+        "task", "a", "m", (Message("assistant", "x", (CALL,)), Message("tool", "y", (), "c")), ("t",), "k"
+    ),
+    events.CallRetried("task", "a", "m", 1, 0.5, "slow"),
+    events.CallFinished("task", "a", "m", Reply("t", (CALL,), Usage(1, 2, 3, 4), 0.1, "stop", "m"), 1.5, "k"),
+    events.CallFailed("task", "a", "m", "no", 1.0, "k"),
+    events.TextStreamed("task", "a", "t"),
+    events.PlanRefused(1, ("fault",)),
+    events.PlanMade(Plan((Task("a", "llm", instruction="i"),), "s"), 1),
+    events.TaskStarted("a", "h"),
+    events.TaskReused("a", "o", "run r"),
+    events.SkillLoaded("a", "s", "text"),
+    events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
+    events.TaskFinished("a", "done", 1.0, "o", None),
+    events.Warned("w"),
+    events.RunFinished("done", "a", None, None, 2.0),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
+    body = to_dict(event)
+    row = Row("r", 7, "2026-01-01T00:00:00Z", body.pop("type"), body)
+    (line,) = trace.lines([row])
+    assert list(json.loads(line))[:5] == ["v", "run_id", "seq", "at", "type"]
+    back = trace.parse(line, "here")
+    assert (back.run_id, back.seq, back.at, back.type) == (row.run_id, row.seq, row.at, row.type)
+    assert codec.event(back.type, back.body) == event
+
+
+def test_every_kind_of_event_is_covered() -> None:
+    assert {type(event) for event in EVENTS} == set(get_args(events.Event))
+
+
+def test_an_unknown_kind_is_passed_over() -> None:
+    assert codec.event("moon_landed", {}) is None
+
+
+def test_an_envelope_survives() -> None:
+    envelope = failure("TIMEOUT", "m", Context("/w", {"a": 1}, "/w/x"), time_ms=5)
+    assert codec.envelope(envelope.to_dict()) == envelope
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "no JSON"),
+        ("[]", "no event"),
+        ('{"type": "warned"}', "no event"),
+        (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
+    ],
+)
+def test_a_line_that_is_no_event_is_said_with_its_place(line: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        trace.parse(line, "file x, line 3")
+    assert "file x, line 3" in caught.value.message

@@ -1,0 +1,248 @@
+"""The SQLite store: rows, runs, leases, and everything that can be wrong with a file."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from executor.journal import schema
+from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from executor.journal.lease import EXPIRY, is_gone, myself
+from executor.journal.row import Row, Summary
+from executor.journal.sqlite import SqliteStore
+from executor.journal.store import normal, open_store, url_of
+from skills.errors import InputError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+def line(run_id: str, status: str = "done") -> Summary:
+    return Summary(run_id, f"goal of {run_id}", status, "2026-01-01T00:00:00.000000Z", 1.0, 2, 0.5)
+
+
+def row(run_id: str, seq: int, kind: str = "warned", **body: object) -> Row:
+    return Row(run_id, seq, "2026-01-01T00:00:00.000000Z", kind, dict(body))
+
+
+def filled(path: Path, *run_ids: str) -> SqliteStore:
+    store = SqliteStore(path)
+    for run_id in run_ids:
+        store.append(
+            [row(run_id, 1, message="x" * 1000), row(run_id, 2, "task_started", task="a")], {run_id: line(run_id)}
+        )
+    return store
+
+
+def test_rows_come_back_in_order_whole_and_by_type_and_task(path: Path) -> None:
+    store = filled(path, "r1")
+    assert [one.body for one in store.rows("r1")] == [{"message": "x" * 1000}, {"task": "a"}]
+    assert [one.seq for one in store.rows("r1", types=("task_started",))] == [2]
+    assert [one.seq for one in store.rows("r1", task="a")] == [2]
+    assert list(store.rows("r2")) == []
+
+
+def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(path: Path) -> None:
+    store = filled(path, "20260101-a", "20260102-b")
+    assert [run.run_id for run in store.summaries()] == ["20260102-b", "20260101-a"]
+    assert store.find("20260101").run_id == "20260101-a"
+    assert store.find("last").run_id == "20260102-b"
+    with pytest.raises(UnknownRun, match="20260102-b, 20260101-a"):
+        store.find("2026")
+    with pytest.raises(UnknownRun, match="no run 'x%'"):
+        store.find("x%")
+
+
+def test_all_or_nothing_is_kept(path: Path) -> None:
+    store = filled(path, "r1")
+    with pytest.raises(StoreFailed, match="cannot be written"):
+        store.append([row("r1", 3, message="new"), row("r1", 2, message="taken already")], {"r1": line("r1")})
+    assert [one.seq for one in store.rows("r1")] == [1, 2]
+
+
+def test_a_forgotten_run_takes_only_its_own_texts_along(path: Path) -> None:
+    store = filled(path, "r1", "r2")
+    store.append([row("r1", 3, message="only here " * 100)], {"r1": line("r1")})
+    store.delete(["r1"])
+    assert [run.run_id for run in store.summaries()] == ["r2"]
+    assert next(store.rows("r2")).body == {"message": "x" * 1000}
+    store.close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM texts").fetchone() == (1,)
+    connection.close()
+
+
+def test_every_commit_is_on_disk_before_it_is_acknowledged(path: Path) -> None:
+    store = SqliteStore(path)
+    assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_several_writers_at_once_lose_nothing(path: Path) -> None:
+    def write(number: int) -> None:
+        store = SqliteStore(path)
+        for seq in range(20):
+            store.append([row(f"r{number}", seq)], {f"r{number}": line(f"r{number}")})
+        store.close()
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(1 for number in range(4) for _ in SqliteStore(path).rows(f"r{number}")) == 80
+
+
+def test_lone_surrogates_do_no_harm(path: Path) -> None:
+    store = SqliteStore(path)
+    store.append([row("r", 1, message="a\ud800b"), row("r", 2, message="\ud800" * 900)], {"r": line("r")})
+    assert len(list(store.rows("r"))) == 2
+
+
+# Leases
+
+
+def test_a_run_that_a_living_process_holds_is_refused(path: Path) -> None:
+    store = filled(path, "r1")
+    store.claim("r1", myself())
+    with pytest.raises(RunHeld, match="process"):
+        store.claim("r1", replace(myself(), pid=1))
+    store.release("r1", myself())
+    store.claim("r1", replace(myself(), pid=1))
+
+
+def test_a_dead_holder_on_this_machine_is_taken_over_at_once(path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE) as process:
+        holder = replace(myself(), pid=process.pid, start="another time")
+        assert is_gone(holder, age=0.0)  # the process id lives, but it is another process by now
+        process.kill()
+    store = filled(path, "r1")
+    store.claim("r1", holder)
+    store.claim("r1", myself())
+    store.renew(["r1"], myself())
+
+
+def test_a_holder_elsewhere_is_believed_until_it_falls_silent() -> None:
+    elsewhere = replace(myself(), host="another-host")
+    assert not is_gone(elsewhere, age=1.0)
+    assert is_gone(elsewhere, age=EXPIRY + 1)
+    assert is_gone(replace(myself(), boot="before the machine was started"), age=0.0)
+    assert not is_gone(myself(), age=10_000.0)
+
+
+def test_who_lost_a_run_to_another_hears_of_it(path: Path) -> None:
+    store = filled(path, "r1")
+    mine, other = myself(), replace(myself(), host="another-host")
+    store.claim("r1", mine)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE runs SET holder = ?", (other.to_json(),))
+    connection.close()
+    with pytest.raises(StoreFailed, match="taken over"):
+        store.renew(["r1"], mine)
+
+
+def test_a_run_whose_process_died_counts_as_interrupted(path: Path) -> None:
+    store = SqliteStore(path)
+    store.append([row("r1", 1)], {"r1": line("r1", "running")})
+    assert store.find("r1").status == "interrupted"
+    store.claim("r1", myself())
+    assert store.find("r1").status == "running"
+
+
+# Files that cannot be used
+
+
+def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
+    path.write_bytes(b"not a database at all, but long enough to be looked at " * 50)
+    with pytest.raises(BadStore, match="cannot be used") as caught:
+        SqliteStore(path)
+    assert "move the file away" in caught.value.hint
+    assert caught.value.exit_status == 4
+
+
+def test_a_damaged_file_is_refused(path: Path) -> None:
+    store = SqliteStore(path)
+    for number in range(50):
+        store.append([row("r", number, message="y" * 300)], {"r": line("r")})
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[4096 : len(data) - 4096] = b"\x55" * (len(data) - 8192)
+    path.write_bytes(bytes(data))
+    with pytest.raises(BadStore, match="cannot be used"):
+        SqliteStore(path)
+
+
+def test_another_programs_database_is_refused(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    with pytest.raises(BadStore, match="no journal of weft"):
+        SqliteStore(path)
+
+
+def test_a_newer_version_is_refused_with_a_clear_word(path: Path) -> None:
+    SqliteStore(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.close()
+    with pytest.raises(BadStore, match="written by a newer weft"):
+        SqliteStore(path)
+
+
+def test_an_older_version_is_brought_forward(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    schema.migrate(connection, str(path), schema.STEPS[:1])
+    connection.execute(
+        "INSERT INTO runs (run_id, goal, status, started, tasks) VALUES ('old', 'g', 'done', '2026-01-01T00:00:00Z', 1)"
+    )
+    connection.close()
+    store = SqliteStore(path)
+    assert [run.run_id for run in store.summaries()] == ["old"]
+    assert store._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+
+
+def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BadStore, match="unable to open") as caught:
+        SqliteStore(tmp_path / "nowhere" / "j.sqlite")
+    assert "--journal" in caught.value.hint
+
+
+def test_looking_at_what_is_not_there_makes_nothing(path: Path) -> None:
+    with pytest.raises(UnknownRun, match="there is no journal"):
+        open_store(url_of(path), create=False)
+    assert not path.exists()
+
+
+# URLs
+
+
+@pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite://{}", "{}"])
+def test_a_journal_is_named_by_url_or_path(path: Path, form: str) -> None:
+    url = normal(form.format(path), Path("/"))
+    assert url == f"sqlite:///{path}"
+    open_store(url).close()
+    assert path.exists()
+
+
+def test_a_relative_url_begins_where_one_is(tmp_path: Path) -> None:
+    assert normal("sqlite:///runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+    assert normal("runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+
+
+def test_odd_characters_in_a_path_survive(tmp_path: Path) -> None:
+    odd = tmp_path / "100% ?#a b.sqlite"
+    open_store(url_of(odd)).close()
+    assert odd.exists()
+
+
+def test_an_unknown_kind_of_journal_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown kind 'oracle'"):
+        open_store("oracle://db")

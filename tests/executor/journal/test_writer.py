@@ -1,0 +1,95 @@
+"""Group commit: who waits is told once it is on disk, and all are told where it cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.journal.capture import Capture
+from executor.journal.errors import StoreFailed
+from executor.journal.journal import Journal
+from executor.journal.log import Log
+from executor.journal.sqlite import SqliteStore
+from executor.journal.store import url_of
+from executor.journal.writer import Writer
+from planner.events import RunStarted, TextStreamed, Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from executor.journal.row import Row, Summary
+
+
+class Counting(SqliteStore):
+    """Counts commits, and fails from one on."""
+
+    commits = 0
+    fails_after = 10**9
+
+    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary]) -> None:
+        if self.commits >= self.fails_after:
+            raise StoreFailed("the disk is full")
+        super().append(rows, summaries)
+        self.commits += 1
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Counting:
+    return Counting(tmp_path / "j.sqlite")
+
+
+@pytest.fixture
+def writer(store: Counting) -> Iterator[Writer]:
+    writer = Writer(store)
+    yield writer
+    writer.close()
+    store.close()
+
+
+async def test_what_was_waited_for_can_be_read(writer: Writer, store: Counting) -> None:
+    log = Log(writer, "r", Capture())
+    log.record(RunStarted("r", "goal", "/w", {}))
+    await log.settle()
+    assert [row.type for row in store.rows("r")] == ["run_started"]
+    assert store.find("r").goal == "goal"
+
+
+async def test_many_producers_share_commits(writer: Writer, store: Counting) -> None:
+    async def produce(number: int) -> None:
+        log = Log(writer, f"r{number}", Capture())
+        for count in range(5):
+            log.record(Warned(f"{count}"))
+            await log.settle()
+            assert len(list(store.rows(f"r{number}"))) == count + 1
+
+    await asyncio.gather(*(produce(number) for number in range(50)))
+    assert store.commits < 125
+
+
+async def test_pieces_of_a_streamed_answer_are_not_kept(writer: Writer, store: Counting) -> None:
+    log = Log(writer, "r", Capture())
+    log.record(TextStreamed("synthesis", None, "piece"))
+    log.record(Warned("w"))
+    await log.settle()
+    assert [(row.seq, row.type) for row in store.rows("r")] == [(1, "warned")]
+
+
+async def test_once_it_cannot_be_written_everyone_is_told(writer: Writer, store: Counting) -> None:
+    store.fails_after = 0
+    log = Log(writer, "r", Capture())
+    for _ in range(2):
+        log.record(Warned("w"))
+        with pytest.raises(StoreFailed, match="disk is full"):
+            await log.settle()
+
+
+async def test_what_nobody_waited_for_is_written_at_the_end(tmp_path: Path) -> None:
+    journal = Journal(url_of(tmp_path / "j.sqlite"))
+    log = journal.begin("r", Capture())
+    for number in range(100):
+        log.record(Warned(f"{number}"))
+    journal.close()
+    assert len(list(SqliteStore(tmp_path / "j.sqlite").rows("r"))) == 100

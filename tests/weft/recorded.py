@@ -1,0 +1,75 @@
+"""Runs with a scripted model and a real journal, for tests of what comes after a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from executor.journal.store import open_store, url_of
+from planner.model import Reply, Request, ToolCall
+from weft.places import Places
+from weft.replay import Replay, strict
+from weft.run import Weft
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from executor.journal.row import Row
+    from executor.journal.store import Store
+    from tests.fakes import ScriptedModel
+
+GOAL = "Write the API documentation of the to-do service"
+SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}
+NOTES = {"id": "notes", "action_type": "llm", "instruction": "Read the notes"}
+BRIEF = {
+    "id": "brief",
+    "action_type": "llm",
+    "instruction": "Brief: <<survey.output>>",
+    "depends_on": ["survey", "notes"],
+}
+PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}
+
+
+def answering(request: Request) -> Reply:
+    """A plan, tasks that say their name and what they were told (`notes` after it read a file), an answer."""
+    if request.role == "decomposer":
+        return Reply(json.dumps(PLAN), cost=0.01)
+    if request.role == "synthesis":
+        return Reply("the answer", cost=0.01)
+    if request.task == "notes" and request.messages[-1].role != "tool":
+        call = ToolCall("c1", "ReadFile", json.dumps({"path": "notes.md"}))
+        return Reply("", (call,), cost=0.01, finish="tool_calls")
+    said = request.messages[1].content.rpartition("<task>\n")[2].partition("\n</task>")[0]
+    return Reply(f"{request.task} did: {said}", cost=0.01)
+
+
+def failing(*tasks: str, error: Exception) -> Callable[[Request], Reply | Exception]:
+    """The same, but some tasks fail."""
+    return lambda request: error if request.task in tasks else answering(request)
+
+
+def weft(workspace: Path, model: ScriptedModel, **settings: Any) -> Weft:
+    """A runtime with that model under every name."""
+    return Weft(workspace, Settings(model="scripted", **settings), open_model=lambda _: model)
+
+
+def store(workspace: Path) -> Store:
+    """The workspace's journal."""
+    return open_store(url_of(workspace / ".agents" / "journal.sqlite"), create=False)
+
+
+def rows(workspace: Path, run: str = "last") -> list[Row]:
+    """A run's rows."""
+    opened = store(workspace)
+    try:
+        return list(opened.rows(opened.find(run).run_id))
+    finally:
+        opened.close()
+
+
+async def replayed(workspace: Path, recorded: list[Row]) -> Replay:
+    """A strict replay in a workspace."""
+    return await strict(recorded, Places.of(workspace, os.environ), Settings())

@@ -1,0 +1,172 @@
+"""Strict replay: zero calls, and whatever would differ today is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.journal import trace
+from executor.journal.row import Row
+from planner.errors import RequestRefused
+from skills.errors import InputError
+from tests.conftest import add_skill
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, answering, failing, replayed, rows, weft
+from weft.places import Places
+from weft.reselect import reselect
+from weft.settings import Settings
+from weft.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.changes_skills
+
+
+@pytest.fixture
+def skill(workspace: Path) -> Path:
+    return workspace / "skills" / "cataloging-apis" / "SKILL.md"
+
+
+@pytest.fixture
+async def recorded(workspace: Path) -> list[Row]:
+    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        assert (await runtime.run(GOAL)).status == "done"
+    return rows(workspace)
+
+
+async def test_a_run_replays_without_drift_with_the_same_result(workspace: Path, recorded: list[Row]) -> None:
+    replay = await replayed(workspace, recorded)
+    assert replay.drift == ()
+    assert replay.result.answer == "the answer"
+    assert replay.result.usage.calls == 6
+    assert [task.status for task in replay.result.tasks] == ["done"] * 3
+    assert set(replay.to_dict()) - set(replay.result.to_dict()) == {"drift"}
+
+
+async def test_files_that_tools_read_may_change(workspace: Path, recorded: list[Row]) -> None:
+    (workspace / "notes.md").unlink()
+    assert (await replayed(workspace, recorded)).drift == ()
+
+
+async def test_an_exported_trace_replays_in_another_checkout(
+    workspace: Path, recorded: list[Row], tmp_path: Path
+) -> None:
+    text = "\n".join(trace.lines(recorded))
+    assert str(workspace) not in text
+    other = tmp_path / "elsewhere" / "checkout"
+    shutil.copytree(workspace / "skills", other / "skills")
+    file = tmp_path / "run.jsonl"
+    file.write_text(text, encoding="utf-8")
+    replay = await replayed(other, list(trace.read(file)))
+    assert replay.drift == ()
+    assert replay.result.answer == "the answer"
+    assert not (other / ".agents").exists()
+
+
+async def test_a_changed_skill_body_is_drift_that_names_skill_and_line(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    skill.write_text(skill.read_text(encoding="utf-8").replace("every endpoint", "each endpoint"), encoding="utf-8")
+    replay = await replayed(workspace, recorded)
+    first = replay.drift[0]
+    assert first.where == "task survey"
+    assert "skill 'cataloging-apis'" in first.what
+    assert "each endpoint" in first.what
+    assert replay.result.answer == "the answer"
+
+
+async def test_a_changed_description_is_drift_in_listing_and_prompt(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    skill.write_text(skill.read_text(encoding="utf-8").replace("Catalogs", "Lists"), encoding="utf-8")
+    drift = (await replayed(workspace, recorded)).drift
+    assert any(one.where == "listing" and "'cataloging-apis'" in one.what for one in drift)
+    assert any(one.where == "planning, call 1" for one in drift)
+
+
+async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: list[Row]) -> None:
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    drift = (await replayed(workspace, recorded)).drift
+    assert any(one.where == "selection" and "api-docs" in one.what for one in drift)
+    assert any("skill 'api-docs' is new in the listing" in one.what for one in drift)
+
+
+async def test_a_skill_that_is_gone_ends_the_replay_without_an_answer(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    shutil.rmtree(skill.parent)
+    replay = await replayed(workspace, recorded)
+    assert any("skill 'cataloging-apis' is not in the listing any more" in one.what for one in replay.drift)
+    assert any("not on record" in one.what for one in replay.drift)
+    assert replay.result.answer is None
+
+
+async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:
+    seed = workspace / ".agents" / "seed"
+    seed.mkdir(parents=True)
+    own = '<% extends "seed/synthesis.j2" %><% block system %>Be brief.<% endblock %>'
+    (seed / "synthesis.j2").write_text(own, encoding="utf-8")
+    (drift,) = (await replayed(workspace, recorded)).drift
+    assert drift.where == "synthesis, call 1"
+    assert "Be brief." in drift.what
+
+
+async def test_a_changed_reply_shows_in_plan_and_answer(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        body = json.loads(json.dumps(row.body).replace("the answer", "another answer"))
+        return Row(row.run_id, row.seq, row.at, row.type, body if row.type == "call_finished" else row.body)
+
+    (drift,) = (await replayed(workspace, [changed(row) for row in recorded])).drift
+    assert (drift.where, "another answer" in drift.what) == ("answer", True)
+
+
+async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path) -> None:
+    async with weft(
+        workspace, ScriptedModel(failing("survey", error=RequestRefused("no", hint="ask less")))
+    ) as runtime:
+        first = await runtime.run(GOAL)
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift == ()
+    assert (replay.result.status, replay.result.error) == (first.status, first.error)
+
+
+async def test_a_record_that_ends_early_replays_as_far_as_it_goes(workspace: Path, recorded: list[Row]) -> None:
+    for length in range(1, len(recorded)):
+        replay = await replayed(workspace, recorded[:length])
+        assert replay.drift == (), f"of the first {length} rows"
+
+
+async def test_an_empty_record_is_said(workspace: Path) -> None:
+    with pytest.raises(InputError, match="empty"):
+        await replayed(workspace, [])
+
+
+# --select
+
+
+def reselected(workspace: Path, recorded: list[Row]) -> list[dict[str, object]]:
+    surroundings = Surroundings(Places.of(workspace, {}), Settings())
+    picked = [row for row in recorded if row.type in ("run_started", "skills_selected")]
+    return [one.to_dict() | {"drifted": one.drifted} for one in reselect([picked], surroundings)]
+
+
+def test_selection_again_says_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
+    (same,) = reselected(workspace, recorded)
+    assert same["then"] == same["now"] == ["cataloging-apis"]
+    assert (same["added"], same["dropped"], same["drifted"]) == ([], [], False)
+    shutil.rmtree(skill.parent)
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    (other,) = reselected(workspace, recorded)
+    assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], ["cataloging-apis"], True)
+
+
+def test_a_changed_score_is_reported_but_no_drift(workspace: Path, recorded: list[Row], skill: Path) -> None:
+    skill.write_text(skill.read_text(encoding="utf-8").replace("Write API doc", "API doc"), encoding="utf-8")
+    (one,) = reselected(workspace, recorded)
+    assert not one["drifted"]
+    assert one["scores"]

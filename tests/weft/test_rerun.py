@@ -1,0 +1,82 @@
+"""A part of a run anew: upstream reused, the rest executed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.errors import InputError
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, answering, replayed, rows, store, weft
+from weft.run import Weft
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+async def parent(workspace: Path) -> str:
+    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        return (await runtime.run(GOAL)).run_id
+
+
+async def test_what_is_upstream_is_reused_and_the_rest_executed(workspace: Path, parent: str) -> None:
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as runtime:
+        division = runtime.divided(parent, ["brief"], {})
+        assert (list(division.reused), division.executed) == (["survey", "notes"], ("brief",))
+        result = await runtime.rerun(parent, division)
+    assert [request.task for request in model.asked] == ["brief", None]
+    assert result.run_id != parent
+    assert result.usage.calls == 2
+    assert {task.id: (task.status, task.attempts) for task in result.tasks} == {
+        "survey": ("done", 0), "notes": ("done", 0), "brief": ("done", 1),
+    }  # fmt: skip
+    opened = store(workspace)
+    assert opened.find(result.run_id).parent == parent
+    opened.close()
+    assert (await replayed(workspace, rows(workspace, result.run_id))).drift == ()
+
+
+async def test_an_output_may_come_from_a_file(workspace: Path, parent: str) -> None:
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as runtime:
+        division = runtime.divided(parent, [], {"survey": "by hand"})
+        result = await runtime.rerun(parent, division)
+    assert {task.id: task.output for task in result.tasks}["brief"] == "brief did: Brief: by hand"
+    assert "by hand" in model.asked[0].messages[1].content
+
+
+@pytest.mark.changes_skills
+async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tmp_path: Path) -> None:
+    draft = tmp_path / "draft"
+    draft.mkdir()
+    (draft / "SKILL.md").write_text("---\nname: cataloging-apis\ndescription: New.\n---\nDo it anew.", encoding="utf-8")
+    model = ScriptedModel(answering)
+    settings = Settings(model="scripted")
+    async with Weft(workspace, settings, open_model=lambda _: model, use={"cataloging-apis": draft}) as runtime:
+        await runtime.rerun(parent, runtime.divided(parent, ["survey"], {}))
+    assert "Do it anew." in model.asked[0].messages[0].content
+    assert f"Base directory for this skill: {draft}" in model.asked[0].messages[0].content
+
+
+async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Path, parent: str) -> None:
+    async with weft(workspace, ScriptedModel(answering), max_tokens=1) as runtime:
+        stopped = await runtime.rerun(parent, runtime.divided(parent, ["brief"], {}))
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        result = await runtime.resume(stopped.run_id)
+    assert result.status == "done"
+
+
+async def test_a_task_that_is_not_in_the_plan_is_said(workspace: Path, parent: str) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        with pytest.raises(InputError, match=r"no task 'brif'.*brief"):
+            runtime.divided(parent, ["brif"], {})
+
+
+async def test_a_skill_that_is_not_there_cannot_be_stood_in_for(workspace: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no SKILL.md"):
+        Weft(workspace, Settings(), use={"cataloging-apis": tmp_path / "nowhere"})

@@ -1,0 +1,162 @@
+"""A run that stopped goes on where it stood, and nothing is paid twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from executor.journal.errors import RunHeld, StoreFailed, UnknownRun
+from executor.journal.lease import myself
+from planner.errors import RequestRefused
+from planner.events import Event, PlanMade, TaskFinished, TaskStarted
+from tests.conftest import add_skill
+from tests.fakes import Recorder, ScriptedModel
+from tests.weft.recorded import GOAL, answering, failing, rows, store, weft
+from weft.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from executor.ledger import Result
+    from planner.model import Reply, Request
+
+
+@pytest.fixture(autouse=True)
+def notes(workspace: Path) -> None:
+    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+
+
+async def stopped_when(workspace: Path, seen: Callable[[Event], bool]) -> None:
+    """Run until something was seen, then stop."""
+    stop = Stop()
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as runtime:
+        result = await runtime.run(GOAL, record=lambda event: stop.set() if seen(event) else None, stop=stop)
+    assert result.status == "interrupted"
+
+
+async def resumed(workspace: Path, model: ScriptedModel | None = None, **settings: Any) -> tuple[Result, ScriptedModel]:
+    model = model or ScriptedModel(answering)
+    async with weft(workspace, model, **settings) as runtime:
+        return await runtime.resume("last"), model
+
+
+async def test_finished_tasks_and_calls_are_not_made_again_and_totals_carry_over(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, TaskFinished) and event.task == "survey")
+    done = [row for row in rows(workspace) if row.type == "call_finished"]
+    result, model = await resumed(workspace)
+    assert (result.status, result.answer) == ("done", "the answer")
+    assert len(done) + len(model.asked) == result.usage.calls == 6
+    assert result.cost_usd == pytest.approx(0.06)
+    assert "survey" not in {request.task for request in model.asked}
+    assert {task.id: task.status for task in result.tasks} == dict.fromkeys(("survey", "notes", "brief"), "done")
+
+
+async def test_a_finished_call_inside_an_unfinished_task_is_found_again(workspace: Path) -> None:
+    """The second call of `notes` fails; its first call and the file that it read are on record."""
+
+    def once(request: Request) -> Reply | Exception:
+        broken = request.task == "notes" and request.messages[-1].role == "tool"
+        return RequestRefused("not now") if broken else answering(request)
+
+    async with weft(workspace, ScriptedModel(once)) as runtime:
+        assert (await runtime.run(GOAL)).status == "partial"
+    (workspace / "notes.md").write_text("changed in the meantime", encoding="utf-8")
+    result, model = await resumed(workspace)
+    assert [request.task for request in model.asked] == ["notes", "brief", None]
+    assert "the notes" in model.asked[0].messages[-1].content
+    assert result.status == "done"
+    attempts = {task.id: task.attempts for task in result.tasks}
+    assert attempts == {"survey": 1, "notes": 2, "brief": 1}
+    assert [row.body["error"] for row in rows(workspace) if row.type == "call_failed"] == ["not now"]
+
+
+async def test_skills_that_come_in_between_change_nothing(workspace: Path, request: pytest.FixtureRequest) -> None:
+    request.applymarker(pytest.mark.changes_skills)
+    await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
+    add_skill(
+        workspace, "documenting-apis", "---\nname: documenting-apis\ndescription: Write API documentation.\n---\nx"
+    )
+    result, model = await resumed(workspace)
+    assert result.skills == ("cataloging-apis",)
+    assert all(request.role != "decomposer" for request in model.asked)
+    assert "documenting-apis" not in model.asked[0].tools[0].description
+
+
+async def test_a_run_stopped_by_its_budget_goes_on_with_more(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(answering), max_cost=0.02) as runtime:
+        result = await runtime.run(GOAL)
+    assert result.status == "stopped"
+    result, model = await resumed(workspace, max_cost=0.02)
+    assert (result.status, model.asked) == ("stopped", [])
+    result, model = await resumed(workspace, max_cost=1.0)
+    assert result.status == "done"
+    assert result.usage.calls == 6
+
+
+async def test_a_run_that_is_done_is_given_as_it_is(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        first = await runtime.run(GOAL)
+    result, model = await resumed(workspace)
+    assert result.to_dict() == first.to_dict()
+    assert model.asked == []
+
+
+async def test_who_watches_sees_what_was_done_before(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, TaskFinished) and event.task == "survey")
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.resume("last", record=record)
+    assert isinstance(record.events[0], PlanMade)
+    finished = [event.task for event in record.events if isinstance(event, TaskFinished)]
+    started = [event.task for event in record.events if isinstance(event, TaskStarted)]
+    assert finished.count("survey") == 1
+    assert "survey" not in started
+
+
+async def test_two_processes_never_run_the_same_run(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
+    opened = store(workspace)
+    opened.claim(opened.find("last").run_id, myself())
+    model = ScriptedModel(answering)
+    with pytest.raises(RunHeld):
+        await resumed(workspace, model)
+    assert model.asked == []
+    opened.release(opened.find("last").run_id, myself())
+    opened.close()
+
+
+async def test_an_unknown_run_is_said(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        with pytest.raises(UnknownRun, match="no run 'nope'"):
+            await runtime.resume("nope")
+
+
+async def test_a_journal_that_fails_stops_the_run_before_more_is_spent(workspace: Path) -> None:
+    model = ScriptedModel(answering)
+    async with weft(workspace, model, max_concurrency=1) as runtime:
+        append = runtime.journal.store.append
+
+        def until_planned(*arguments: object) -> None:
+            if len(model.asked) > 1:
+                raise StoreFailed("the disk is full", hint="make room")
+            append(*arguments)  # type: ignore[arg-type]
+
+        runtime.journal.store.append = until_planned  # type: ignore[method-assign, assignment]
+        with pytest.raises(StoreFailed, match="disk is full"):
+            await runtime.run(GOAL)
+    assert len(model.asked) == 2
+
+
+async def test_what_the_journal_says_of_failures_and_retries_stays(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(failing("brief", error=RequestRefused("no")))) as runtime:
+        first = await runtime.run(GOAL)
+    assert first.status == "partial"
+    result, _ = await resumed(workspace, ScriptedModel(failing("brief", error=RequestRefused("no again"))))
+    assert result.status == "partial"
+    result, _ = await resumed(workspace)
+    assert result.status == "done"
+    assert [row.body["error"] for row in rows(workspace) if row.type == "call_failed"] == ["no", "no again"]
+    assert {task.id: task.attempts for task in result.tasks}["brief"] == 3

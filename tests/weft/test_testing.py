@@ -1,0 +1,66 @@
+"""A recorded run as a fixture for tests of others' work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.journal import trace
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, answering, rows, weft
+from weft.testing import Recorded, Unrecorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.changes_skills
+
+
+@pytest.fixture
+async def exported(workspace: Path, tmp_path: Path) -> Path:
+    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    file = tmp_path / "run.jsonl"
+    file.write_text("\n".join(trace.lines(rows(workspace))), encoding="utf-8")
+    return file
+
+
+async def test_recorded_replies_are_served_for_a_goal(workspace: Path, exported: Path) -> None:
+    recorded = Recorded.of(exported, workspace=workspace)
+    result = await recorded.run(recorded.goal)
+    assert (result.status, result.answer) == ("done", "the answer")
+    assert recorded.unrecorded == []
+    assert (await recorded.run(GOAL)).answer == "the answer"
+
+
+async def test_an_unrecorded_request_stops_the_run_and_says_how_it_differs(workspace: Path, exported: Path) -> None:
+    recorded = Recorded.of(exported, workspace=workspace)
+    with pytest.raises(Unrecorded, match="a request of decomposer is not on record; the nearest"):
+        await recorded.run("Something else entirely")
+    assert len(recorded.unrecorded) == 1
+
+
+def test_the_plugin_fails_a_test_whose_requests_are_not_on_record(
+    pytester: pytest.Pytester, workspace: Path, exported: Path
+) -> None:
+    pytester.makeconftest('pytest_plugins = ["weft.testing"]')
+    pytester.makepyfile(
+        f"""
+        import asyncio, contextlib
+
+        def test_good(weft_recorded):
+            recorded = weft_recorded({str(exported)!r}, workspace={str(workspace)!r})
+            assert asyncio.run(recorded.run(recorded.goal)).answer == "the answer"
+
+        def test_bad(weft_recorded):
+            recorded = weft_recorded({str(exported)!r}, workspace={str(workspace)!r})
+            with contextlib.suppress(Exception):
+                asyncio.run(recorded.run("Something else"))
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*requests that are not on record: a request of decomposer*"])

@@ -1,0 +1,48 @@
+"""Plain `weft replay`: a run on the terminal again, as it went."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from weft.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.places import Places
+    from weft.settings import Settings
+
+_LONGEST = 10.0
+
+
+def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -> int:
+    """Print what happened with the time at which it did; with a speed, pause in between as then."""
+    from executor.journal import codec
+    from planner.events import RunFinished, RunStarted
+    from weft import records, traces
+    from weft.cli.progress import describe
+
+    for trace in traces.named(runs, where, settings):
+        capture = records.capture(where, trace.run_id)
+        began = last = None
+        for row in trace.rows():
+            at = datetime.fromisoformat(row.at)
+            began, last = began or at, last or at
+            if speed > 0:
+                time.sleep(min((at - last).total_seconds() / speed, _LONGEST))
+            last = at
+            event = codec.event(row.type, capture.local(row.body))
+            match event:
+                case None:
+                    continue
+                case RunStarted():
+                    output.print_text(f"run {event.run_id}: {event.goal}")
+                case RunFinished():
+                    output.print_text(f"{(at - began).total_seconds():7.1f} s  {event.status}: {event.error or ''}")
+                    output.print_text(event.answer or "(no answer)")
+                case _:
+                    if (text := describe(event)) is not None:
+                        output.print_text(f"{(at - began).total_seconds():7.1f} s  {text}")
+    return 0

@@ -1,0 +1,94 @@
+"""What all commands that carry out runs share: progress, Ctrl-C, the end, the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+from skills.errors import InputError
+from weft.cli import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from executor.ledger import Result
+    from planner.events import Record
+    from weft.cli.options import Voice
+    from weft.run import Weft
+    from weft.stop import Stop
+
+EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
+
+
+class Work(Protocol):
+    """A run to carry out, once it has someone to tell and something to stop it."""
+
+    async def __call__(self, *, record: Record, stop: Stop) -> Result:
+        """Carry it out."""
+
+
+async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
+    """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
+    from weft.cli.progress import progress
+    from weft.stop import Stop
+
+    stop = Stop()
+    _on_interrupt(stop)
+    async with weft:
+        with progress(voice) as record:
+            return await work(record=record, stop=stop)
+
+
+def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = None) -> int:
+    """Print how a run ended, and where it can be taken up again the command for it; gives the exit status."""
+    from weft.cli import answer
+
+    if target is not None and result.answer is not None:
+        try:
+            target.write_text(result.answer + "\n", encoding="utf-8")
+        except OSError as error:
+            output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
+            target = None
+    if voice.as_json:
+        output.print_json(result.to_dict())
+    else:
+        answer.show(result, target, quiet=voice.quiet)
+    if result.status in ("interrupted", "stopped", "failed", "partial"):
+        done = sum(task.status == "done" for task in result.tasks)
+        output.say(f"Kept: {done} of {len(result.tasks)} tasks and {result.usage.calls} calls. Go on with:")
+        output.say(f"  {_command(result, workspace)}")
+    return EXIT[result.status]
+
+
+def writable(target: Path | None) -> None:
+    """Find out before anything is spent whether the answer can be kept."""
+    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+        raise InputError(
+            f"-o {target}: there is no folder for it" if not target.is_dir() else f"-o {target} is a folder"
+        )
+
+
+def _command(result: Result, workspace: Path) -> str:
+    parts = ["weft", "resume", result.run_id]
+    if str(workspace) != ".":
+        parts += ["--workspace", str(workspace)]
+    if result.journal and str(workspace.resolve()) not in result.journal:
+        parts += ["--journal", result.journal]
+    return shlex.join(parts)
+
+
+def _on_interrupt(stop: Stop) -> None:
+    """The first Ctrl-C ends the run cleanly; a second one ends the program at once."""
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        stop.set()
+        loop.remove_signal_handler(signal.SIGINT)
+        output.say("\nstopping … (Ctrl-C again to stop at once)")
+
+    if sys.platform != "win32":
+        loop.add_signal_handler(signal.SIGINT, first)
+        loop.add_signal_handler(signal.SIGTERM, first)

@@ -1,0 +1,48 @@
+"""`weft resume`: a run that stopped goes on where it stood."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft.cli import options, reach
+from weft.cli.options import Voice
+
+
+@click.command(short_help="Go on with a run that was stopped, killed or failed.")
+@click.argument("run", default="last")
+@options.models
+@click.option("--max-concurrency", type=int, help="Tasks that run at a time.")
+@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@options.journal
+@options.common
+def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
+    """Go on with RUN (an id, the beginning of one, or `last`) after a crash, Ctrl-C, a budget's end or failed tasks.
+
+    What was finished is not done again, and no finished call is paid again. The run's own settings hold; those given
+    here count instead.
+
+    \b
+    Examples:
+      weft resume
+      weft resume 20261115T0213 --max-cost 2
+
+    Exit status: as for `weft run`.
+    """
+    from weft import records
+    from weft.models import provider
+    from weft.run import Weft
+
+    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    reach.writable(target)
+    where = options.places(workspace)
+    now = options.settings(where, rest, quiet=voice.quiet).settings
+    recorded = records.begun(records.kept(where, now), run)
+    provider.preload()
+    weft = Weft(workspace, records.settings_of(recorded.settings, now, rest))
+    result = asyncio.run(reach.carried(weft, voice, partial(weft.resume, recorded.run_id)))
+    return reach.shown(result, voice, workspace, target)

@@ -1,0 +1,205 @@
+"""`weft trace`: look at recorded runs, compare them, take them elsewhere, and forget them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options, output
+
+if TYPE_CHECKING:
+    from executor.journal.store import Store
+    from weft.places import Places
+    from weft.settings import Settings
+
+
+@click.group(short_help="Look at recorded runs, compare, export, import and prune them.")
+def trace() -> None:
+    """Look at recorded runs, compare them, take them elsewhere, and forget them. No model is asked."""
+
+
+def _opened(workspace: Path, journal: str | None) -> tuple[Places, Settings, Store]:
+    from weft import records
+
+    where = options.places(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    return where, settings, records.kept(where, settings)
+
+
+@trace.command("list", short_help="The runs there are, newest first.")
+@click.option("--limit", type=int, help="At most this many (default: 50 on a terminal, all with --json).")
+@options.journal
+@options.common
+def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, **_: Any) -> int:
+    """List the runs of this workspace, newest first."""
+    store = _opened(workspace, journal)[2]
+    runs = store.summaries(limit if limit or as_json else 50)
+    if as_json:
+        output.print_json([run.to_dict() for run in runs])
+        return 0
+    for run in runs:
+        cost = "      ?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
+        seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
+        goal = " ".join(run.goal.split())[:60]
+        output.print_text(f"{run.run_id}  {run.status:<13} {run.tasks:>4} tasks {seconds:>9} {cost:>8}  {goal}")
+    return 0
+
+
+@trace.command("show", short_help="One run: its graph, its time, its critical path.")
+@click.argument("run", default="last")
+@click.option("--task", metavar="ID", help="Show this task's prompts and replies in full; (plan) and (synthesis) too.")
+@options.journal
+@options.common
+def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as_json: bool, **_: Any) -> int:
+    """Show RUN (an id, the beginning of one, or `last`): who waited for whom, retries, tokens, cost, and why."""
+    from weft.cli import drawing
+    from weft.timeline import TYPES, timeline
+
+    store = _opened(workspace, journal)[2]
+    run_id = store.find(run).run_id
+    if task is None:
+        view = timeline(store.rows(run_id, types=TYPES))
+        if as_json:
+            output.print_json(view.to_dict())
+        else:
+            output.print_text(drawing.drawn(view))
+        return 0
+    role = {"(plan)": "decomposer", "(synthesis)": "synthesis"}.get(task)
+    rows = [
+        row for row in store.rows(run_id, task=None if role else task) if role is None or row.body.get("role") == role
+    ]
+    if not rows:
+        raise InputError(f"run {run_id} has no task {task!r}", hint="`weft trace show` lists its tasks")
+    if as_json:
+        output.print_json([row.to_dict() for row in rows])
+    else:
+        output.print_text("\n".join(drawing.in_full(rows)))
+    return 0
+
+
+@trace.command("diff", short_help="Two runs side by side.")
+@click.argument("a")
+@click.argument("b")
+@options.journal
+@options.common
+def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+    """Compare runs A and B (ids or exported files): selection, plan, inputs, outputs, tokens, time."""
+    from weft import traces
+    from weft.timeline import TYPES, timeline
+    from weft.tracediff import compare
+
+    where = options.places(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    views = [timeline(one.rows(TYPES)) for name in (a, b) for one in list(traces.named([name], where, settings))[:1]]
+    found = list(compare(*views))
+    if as_json:
+        output.print_json([one.to_dict() for one in found])
+        return 0
+    for one in found:
+        values = "" if one.what.startswith(("output", "line", "plan")) else f": {one.a} → {one.b}"
+        output.print_text(f"{one.where}  {one.what}{values}")
+    if not found:
+        output.print_text("nothing differs")
+    return 0
+
+
+@trace.command("export", short_help="Write runs as JSON lines, as a page, or to OpenTelemetry.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--all", "everything", is_flag=True, help="All runs.")
+@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write to this file, not to stdout.")
+@click.option("--html", is_flag=True, help="One self-contained page instead of JSON lines.")
+@click.option("--otlp", is_flag=True, help="Send spans to OTEL_EXPORTER_OTLP_ENDPOINT (http://localhost:4318).")
+@click.option("--content", is_flag=True, help="With --otlp: send prompts and replies too.")
+@options.journal
+@options.common
+def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal: str | None, **rest: Any) -> int:
+    """Write RUNs (default: the last) as portable JSON lines, one event a line, to stdout or a file.
+
+    \b
+    Examples:
+      weft trace export last -o run.jsonl
+      weft trace export --html last -o run.html
+      weft trace export --otlp last
+    """
+    _where, _, store = _opened(workspace, journal)
+    ids = [run.run_id for run in store.summaries()] if rest["everything"] else []
+    ids = ids or [store.find(run).run_id for run in runs or ("last",)]
+    if rest["otlp"]:
+        from weft import otlp
+
+        for run_id in ids:
+            sent = otlp.send(store.rows(run_id), content=rest["content"])
+            output.say(f"{run_id}: {sent} spans sent")
+        return 0
+    with ExitStack() as stack:
+        file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
+        if rest["html"]:
+            from weft import page
+
+            file.write(page.render([list(store.rows(run_id)) for run_id in ids]))
+            return 0
+        from executor.journal import trace as traces
+
+        for run_id in ids:
+            for line in traces.lines(store.rows(run_id)):
+                file.write(line + "\n")
+    return 0
+
+
+@trace.command("import", short_help="Take exported runs into this journal.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.journal
+@options.common
+def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+    """Take runs from exported FILES into this workspace's journal; a run that is there already is refused."""
+    from weft import records, transfer
+
+    where = options.places(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    journal_of_runs = records.opened(where, settings)
+    try:
+        taken = [run for file in files for run in transfer.take(file, journal_of_runs.store, where)]
+    finally:
+        journal_of_runs.close()
+    if as_json:
+        output.print_json(taken)
+    else:
+        output.print_text(f"{len(taken)} runs imported: {', '.join(taken)}")
+    return 0
+
+
+@trace.command("prune", short_help="Forget runs.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--older-than", type=float, metavar="DAYS", help="Runs that began more than this many days ago.")
+@click.option("--keep", type=int, metavar="N", help="All but the newest N.")
+@click.option("--dry-run", is_flag=True, help="Only say which.")
+@options.journal
+@options.common
+def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_json: bool, **rest: Any) -> int:
+    """Forget RUNs, old ones, or all but the newest, with their artifacts; one that is running is left alone."""
+    from weft import transfer
+
+    where, _, store = _opened(workspace, journal)
+    ids = {store.find(run).run_id for run in runs}
+    if not runs and rest["older_than"] is None and rest["keep"] is None:
+        raise InputError("nothing says which runs to forget", hint="name runs, or give --older-than DAYS or --keep N")
+    day = datetime.now(UTC) - timedelta(days=rest["older_than"] or 0)
+    chosen = []
+    for place, run in enumerate(store.summaries()):
+        old = rest["older_than"] is not None and datetime.fromisoformat(run.started) < day
+        surplus = rest["keep"] is not None and place >= rest["keep"]
+        if run.status != "running" and (run.run_id in ids or old or surplus):
+            chosen.append(run.run_id)
+    if not rest["dry_run"]:
+        transfer.forget(chosen, store, where)
+    if as_json:
+        output.print_json(chosen)
+    else:
+        output.print_text(f"{len(chosen)} runs {'would be ' if rest['dry_run'] else ''}forgotten")
+    return 0

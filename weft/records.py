@@ -1,0 +1,127 @@
+"""Between a run and its record: where the journal is, how a goal is written down, and how it is read back."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import weft
+from executor.artifacts import Artifacts, make_home
+from executor.journal import codec
+from executor.journal.capture import Capture
+from executor.journal.errors import BadStore, UnknownRun
+from executor.journal.journal import Journal
+from executor.journal.roots import NamedRoots
+from executor.journal.secrets import Secrets
+from executor.journal.store import normal, open_store, url_of
+from planner.events import RunStarted
+from skills.locations import locations
+from weft.goal import Goal
+from weft.pursuit import today
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from executor.journal.past import Past
+    from executor.journal.store import Store
+    from weft.places import Places
+
+# What belongs to where a run is carried out, not to the run.
+_OF_THE_PLACE = frozenset({"journal", "api_base", "unsafe_tools"})
+
+
+def url(places: Places, settings: Settings) -> str:
+    """Where the journal is: as set, else in the workspace."""
+    if settings.journal:
+        return normal(settings.journal, Path.cwd())
+    return url_of(places.agents / "journal.sqlite")
+
+
+def opened(places: Places, settings: Settings) -> Journal:
+    """The journal, made where there is none; says at once where it cannot be written."""
+    if not settings.journal:
+        try:
+            make_home(places.agents)
+        except OSError as error:
+            raise BadStore(
+                f"{places.agents} cannot be written: {error.strerror or error}",
+                hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
+            ) from error
+    return Journal(url(places, settings))
+
+
+def kept(places: Places, settings: Settings) -> Store:
+    """The store of earlier runs, for looking only."""
+    return open_store(url(places, settings), create=False)
+
+
+def begun(store: Store, run: str) -> RunStarted:
+    """The first event of a stored run."""
+    summary = store.find(run)
+    for row in store.rows(summary.run_id, types=("run_started",)):
+        event = codec.event(row.type, row.body)
+        if isinstance(event, RunStarted):
+            return event
+    raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+
+
+def capture(places: Places, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
+    """How this run's texts are written down: which folders have names, and what must not be written."""
+    run = Artifacts.of(places.workspace, run_id).folder.parent
+    return Capture(NamedRoots.of(run, places.workspace, _roots(places, env)), Secrets.of(env))
+
+
+def started(
+    run_id: str, goal: Goal, places: Places, settings: Settings, *, parent: str | None = None, date: str = ""
+) -> RunStarted:
+    """The first event of a run."""
+    return RunStarted(
+        run_id=run_id,
+        goal=goal.text,
+        workspace=str(places.workspace),
+        settings=plain(settings),
+        date=date or today(),
+        asked_skills=goal.skills,
+        files=tuple(str(path) for path in goal.files),
+        answers=goal.answers,
+        parent=parent,
+        versions={"weft": weft.__version__, "python": platform.python_version()},
+    )
+
+
+def goal_of(past: Past) -> Goal:
+    """The goal as it was given then; its files may be gone by now."""
+    begun = past.started
+    if begun is None:
+        raise UnknownRun("the record has no beginning", hint="export the whole run")
+    plan = past.planned.plan if past.planned is not None and past.planned.attempts == 0 else None
+    files = tuple(Path(path) for path in begun.files)
+    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
+
+
+def plain(settings: Settings) -> dict[str, Any]:
+    """The settings that were set, as plain values."""
+    defaults = asdict(Settings())
+    return {key: value for key, value in asdict(settings).items() if value != defaults[key]}
+
+
+def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
+    """The settings for going on with a run: as recorded, save what belongs to the place and what is asked for now."""
+    names = {one.name for one in fields(Settings)} - _OF_THE_PLACE
+    then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
+    own = {name: getattr(now, name) for name in _OF_THE_PLACE}
+    asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
+    return replace(Settings(), **{**then, **own, **asked})
+
+
+def _roots(places: Places, env: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    counts: dict[str, int] = {}
+    for location in locations(places.workspace, env=env, home=Path.home()):
+        if not location.path.is_relative_to(places.workspace):
+            counts[location.source] = counts.get(location.source, 0) + 1
+            yield f"{location.source}-skills-{counts[location.source]}", location.path
+    yield "home", Path.home()

@@ -1,0 +1,104 @@
+"""Strict replay: the same walk as a run's, with the recorded replies, date and tool results, and no call at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from executor.artifacts import Artifacts
+from executor.journal.past import Past
+from executor.ledger import Ledger
+from executor.replay import Drift, Played, Tape, TapeMemory, reused
+from planner.errors import CutOff
+from planner.events import PlanMade, RunFinished, RunStarted
+from skills.errors import InputError, WeftError
+from weft import records
+from weft.models.cast import profile_of
+from weft.pursuit import Pursuit
+from weft.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from executor.journal.row import Row
+    from executor.ledger import Result
+    from planner.events import Event, Record
+    from planner.model import Role
+    from planner.profile import Profile
+    from weft.places import Places
+    from weft.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """How a replay went: the run's result as it is today, and all that differs from the record."""
+
+    result: Result
+    drift: tuple[Drift, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The replay as `--json` has it."""
+        return self.result.to_dict() | {"drift": [one.to_dict() for one in self.drift]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """Which recorded model plays which role."""
+
+    settings: Settings
+    tape: Tape
+    memory: TapeMemory
+
+    def playing(self, role: Role) -> Played:
+        return self.named(self._name(role))
+
+    def named(self, name: str) -> Played:
+        return Played(name, self.tape, self.memory)
+
+    def profile(self, role: Role) -> Profile:
+        return profile_of(self._name(role))
+
+    def _name(self, role: Role) -> str:
+        return str(getattr(self.settings, role, None) or self.settings.model or "recorded")
+
+
+async def strict(
+    rows: Iterable[Row], places: Places, settings: Settings, *, journal: str | None = None, record: Record | None = None
+) -> Replay:
+    """Run a recorded run again, as it would be today, and say what differs."""
+    rows = list(rows)
+    if not rows:
+        raise InputError("the record is empty", hint="name a run that `weft trace list` shows, or an exported trace")
+    capture = records.capture(places, rows[0].run_id)
+    past = Past.of(rows, capture)
+    goal = records.goal_of(past)
+    begun: RunStarted = past.started  # type: ignore[assignment]  # goal_of has seen that it is there
+    in_force = records.settings_of(begun.settings, settings, {})
+    tape, ledger = Tape(past, capture), Ledger()
+
+    def note(event: Event) -> None:
+        ledger.note(event)
+        tape.note(event)
+        if record is not None:
+            record(event)
+        if isinstance(event, PlanMade):
+            for one in reused(past):
+                note(one)
+
+    memory = TapeMemory.of(tape, note)
+    artifacts = Artifacts(Artifacts.of(places.workspace, begun.run_id).folder, written=False)
+    cast = _Cast(in_force, tape, memory)
+    pursuit = Pursuit(goal, Surroundings(places, in_force), cast, memory, artifacts, begun.date)
+    note(begun)
+    note(await _walked(pursuit, past))
+    return Replay(ledger.result(journal), tuple(tape.drift))
+
+
+async def _walked(pursuit: Pursuit, past: Past) -> RunFinished:
+    try:
+        return await pursuit.walk()
+    except CutOff:
+        return past.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
+    except WeftError as error:
+        message = error.message if error.code == "NO_PLAN" else str(error)
+        return RunFinished("failed", error=message)

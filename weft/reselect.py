@@ -1,0 +1,86 @@
+"""Selection again: what recorded goals would select today, a regression test for a library of skills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from executor.journal import codec
+from planner.events import RunStarted, SkillsSelected
+from skills import detectors
+from skills.detector import Selection
+from skills.index import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from executor.journal.row import Row
+    from skills.detector import SkillDetector
+    from skills.skill import Skill
+    from weft.surroundings import Surroundings
+
+_NOTICEABLE = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Reselection:
+    """A goal's selection then and now, best first."""
+
+    run_id: str
+    goal: str
+    then: tuple[Selection, ...]
+    now: tuple[Selection, ...]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether a skill was added, dropped or moved; a changed score alone is none."""
+        return [one.name for one in self.then] != [one.name for one in self.now]
+
+    @property
+    def scores(self) -> list[tuple[str, float, float]]:
+        """The skills whose score changed: name, then, now."""
+        before = {one.name: one.score for one in self.then}
+        return [
+            (one.name, before[one.name], one.score)
+            for one in self.now
+            if one.name in before and abs(one.score - before[one.name]) >= _NOTICEABLE
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as `--json` has it."""
+        then, now = [one.name for one in self.then], [one.name for one in self.now]
+        return {
+            "run_id": self.run_id,
+            "goal": self.goal,
+            "then": then,
+            "now": now,
+            "added": [name for name in now if name not in then],
+            "dropped": [name for name in then if name not in now],
+            "scores": [{"name": name, "then": was, "now": is_now} for name, was, is_now in self.scores],
+        }
+
+
+def reselect(
+    runs: Iterable[list[Row]], surroundings: Surroundings, *, detector: str | None = None
+) -> Iterator[Reselection]:
+    """Select for each recorded goal again, with the detector of then, or another."""
+    skills = surroundings.shelf.skills()
+    known: dict[str, SkillDetector] = {}
+    for rows in runs:
+        events = [codec.event(row.type, row.body) for row in rows]
+        begun = next((event for event in events if isinstance(event, RunStarted)), None)
+        chosen = next((event for event in events if isinstance(event, SkillsSelected)), None)
+        if begun is None or chosen is None:
+            continue  # it ended before anything was selected
+        name = detector or chosen.detector
+        if name not in known:
+            known[name] = detectors.detector(name, cache=cache_folder(surroundings.places.workspace))
+        now = _selected(begun, known[name], skills)
+        yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
+
+
+def _selected(begun: RunStarted, detector: SkillDetector, skills: Sequence[Skill]) -> tuple[Selection, ...]:
+    there = {skill.name for skill in skills}
+    asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in there]
+    found = detector.detect(begun.goal, skills)
+    return (*asked, *(one for one in found if one.name not in begun.asked_skills))

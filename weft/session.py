@@ -1,0 +1,133 @@
+"""A run in this process, from its first event to its last: recorded, held against others, stopped when asked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from executor.artifacts import Artifacts
+from executor.journal.errors import StoreFailed
+from executor.journal.past import Past
+from executor.memory import Memory
+from planner.errors import BudgetSpent, ModelError, PlanError
+from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from weft.choose import LOCAL_NOTICE
+from weft.models.budget import ASSUMED_PRICE, Budget
+from weft.models.cast import Cast, is_local
+from weft.pursuit import Pursuit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from executor.journal.journal import Journal
+    from executor.journal.log import Log
+    from executor.ledger import Result
+    from planner.events import Record
+    from weft.goal import Goal
+    from weft.models.cast import Open
+    from weft.stop import Stop
+    from weft.surroundings import Surroundings
+
+
+@dataclass(slots=True)
+class Session:
+    """One run. `reused` are outputs taken from elsewhere: (output, where from) by task."""
+
+    goal: Goal
+    surroundings: Surroundings
+    open_model: Open
+    journal: Journal
+    log: Log
+    opening: RunStarted | RunResumed
+    date: str
+    past: Past = field(default_factory=Past)
+    reused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    watcher: Record | None = None
+
+    def note(self, event: Event) -> None:
+        """An event happened."""
+        self.past.ledger.note(event)
+        self.log.record(event)
+        if self.watcher is not None:
+            self.watcher(event)
+        if isinstance(event, PlanMade):
+            for task, (output, source) in self.reused.items():
+                self.note(TaskReused(task, output, source))
+
+    async def carry_out(self, stop: Stop) -> Result:
+        """Run it to its end. Raises where it cannot even be begun."""
+        self._remind()
+        self.note(self.opening)
+        if is_local(self.surroundings.settings.model or ""):
+            self.note(Warned(LOCAL_NOTICE))
+        await self.log.settle()  # nothing is spent before the journal has shown that it can be written
+        if isinstance(self.opening, RunStarted):  # one that is taken up again was held before it was read
+            self.journal.hold(self.log.run_id)
+        began = time.monotonic()
+        try:
+            end = await self._until_stopped(self._pursuit(), stop)
+        except Exception as error:
+            await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began))
+            raise
+        await self._finish(replace(end, seconds=time.monotonic() - began))
+        return self.past.ledger.result(self.journal.url)
+
+    async def _finish(self, end: RunFinished) -> None:
+        self.note(end)
+        try:
+            await self.log.settle()
+        except StoreFailed as error:
+            if self.watcher is not None:
+                self.watcher(Warned(f"the end of the run is not on record: {error.message}"))
+        with suppress(StoreFailed):
+            self.journal.release(self.log.run_id)
+
+    def _remind(self) -> None:
+        """Tell whoever watches a run that is taken up again what was done before."""
+        if self.watcher is None or self.past.planned is None:
+            return
+        self.watcher(PlanMade(self.past.planned.plan, self.past.planned.attempts))
+        for finished in self.past.tasks.values():
+            if finished.status == "done":
+                self.watcher(finished)
+
+    def _pursuit(self) -> Pursuit:
+        settings, ledger = self.surroundings.settings, self.past.ledger
+        memory = Memory(self.note, self.log.capture, self.log.settle, self.past.finished)
+        spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
+        budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
+        cast = Cast(settings, memory, budget, self.open_model)
+        artifacts = Artifacts.of(self.surroundings.places.workspace, self.log.run_id)
+        return Pursuit(self.goal, self.surroundings, cast, memory, artifacts, self.date, self.past)
+
+    async def _until_stopped(self, pursuit: Pursuit, stop: Stop) -> RunFinished:
+        work = asyncio.ensure_future(pursuit.walk())
+        stopped = asyncio.ensure_future(stop.wait())
+        limit = self.surroundings.settings.timeout
+        try:
+            await asyncio.wait({work, stopped}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+            if not work.done():
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+        if work.cancelled():
+            late = RunFinished("stopped", error=f"stopped after --timeout {limit:g} s" if limit else None)
+            return RunFinished("interrupted", error="interrupted") if stop.is_set() else late
+        return _ended(work)
+
+
+def _ended(work: asyncio.Future[RunFinished]) -> RunFinished:
+    try:
+        return work.result()
+    except BudgetSpent as spent:
+        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}")
+    except PlanError as error:
+        return RunFinished("failed", error=error.message)
+    except ModelError as error:
+        if error.exit_status == 4:
+            raise
+        return RunFinished("failed", error=str(error))

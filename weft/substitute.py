@@ -1,0 +1,47 @@
+"""A skill in another's place, for one run: to try a new version before it is installed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from skills import frontmatter
+from skills.context import read_all
+from skills.errors import InputError
+from skills.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from skills.skill import Skill
+
+
+class Substituting(Registry):
+    """A registry in which some names lead to other files."""
+
+    def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
+        super().__init__(workspace, **options)
+        self._files = {name: _file(name, path) for name, path in files.items()}
+
+    def _settle(self) -> None:
+        super()._settle()
+        for name, path in self._files.items():
+            if name not in self._active:
+                raise InputError(f"--use {name}={path}: there is no skill {name!r} to take the place of")
+            self._active[name] = _instead(self._active[name], path)
+        self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
+
+
+def _file(name: str, path: Path) -> Path:
+    file = (path / "SKILL.md" if path.is_dir() else path).absolute()
+    if not file.is_file():
+        raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")
+    return file
+
+
+def _instead(skill: Skill, path: Path) -> Skill:
+    parsed = frontmatter.parse(frontmatter.decode(read_all(path)), path, folder=path.parent.name)
+    if parsed.broken is not None:
+        raise InputError(f"--use {skill.name}={path}: {parsed.broken}")
+    return replace(skill, description=parsed.description, path=path, base_dir=path.parent, model=parsed.model)

@@ -1,0 +1,155 @@
+"""For tests of work built on weft: a recorded run is a fixture.
+
+Put `pytest_plugins = ["weft.testing"]` into a conftest.py. Then
+
+    async def test_the_report_is_written(weft_recorded):
+        runtime = weft_recorded("tests/runs/report.jsonl", workspace=".")
+        result = await runtime.run(runtime.goal)
+        assert result.answer.startswith("# Report")
+
+runs the goal with the replies on record (`weft trace export RUN -o FILE` writes such a file), without a model or a
+network. A request that is not on record fails the test and says where it differs from the nearest one that is.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from executor.difference import of_messages
+from executor.journal import trace
+from executor.journal.past import Past
+from executor.journal.store import url_of
+from executor.memory import Memory
+from planner.errors import Halted, ModelError
+from weft import records
+from weft.places import Places
+from weft.run import Weft
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from executor.ledger import Result
+    from planner.events import Record
+    from planner.model import Reply, Request
+    from weft.goal import Goal
+
+__all__ = ["Recorded", "Unrecorded", "weft_recorded"]
+
+
+class Unrecorded(Halted):
+    """A request has no reply on record."""
+
+    code = "UNRECORDED"
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A runtime that answers from recorded runs. `goal` is the first run's; `unrecorded` are requests not answered."""
+
+    pasts: list[Past]
+    places: Places
+    memory: Memory
+    journal: Path
+    unrecorded: list[str] = field(default_factory=list)
+    _asked: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, *files: Path | str, workspace: Path | str = ".", journal: Path | None = None) -> Recorded:
+        """The runs in some files; what is run with them is written to another journal than the workspace's."""
+        places = Places.of(Path(workspace), os.environ)
+        pasts, capture = [], None
+        for file in files:
+            rows = list(trace.read(Path(file)))
+            for run_id in dict.fromkeys(row.run_id for row in rows):
+                capture = records.capture(places, run_id)
+                pasts.append(Past.of((row for row in rows if row.run_id == run_id), capture))
+        if capture is None:
+            raise ValueError("no recorded run was given; export one with weft trace export")
+        target = journal or Path(tempfile.mkdtemp(prefix="weft-")) / "journal.sqlite"
+        return cls(pasts, places, Memory(_unheard, capture), target)
+
+    @property
+    def goal(self) -> Goal:
+        """The goal of the first recorded run, as it was given."""
+        return records.goal_of(self.pasts[0])
+
+    @property
+    def name(self) -> str:
+        """The name of the recorded model."""
+        return self.settings.model or "recorded"
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the first recorded run, with a journal of its own."""
+        begun = self.pasts[0].started
+        recorded = begun.settings if begun is not None else {}
+        return records.settings_of(recorded, Settings(journal=url_of(self.journal)), {})
+
+    async def run(self, goal: Goal | str, *, record: Record | None = None) -> Result:
+        """Reach a goal with the replies on record; raises Unrecorded where one is missing."""
+        async with Weft(self.places.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
+            return await weft.run(goal, record=record, date=self._date)
+
+    def reply(self, request: Request, name: str) -> Reply:
+        """The reply on record to a request."""
+        key = self.memory.request_hash(request, name)
+        self._asked[key] += 1
+        for past in self.pasts:
+            # A request that is made more often than it was recorded gets the last reply again.
+            for number in range(self._asked[key], 0, -1):
+                if (reply := past.finished.replies.get(f"{key}#{number}")) is not None:
+                    return reply
+                if (failed := past.failed.get(f"{key}#{number}")) is not None:
+                    raise ModelError(failed.error)
+        raise self._missing(request)
+
+    @property
+    def _date(self) -> str:
+        begun = self.pasts[0].started
+        return begun.date if begun is not None else ""
+
+    def _missing(self, request: Request) -> Unrecorded:
+        whose = f"task {request.task!r}" if request.task else request.role
+        calls = [call for past in self.pasts for call in past.calls]
+        near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
+        how = f"the nearest on record differs: {of_messages(near[0], request, self.memory.capture)}" if near else ""
+        what = f"a request of {whose} is not on record" + (f"; {how}" if how else "; nothing of it is")
+        self.unrecorded.append(what)
+        return Unrecorded(what, hint="record the run again, or mend what changed the prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    name: str
+    recorded: Recorded
+
+    async def complete(self, request: Request) -> Reply:
+        return self.recorded.reply(request, self.name)
+
+
+@pytest.fixture
+def weft_recorded(tmp_path: Path) -> Iterator[Callable[..., Recorded]]:
+    """Opens recorded runs; the test fails where a request was not on record."""
+    opened: list[Recorded] = []
+
+    def open_runs(*files: Path | str, workspace: Path | str = ".") -> Recorded:
+        journal = tmp_path / f"weft-{len(opened)}.sqlite"
+        opened.append(Recorded.of(*files, workspace=workspace, journal=journal))
+        return opened[-1]
+
+    yield open_runs
+    missing = [what for one in opened for what in one.unrecorded]
+    if missing:
+        pytest.fail("requests that are not on record: " + "; ".join(missing), pytrace=False)
+
+
+def _unheard(event: Any) -> None:
+    """Nothing is recorded here: the run has its own journal."""

@@ -1,0 +1,67 @@
+"""Recorded runs wherever they are: in the journal by id, or in exported files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.journal import trace
+from weft import records
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from executor.journal.row import Row
+    from executor.journal.store import Store
+    from weft.places import Places
+    from weft.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recorded run; its rows are read when they are asked for."""
+
+    run_id: str
+    source: Store | Path
+
+    @property
+    def journal(self) -> str | None:
+        """The journal that holds it; None for a file."""
+        return None if isinstance(self.source, Path) else self.source.url
+
+    def rows(self, types: Collection[str] = ()) -> Iterator[Row]:
+        """Its rows in order, or those of some types."""
+        if isinstance(self.source, Path):
+            return (row for row in trace.read(self.source, types) if row.run_id == self.run_id)
+        return self.source.rows(self.run_id, types=types)
+
+
+def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[Trace]:
+    """The runs that ids and file names stand for; a file may hold several."""
+    store: Store | None = None
+    for name in runs:
+        path = Path(name)
+        if path.suffix == ".jsonl" or path.is_file():
+            beginnings = trace.read(path, ("run_started",))
+            yield from (Trace(run_id, path) for run_id in dict.fromkeys(row.run_id for row in beginnings))
+            continue
+        store = store or records.kept(places, settings)
+        yield Trace(store.find(name).run_id, store)
+
+
+def selections(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[list[Row]]:
+    """Each run's beginning and selection; of all runs in the journal where none is named."""
+    types = ("run_started", "skills_selected")
+    if not runs:
+        rows = records.kept(places, settings).rows_of_all(types)
+        yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
+        return
+    for name in runs:
+        path = Path(name)
+        if path.suffix == ".jsonl" or path.is_file():
+            rows = trace.read(path, types)
+            yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
+        else:
+            yield from (list(one.rows(types)) for one in named([name], places, settings))
