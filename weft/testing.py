@@ -96,7 +96,10 @@ class Recorded:
     async def run(self, goal: Goal | str, *, record: Record | None = None) -> Result:
         """Reach a goal with the replies on record; raises Unrecorded where one is missing."""
         async with Weft(self.places.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
-            return await weft.run(goal, record=record, date=self._date)
+            session = weft.session(goal, record, date=self._date)
+            for past in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
+                session.past.finished.envelopes.update(past.finished.envelopes)
+            return await session.carry_out(Stop())
 
     def reply(self, request: Request, name: str) -> Reply:
         """The reply on record to a request."""
