@@ -1,4 +1,4 @@
-"""How long finding skills takes, against merely reading their files: `python bench/discovery.py FOLDER [COUNT]`.
+"""How long finding skills takes, against merely reading their files: `python -m bench.discovery FOLDER [COUNT]`.
 
 FOLDER holds SKILL.md files at any depth; they are copied, over and over and each under a name of its own, into a
 workspace of COUNT skills (5,000).
@@ -69,5 +69,5 @@ def main(folder: Path, count: int) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
-        sys.exit("usage: python bench/discovery.py FOLDER [COUNT]")
+        sys.exit("usage: python -m bench.discovery FOLDER [COUNT]")
     main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 5_000)

@@ -28,8 +28,8 @@ class Shelf:
     def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(places.workspace)
         self._detector = settings.detector
-        options = {"strict": settings.strict_skills, "cache": self._cache}
-        self.registry = Substituting(places.workspace, use, **options) if use else Registry(places.workspace, **options)
+        make = partial(Substituting, files=use) if use else Registry
+        self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
 
     @cached_property
     def detector(self) -> SkillDetector:

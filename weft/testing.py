@@ -32,6 +32,7 @@ from weft import records
 from weft.places import Places
 from weft.run import Weft
 from weft.settings import Settings
+from weft.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
