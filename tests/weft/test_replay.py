@@ -97,9 +97,9 @@ async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: 
 
 
 async def test_a_skill_that_is_gone_ends_the_replay_without_an_answer(
-    workspace: Path, recorded: list[Row], skill: Path
+    workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.rmtree(skill.parent)
+    monkeypatch.setenv("SKILL_CATALOGING_APIS_ENABLED", "false")
     replay = await replayed(workspace, recorded)
     assert any("skill 'cataloging-apis' is not in the listing any more" in one.what for one in replay.drift)
     assert any("not on record" in one.what for one in replay.drift)
@@ -155,18 +155,22 @@ def reselected(workspace: Path, recorded: list[Row]) -> list[dict[str, object]]:
     return [one.to_dict() | {"drifted": one.drifted} for one in reselect([picked], surroundings)]
 
 
-def test_selection_again_says_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
+def test_selection_again_says_what_is_added_and_dropped(
+    workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (same,) = reselected(workspace, recorded)
     assert same["then"] == same["now"] == ["cataloging-apis"]
     assert (same["added"], same["dropped"], same["drifted"]) == ([], [], False)
-    shutil.rmtree(skill.parent)
+    monkeypatch.setenv("SKILL_CATALOGING_APIS_ENABLED", "false")
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
     (other,) = reselected(workspace, recorded)
     assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], ["cataloging-apis"], True)
 
 
 def test_a_changed_score_is_reported_but_no_drift(workspace: Path, recorded: list[Row], skill: Path) -> None:
-    skill.write_text(skill.read_text(encoding="utf-8").replace("Write API doc", "API doc"), encoding="utf-8")
+    skill.write_text(
+        skill.read_text(encoding="utf-8").replace("Write API documentation", "API notes"), encoding="utf-8"
+    )
     (one,) = reselected(workspace, recorded)
     assert not one["drifted"]
     assert one["scores"]
