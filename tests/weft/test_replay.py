@@ -169,7 +169,8 @@ def test_selection_again_says_what_is_added_and_dropped(
 
 def test_a_changed_score_is_reported_but_no_drift(workspace: Path, recorded: list[Row], skill: Path) -> None:
     skill.write_text(
-        skill.read_text(encoding="utf-8").replace("Write API documentation", "API notes"), encoding="utf-8"
+        skill.read_text(encoding="utf-8").replace("Write API documentation.", "Write API documentation and more."),
+        encoding="utf-8",
     )
     (one,) = reselected(workspace, recorded)
     assert not one["drifted"]
