@@ -70,6 +70,7 @@ class Surroundings:
 
     def _catalogue(self, goal: Goal) -> Catalogue:
         skills = self.shelf.skills()
+        tools = self.toolshed.tools()
         selections = self.shelf.select(goal.text, goal.skills, skills)
         ordered = self._ordered(goal, selections, skills)
         names = [selection.name for selection in selections]
@@ -77,15 +78,18 @@ class Surroundings:
             skills=tuple(ordered),
             selections=tuple(selections),
             skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ)),
-            tool_listing=tool_listing.render(list(self.toolshed.tools().values())),
-            known=self.known(),
+            tool_listing=tool_listing.render(list(tools.values())),
+            known=self._known(skills, tools),
             warnings=tuple(summary(self.shelf.registry.warnings)),
         )
 
     def known(self) -> Known:
         """What a plan may use."""
-        tools = {name: tool.parameters for name, tool in self.toolshed.tools().items()}
-        return Known([skill.name for skill in self.shelf.skills()], tools, self.settings.max_tasks)
+        return self._known(self.shelf.skills(), self.toolshed.tools())
+
+    def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool]) -> Known:
+        parameters = {name: tool.parameters for name, tool in tools.items()}
+        return Known([skill.name for skill in skills], parameters, self.settings.max_tasks)
 
     def task_tools(
         self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]

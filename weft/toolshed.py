@@ -60,8 +60,9 @@ class Toolshed:
             self.trust.trust(folder)
         self.trust.trust_workspace(self._places.workspace)
 
+    @cached_property
     def functions(self) -> tuple[list[Tool], list[str]]:
-        """The tools of installed packages, and what is to be said of them."""
+        """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
         found, notes = inprocess.discover(self._places.workspace, os.environ)
         return list(found), list(notes)
 
@@ -70,7 +71,7 @@ class Toolshed:
     ) -> dict[str, Tool]:
         """Every tool by name, bound to this workspace and to a run's artifacts; a program wins over a function."""
         programs = self.programs()
-        by_name: dict[str, Tool] = {tool.name: tool for tool in self.functions()[0]}
+        by_name: dict[str, Tool] = {tool.name: tool for tool in self.functions[0]}
         if not programs:
             return by_name
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}

@@ -13,6 +13,8 @@ from executor.journal.roots import NamedRoots
 from executor.journal.secrets import REDACTED, SHORTEST, Secrets, is_secret
 from planner.events import ATOMS
 
+_LONG = 400
+_MOST_LONG = 100
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
@@ -22,12 +24,19 @@ class Capture:
 
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
+    _long: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self, text: str) -> str:
-        """The text as it is recorded."""
+        """The text as it is recorded; a long one, such as a prompt that every call repeats, is looked through once."""
         if len(text) < SHORTEST and os.sep not in text:
             return text
-        return self.secrets.redact(self.roots.portable(text))
+        if len(text) < _LONG:
+            return self.secrets.redact(self.roots.portable(text))
+        if text not in self._long:
+            if len(self._long) >= _MOST_LONG:
+                self._long.clear()
+            self._long[text] = self.secrets.redact(self.roots.portable(text))
+        return self._long[text]
 
     def value(self, value: Any) -> Any:
         """A JSON-like value with every text in it as it is recorded."""

@@ -137,7 +137,7 @@ def _functions(shed: Toolshed) -> list[Report]:
     from skills import check as checks
     from skills.inprocess import FunctionTool
 
-    found = [tool for tool in shed.functions()[0] if isinstance(tool, FunctionTool)]
+    found = [tool for tool in shed.functions[0] if isinstance(tool, FunctionTool)]
     reports: list[Report] = []
     for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):
         page = Path("docs") / "skills" / f"{domain}.md"

@@ -152,9 +152,9 @@ def _usage(usage: Any) -> Usage:
 
 
 def _cost(response: Any, name: str, litellm: Any) -> float | None:
-    known = getattr(response, "_hidden_params", {}).get("response_cost")
-    if known is not None:
-        return float(known)
+    hidden = getattr(response, "_hidden_params", {})
+    if "response_cost" in hidden:  # it has looked already, and says None where it knows no price
+        return None if hidden["response_cost"] is None else float(hidden["response_cost"])
     try:
         return float(litellm.completion_cost(completion_response=response, model=name))
     except Exception:  # noqa: BLE001 - it raises bare exceptions for a model whose price it does not know
