@@ -6,6 +6,7 @@ task by its identity and the hash of its inputs; never by position. What is aske
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from planner.events import ToolCalled
 
 if TYPE_CHECKING:
     from planner.events import Record
-    from planner.model import Model, Reply, Request
+    from planner.model import Model, Reply, Request, ToolSpec
     from planner.plan import Task
     from skills.envelope import Envelope
     from skills.tool import Tool
@@ -47,6 +48,7 @@ class Memory:
     settle: Settle = at_once
     finished: Finished = field(default_factory=Finished)
     _asked: Counter[str] = field(default_factory=Counter)
+    _tools: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
@@ -55,9 +57,16 @@ class Memory:
             + [[call.id, call.name, call.arguments] for call in message.tool_calls]
             for message in request.messages
         ]
-        tools = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
+        tools = [self._tool_hash(tool) for tool in request.tools]
         own = [request.role, request.task, model, messages, tools, request.may_call_tools, request.schema]
         return self.capture.hash(own)
+
+    def _tool_hash(self, tool: ToolSpec) -> str:
+        """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""
+        key = (tool.name, tool.description, json.dumps(tool.parameters, sort_keys=True, default=str))
+        if key not in self._tools:
+            self._tools[key] = self.capture.hash([tool.name, tool.description, tool.parameters])
+        return self._tools[key]
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
         """The hash of what a tool is asked within a task, and which of its kind it is."""
