@@ -179,6 +179,9 @@ def timeline(rows: Iterable[Row]) -> Timeline:
         if event is not None:
             reader.note(event, (at - first).total_seconds(), row.at)
     begun = reader.begun
+    for span in reader.spans.values():
+        if span.status == "running":
+            span.status = "interrupted"
     return Timeline(
         reader.ledger.result(),
         reader.started,

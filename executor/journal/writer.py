@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from executor.journal.errors import StoreFailed
 from executor.journal.lease import BEAT, myself
 from skills.errors import WeftError
 
@@ -94,7 +95,7 @@ class Writer:
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                self.failure = WeftError(f"the journal failed: {type(error).__name__}: {error}")
+                self.failure = StoreFailed(f"the journal failed: {type(error).__name__}: {error}")
         self._wake(waiters)
 
     def _wake(self, waiters: list[Waiter]) -> None:
