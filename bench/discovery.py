@@ -1,10 +1,12 @@
-"""How long finding skills takes, against merely reading their files: `python bench/discovery.py FOLDER [COUNT]`.
+"""How long finding skills takes, against merely reading their files: `python -m bench.discovery FOLDER [COUNT]`.
 
-FOLDER holds SKILL.md files at any depth; they are copied, over and over, into a workspace of COUNT skills (5,000).
+FOLDER holds SKILL.md files at any depth; they are copied, over and over and each under a name of its own, into a
+workspace of COUNT skills (5,000).
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,7 @@ from pathlib import Path
 
 from skills.registry import Registry
 
+_NAME = re.compile(rb"^name:.*$", re.MULTILINE)
 _WARM = """
 import sys
 from pathlib import Path
@@ -39,7 +42,7 @@ def main(folder: Path, count: int) -> None:
         paths = [workspace / f"skills/g{i // 100}/s{i}/SKILL.md" for i in range(count)]
         for i, path in enumerate(paths):
             path.parent.mkdir(parents=True)
-            path.write_bytes(sources[i % len(sources)])
+            path.write_bytes(_NAME.sub(b"name: s%d" % i, sources[i % len(sources)], count=1))
         time.sleep(0.1)
         reading, cold = [], []
         for round_ in range(3):
@@ -66,5 +69,5 @@ def main(folder: Path, count: int) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
-        sys.exit("usage: python bench/discovery.py FOLDER [COUNT]")
+        sys.exit("usage: python -m bench.discovery FOLDER [COUNT]")
     main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 5_000)

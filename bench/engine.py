@@ -1,7 +1,7 @@
 """What the scheduler costs: against a bare indegree loop, against LangGraph, and against the critical path.
 
     pip install langgraph        # optional: without it that row is left out
-    python bench/engine.py
+    python -m bench.engine
 
 All in one run on one machine, as ratios; the best of several rounds each. Exit status 1 where a bound is passed.
 """

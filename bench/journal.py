@@ -1,7 +1,7 @@
 """What the journal costs: group commit against one commit a time, a graph with it against a bare loop and LangGraph.
 
     pip install langgraph langgraph-checkpoint-sqlite        # optional: without them that row is left out
-    python bench/journal.py
+    python -m bench.journal
 
 All in one run on one disk, as ratios; the best of several rounds each. Exit status 1 where a bound is passed.
 """
@@ -17,8 +17,7 @@ import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from engine import bare, layered
-
+from bench.engine import bare, layered
 from executor.journal.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import Entry, now

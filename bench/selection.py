@@ -1,4 +1,4 @@
-"""How well goals select skills: `python bench/selection.py CORPUS`.
+"""How well goals select skills: `python -m bench.selection CORPUS`.
 
 CORPUS holds `skills/<pool>/**/SKILL.md` and `queries.jsonl`, a line for each goal:
 `{"id", "pool", "goal", "expected"}`, `expected` null where nothing should be selected.
@@ -124,5 +124,5 @@ def speed(skills: list[Skill], goals: list[str], count: int = 5_000) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python bench/selection.py CORPUS")
+        sys.exit("usage: python -m bench.selection CORPUS")
     main(Path(sys.argv[1]))

@@ -1,6 +1,6 @@
 """What it costs to start: `weft --help` against `python -c pass`, the best of several rounds each.
 
-    python bench/startup.py
+    python -m bench.startup
 
 Exit status 1 where the bound is passed.
 """

@@ -24,6 +24,11 @@ class Artifacts:
         """The artifacts of a run in a workspace."""
         return cls(workspace / ".agents" / "runs" / run_id / "artifacts")
 
+    @property
+    def workspace(self) -> Path:
+        """The workspace that the run works in."""
+        return self.folder.parents[3]
+
     def keep(self, name: str, text: str) -> Path:
         """Write a text, whole, and say where it lies; a replay only says where it would."""
         path = self.folder / re.sub(r"[^\w.-]", "_", name)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from skills.tool import Tool
 
 TOOL_CALLS = 30
-_CONTINUATIONS = 3
 _EMPTY_ANSWERS = 2
 
 _GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
@@ -69,6 +68,7 @@ class Conversation:
     toolbox: Toolbox
     task: str
     messages: tuple[Message, ...]
+    continuations: int = 3
     _called: int = 0
     _said: list[str] = field(default_factory=list)
 
@@ -83,7 +83,7 @@ class Conversation:
                 )
             if reply.tool_calls and not self._at_limit:
                 await self._use_tools(reply)
-            elif reply.cut_off and reply.text.strip() and cut < _CONTINUATIONS:
+            elif reply.cut_off and reply.text.strip() and cut < self.continuations:
                 cut += 1
                 self._said.append(reply.text)
                 self._add(Message("assistant", reply.text), Message("user", _GO_ON))

@@ -33,6 +33,7 @@ class Synthesis:
     prompts: Prompts
     artifacts: Artifacts
     on_text: OnText | None = None
+    agent: str = "synthesis"
     record: Record | None = None
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
@@ -71,10 +72,12 @@ class Synthesis:
         if self.record is not None:
             self.record(PromptMade("synthesis", None, variables))
         messages = (
-            Message("system", self.prompts.render("synthesis", "system", {})),
-            Message("user", self.prompts.render("synthesis", "user", variables)),
+            Message("system", self.prompts.render(self.agent, "system", {})),
+            Message("user", self.prompts.render(self.agent, "user", variables)),
         )
-        return Request(messages, role="synthesis", on_text=self.on_text)
+        return Request(
+            tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
+        )
 
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[Result]:
         """The final tasks' results; for a final task without one, the last results on the way to it."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import PlanError
@@ -11,12 +10,15 @@ from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.extract import NotJson, extract
 from planner.model import Message, Request
 from planner.plan import Plan
-from planner.schema import plan_schema
+from planner.profile import FULL, Profile
 from planner.validate import Known, problems
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from planner.events import Record
     from planner.model import Model, Reply
+    from planner.profile import Example
     from planner.prompt import Prompts
 
 ATTEMPTS = 3
@@ -24,16 +26,27 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the decomposer is told: the goal, and what there is to reach it with."""
+    """What the decomposer is told: the goal, and what there is to reach it with; `names` are the skills selected."""
 
     goal: str
     skills: str
     tools: str
     date: str
     known: Known
+    names: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
-    schema: Mapping[str, Any] = field(default_factory=plan_schema)
+    profile: Profile = FULL
+
+    @property
+    def most_tasks(self) -> int:
+        """How many tasks the plan may have."""
+        return min(self.known.most_tasks, self.profile.most_tasks or self.known.most_tasks)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The selected skills that a model of this kind is shown."""
+        return self.names[: self.profile.skills_shown]
 
 
 def variables_of(brief: Brief) -> dict[str, Any]:
@@ -42,8 +55,9 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "goal": brief.goal,
         "skills": brief.skills,
         "tools": brief.tools,
+        "names": brief.shown,
         "date": brief.date,
-        "most_tasks": brief.known.most_tasks,
+        "most_tasks": brief.most_tasks,
         "files": brief.files,
         "answers": brief.answers,
     }
@@ -51,21 +65,28 @@ def variables_of(brief: Brief) -> dict[str, Any]:
 
 def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
     """The first request's messages; the system message stays the same to the byte within a run."""
-    variables = variables_of(brief)
-    return (
-        Message("system", prompts.render("decomposer", "system", variables)),
-        Message("user", prompts.render("decomposer", "user", variables)),
-    )
+    agent, variables = brief.profile.agent("decomposer"), variables_of(brief)
+    turns = [
+        message
+        for example in brief.profile.examples
+        for message in (
+            Message("user", prompts.render(agent, "user", _as_example(variables, example))),
+            Message("assistant", example.plan),
+        )
+    ]
+    system = Message("system", prompts.render(agent, "system", variables))
+    return (system, *turns, Message("user", prompts.render(agent, "user", variables)))
 
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
     """A valid plan for the goal, or a plan that holds only a clarification."""
     record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
+    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.most_tasks)
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):
-        reply = await model.complete(Request(conversation, schema=brief.schema, role="decomposer"))
-        document, faults = read(reply, brief.known)
+        reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))
+        document, faults = read(reply, brief)
         if not faults:
             plan = Plan.from_dict(document)
             record(PlanMade(plan, attempt))
@@ -73,7 +94,7 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
         record(PlanRefused(attempt, tuple(faults)))
         conversation += (
             Message("assistant", reply.text or "(an empty answer)"),
-            Message("user", prompts.render("decomposer", "again", {"faults": faults})),
+            Message("user", prompts.render(brief.profile.agent("decomposer"), "again", {"faults": faults})),
         )
     raise PlanError(
         f"the model {model.name} gave no valid plan in {ATTEMPTS} attempts; the last one's faults: {'; '.join(faults)}",
@@ -82,7 +103,7 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
     )
 
 
-def read(reply: Reply, known: Known) -> tuple[Mapping[str, Any], list[str]]:
+def read(reply: Reply, brief: Brief) -> tuple[Mapping[str, Any], list[str]]:
     """The plan document in a reply, and everything that is wrong with it."""
     if reply.cut_off:
         return {}, ["the answer was cut off at the model's output limit; give a shorter plan with fewer words"]
@@ -90,16 +111,9 @@ def read(reply: Reply, known: Known) -> tuple[Mapping[str, Any], list[str]]:
         document = extract(reply.text, "tasks", "clarification")
     except NotJson as error:
         return {}, [f"{error}; answer with one JSON object that has a 'tasks' list"]
-    document = unwrapped(document)
-    return document, problems(document, known)
+    document = brief.profile.shape.widen(document)
+    return document, problems(document, brief.known)
 
 
-def unwrapped(document: Any) -> Any:
-    """A bare list of tasks, or a plan inside one outer key, as the plan it stands for."""
-    if isinstance(document, list) and document and all(isinstance(row, Mapping) for row in document):
-        return {"tasks": document}
-    if isinstance(document, Mapping) and len(document) == 1 and "tasks" not in document:
-        (inner,) = document.values()
-        if isinstance(inner, Mapping) and "tasks" in inner:
-            return inner
-    return document
+def _as_example(variables: Mapping[str, Any], example: Example) -> dict[str, Any]:
+    return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": ()}

@@ -190,6 +190,17 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolLogged:
+    """What a tool's process wrote beside its answer: for the trace and the tool's author."""
+
+    name: str
+    log: str
+    stderr: str
+    exit_status: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFinished:
     """A task ended, one way or another."""
 
@@ -235,6 +246,7 @@ Event = (
     | TaskReused
     | SkillLoaded
     | ToolCalled
+    | ToolLogged
     | TaskFinished
     | Warned
     | RunFinished

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from planner.profile import Profile
+
 Role = Literal["decomposer", "task", "synthesis", "detector"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
@@ -116,3 +118,6 @@ class Models(Protocol):
 
     def named(self, name: str) -> Model:
         """The model of that name, for a skill that asks for one."""
+
+    def profile(self, role: Role) -> Profile:
+        """How the model that plays a role is worked with."""

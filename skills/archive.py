@@ -6,13 +6,14 @@ it all. Links within are written as copies of what they lead to, so that nothing
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import stat
 import tarfile
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
@@ -26,6 +27,17 @@ SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz", ".tar")
 _SKIPPED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CHUNK = 64 * 1024
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +66,34 @@ class Refused(InputError):
 @contextmanager
 def members(source: Path, limits: Limits | None = None) -> Iterator[list[Member]]:
     """The files of a folder, an archive or a lone SKILL.md, while it is open."""
-    limits = limits or Limits()
+    with ExitStack() as stack:
+        with _explained(source):
+            files = _listed(source, limits or Limits(), stack)
+        yield files
+
+
+def _listed(source: Path, limits: Limits, stack: ExitStack) -> list[Member]:
+    if source.is_dir():
+        return _folder(source, limits)
+    if source.name == "SKILL.md":
+        return [Member(PurePosixPath("SKILL.md"), lambda: source.open("rb"))]
+    if zipfile.is_zipfile(source):
+        return _zip(stack.enter_context(zipfile.ZipFile(source)), limits)
+    if source.is_file() and tarfile.is_tarfile(source):
+        return _tar(stack.enter_context(tarfile.open(source)), limits)
+    known = ", ".join(SUFFIXES)
+    raise Refused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
+
+
+@contextmanager
+def _explained(source: Path | str) -> Iterator[None]:
+    """Whatever a damaged or hostile archive raises, said in our words."""
     try:
-        if source.is_dir():
-            yield _folder(source, limits)
-        elif source.name == "SKILL.md":
-            yield [Member(PurePosixPath("SKILL.md"), lambda: source.open("rb"))]
-        elif zipfile.is_zipfile(source):
-            with zipfile.ZipFile(source) as opened:
-                yield _zip(opened, limits)
-        elif source.is_file() and tarfile.is_tarfile(source):
-            with tarfile.open(source) as tar:
-                yield _tar(tar, limits)
-        else:
-            known = ", ".join(SUFFIXES)
-            raise Refused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        OSError,
-    ) as error:
-        raise Refused(f"{source} cannot be read: {error}", hint="check that it is whole and not encrypted") from error
+        yield
+    except _DAMAGE as error:
+        raise Refused(
+            f"{source} cannot be unpacked: {error}", hint="check that it is whole and not encrypted"
+        ) from error
 
 
 def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None = None) -> None:
@@ -86,26 +101,34 @@ def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None
     limits = limits or Limits()
     total = 0
     for member in files:
-        path = target.joinpath(*member.path.parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with member.open() as reading, path.open("xb") as writing:
-            while chunk := reading.read(_CHUNK):
-                total += len(chunk)
-                if total > limits.size:
-                    raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
-                if packed and total > 1024 * 1024 and total > packed * limits.ratio:
-                    raise Refused(
-                        f"it unpacks to more than {limits.ratio} times its size",
-                        hint="import a folder instead",
-                    )
-                writing.write(chunk)
-        path.chmod(0o755 if member.executable else 0o644)
+        with _explained(str(member.path)):
+            total = _write(member, target, total, (packed, limits))
+
+
+def _write(member: Member, target: Path, total: int, bounds: tuple[int, Limits]) -> int:
+    """Write one file; the bytes of all so far."""
+    packed, limits = bounds
+    path = target.joinpath(*member.path.parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with member.open() as reading, path.open("xb") as writing:
+        while chunk := reading.read(_CHUNK):
+            total += len(chunk)
+            if total > limits.size:
+                raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+            if packed and total > 1024 * 1024 and total > packed * limits.ratio:
+                raise Refused(
+                    f"it unpacks to more than {limits.ratio} times its size",
+                    hint="import a folder instead",
+                )
+            writing.write(chunk)
+    path.chmod(0o755 if member.executable else 0o644)
+    return total
 
 
 def safe_path(name: str) -> PurePosixPath:
     """A member's path, which must stay inside."""
     path = PurePosixPath(name.replace("\\", "/"))
-    bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name) or name.startswith("~")
+    bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name)
     if bad or not path.parts:
         raise Refused(f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew")
     return path

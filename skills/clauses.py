@@ -11,17 +11,26 @@ from dataclasses import dataclass
 
 _CUT = re.compile(r"(?<=[.!?;。！？；])\s+|\n+|(?<=[。！？；])")
 _NAME = r"`?/?([a-z0-9]+(?:-[a-z0-9]+)+|[a-z0-9]{3,})`?"
-_REFERRAL = re.compile(
-    rf"\b(?:for|if|when)\s+(.{{3,300}}?)\s*(?:[,:]|\s[-–—])?\s*"
-    rf"(?:→|->|=>|(?:see|use|try|prefer|go to)\s+(?:the\s+)?)\s*{_NAME}",
-    re.IGNORECASE,
-)
+_FOR = re.compile(r"\b(?:for|if|when)\s+", re.IGNORECASE)
+_TARGET = re.compile(rf"(?:→|->|=>|\b(?:see|use|try|prefer|go to)\s+(?:the\s+)?)\s*{_NAME}", re.IGNORECASE)
 _ARROW = re.compile(rf"(.{{3,200}}?)\s*(?:→|->|=>)\s*{_NAME}")
+# "Not for" cuts a clause anywhere; the others only where they begin it ("even if they do not use the word").
 _NEGATIVE = re.compile(
-    r"\b(?:not for|not to be used|do not use|don't use|do not trigger|don't trigger|never use|not when|"
-    r"not intended for|should not be used|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
+    r"\bnot (?:for|intended for|to be used)\b|^\W*(?:do not|don't|never|should not) (?:be )?(?:use|trigger)|"
+    r"^\W*(?:not when|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"[^\S\n]+")
+LONGEST = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Referral:
+    """What a description says another skill is for; `clause` is all it says there, should there be no such one."""
+
+    other: str
+    subject: str
+    clause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +38,33 @@ class Clauses:
     """What counts for the skill itself, and what it says of others by their name."""
 
     own: str
-    referrals: tuple[tuple[str, str], ...] = ()
+    referrals: tuple[Referral, ...] = ()
 
 
 def cut(description: str) -> Clauses:
     """The description's own part and its referrals."""
     own: list[str] = []
-    referrals: list[tuple[str, str]] = []
-    for clause in _CUT.split(description):
-        match = _REFERRAL.search(clause) or _ARROW.search(clause)
-        if match is not None:
-            own.append(clause[: match.start()])
-            referrals += [(found[2].lower(), found[1]) for found in (match, *_ARROW.finditer(clause, match.end()))]
+    referrals: list[Referral] = []
+    # Runs of spaces and endless texts would make the patterns slow.
+    for clause in _CUT.split(_SPACE.sub(" ", description[:LONGEST])):
+        found = _referral(clause)
+        if found is not None:
+            kept, end, other, subject = found
+            own.append(clause[:kept])
+            referrals.append(Referral(other, subject, clause[kept:]))
+            referrals += [Referral(match[2].lower(), match[1]) for match in _ARROW.finditer(clause, end)]
             continue
         negative = _NEGATIVE.search(clause)
         own.append(clause[: negative.start()] if negative else clause)
     return Clauses(" ".join(own), tuple(referrals))
+
+
+def _referral(clause: str) -> tuple[int, int, str, str] | None:
+    """Where a clause begins to speak of another skill, where that ends, the other's name, and what it is for."""
+    first = _FOR.search(clause)
+    for target in _TARGET.finditer(clause, first.end() + 3) if first else ():
+        subject = clause[first.end() : target.start()].rstrip(" ,:-–—") if first else ""
+        if first and 3 <= len(subject) <= 300:
+            return first.start(), target.end(), target[1].lower(), subject
+    arrow = _ARROW.search(clause) if "→" in clause or "->" in clause or "=>" in clause else None
+    return (arrow.start(), arrow.end(), arrow[2].lower(), arrow[1]) if arrow else None

@@ -14,8 +14,6 @@ from skills.skill import Problem, Skill
 from skills.slug import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from skills.locations import Location
     from skills.scan import Found
 
@@ -48,10 +46,6 @@ def context(found: Found, location: Location) -> Entry:
         stamp=found.stamp,
     )
     return Entry(found, (skill,), parsed.problems)
-
-
-# The files that make skills, by name. What a `skill.yaml` offers plugs in here, as rows of kind "executable".
-READERS: Mapping[str, Callable[[Found, Location], Entry]] = {"SKILL.md": context}
 
 
 def read_all(path: Path) -> bytes:

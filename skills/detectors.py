@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, cast
 from skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from skills.detector import SkillDetector
+    from skills.detector import Selection, SkillDetector
+    from skills.skill import Skill
 
 GROUP = "weft.detectors"
 DEFAULT = "ranked"
@@ -35,6 +36,13 @@ def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector
     except Exception as error:  # foreign code may fail in any way; say whose it is
         what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
         raise InputError(what, hint="mend or uninstall that package, or use --detector ranked") from error
+
+
+def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
+    """The best skills without a threshold, where the detector can rank; else the best that it selects."""
+    rank = getattr(finder, "rank", None)
+    found: list[Selection] = rank(goal, skills, most) if rank is not None else finder.detect(goal, skills)
+    return found[:most]
 
 
 def _ranked(cache: Path | None) -> SkillDetector:

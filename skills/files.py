@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skills.envelope import TEXT_LIMIT, Context, Envelope, failure
-from skills.frontmatter import decode
 from skills.roots import Refused
 
 if TYPE_CHECKING:
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.roots import Roots
+
+    Work = Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]]
 
 SIZE_LIMIT = 20 * 1024 * 1024
 EXTENSIONS = frozenset(
@@ -62,7 +62,7 @@ class ReadFile:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Read; every refusal says why and what to do."""
-        return await asyncio.to_thread(_answer, self._roots, arguments, self._read)
+        return await _elsewhere(self._roots, arguments, self._read)
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         offset = _number(arguments, "offset", 0, 0)
@@ -99,6 +99,8 @@ class ReadFile:
             raise Refused("BINARY_FILE", f"{real} is not a text file; nothing of it can be shown")
         if real.suffix.lower() not in self._extensions:
             raise Refused("INVALID_PARAM", f"files of type {real.suffix or real.name!r} are not read: {real}")
+        from skills.frontmatter import decode
+
         return decode(data).lstrip("\ufeff")
 
 
@@ -124,7 +126,7 @@ class ListFiles:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """List; every refusal says why and what to do."""
-        return await asyncio.to_thread(_answer, self._roots, arguments, self._list)
+        return await _elsewhere(self._roots, arguments, self._list)
 
     def _list(self, real: Path, _: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         descriptor = self._roots.open(real)
@@ -149,11 +151,14 @@ class ListFiles:
         )
 
 
-def _answer(
-    roots: Roots,
-    arguments: Mapping[str, Any],
-    work: Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]],
-) -> Envelope:
+async def _elsewhere(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+    """Answer from a thread, so that a slow disk holds nothing else up."""
+    import asyncio  # here, as listing skills needs none of it
+
+    return await asyncio.to_thread(_answer, roots, arguments, work)
+
+
+def _answer(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Resolve the path, do the work, and put either's outcome into an envelope."""
     started = time.perf_counter()
     context = Context(str(roots.workspace), dict(arguments))

@@ -103,10 +103,7 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
         with _scratch(workspace) as scratch:
             folder = scratch / "skill"
             folder.mkdir()
-            try:
-                archive.unpack(moved, folder, packed)
-            except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-                raise archive.Refused(f"two entries of {source} are in each other's way: {error}") from error
+            archive.unpack(moved, folder, packed)
             listed = tuple(sorted(member.path.as_posix() for member in moved))
             yield _staged(folder, workspace, id, listed)
 

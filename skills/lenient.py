@@ -34,7 +34,7 @@ def chunks(block: str) -> dict[str, str]:
     """Each top-level key's own lines, the first one without the key."""
     found: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in block.split("\n"):
+    for line in textwrap.dedent(block).split("\n"):
         match = _KEY.match(line)
         if match is not None and len(found) < KEYS:
             current = found[match[1] or match[2]] = [line[match.end() :]]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from skills.skill import Skill
 
@@ -16,6 +15,12 @@ MOST = 30
 _SHORTEST = 60
 _LONGEST = 1_024
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def budget(env: Mapping[str, str]) -> int:
+    """How many characters the environment grants the listing; the usual number where it names none."""
+    text = env.get("SKILLS_PROMPT_CHAR_BUDGET", "").strip()
+    return int(text) if text.isdecimal() and len(text) < 10 else BUDGET
 
 
 def render(selected: Collection[str], skills: Sequence[Skill], *, budget: int = BUDGET, most: int = MOST) -> str:
@@ -74,4 +79,4 @@ def shorten(text: str, width: int) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(_CONTROL.sub("", text))
+    return _CONTROL.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -4,22 +4,23 @@
     docs    JSON: each skill's name, path and stamp, and what it says of others
     terms   all terms, sorted, with their offsets: found by bisection
     postings  by term: skill numbers, counts in the short text, counts in the whole text
-    tokens  by skill: its term numbers in order, the short text first
+    places  by skill: its term numbers, sorted, and where in its text each stands, the short text first
 
 Only numbers and text are read from it, so a hostile file can give wrong ranks but run nothing. On a change
-the new file is made from the old one's tokens; only new or changed skills are read and stemmed again.
+the new file is made from the old one's places; only new or changed skills are read and stemmed again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import mmap
 from array import array
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from skills import frontmatter
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 1
+VERSION = 4
 BODY_LIMIT = 200_000
-_SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "tokens", "spans")
+_SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A skill's own terms, and by other skills' names the terms it says they are for."""
+    """A skill's own terms; and its referrals: another's name, what that one is for, and all that is said there."""
 
     short: list[str]
     body: list[str]
-    referrals: list[tuple[str, list[str]]] = field(default_factory=list)
+    referrals: list[tuple[str, list[str], list[str]]] = field(default_factory=list)
 
 
 def source(skill: Skill) -> Source:
@@ -54,12 +55,13 @@ def source(skill: Skill) -> Source:
     clauses = cut(skill.description)
     when = cut(str(skill.extra.get("when_to_use") or skill.extra.get("when-to-use") or ""))
     name = terms(skill.name.replace("-", " ").replace("_", " "))
-    referrals = [(other, terms(text)) for other, text in (*clauses.referrals, *when.referrals)]
+    said = (*clauses.referrals, *when.referrals)
+    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in said]
     body = ""
     if skill.kind == "context":
         with contextlib.suppress(OSError):
             body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
-    return Source(name + name + terms(clauses.own) + terms(when.own), terms(body), referrals)
+    return Source(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals)
 
 
 def digest(skills: Sequence[Skill]) -> str:
@@ -90,7 +92,8 @@ class Postings:
         self.ids = self._parts["ids"].cast("I")
         self.short = self._parts["short"]
         self.whole = self._parts["whole"]
-        self._tokens = self._parts["tokens"].cast("I")
+        self._sorted = self._parts["sorted"].cast("I")
+        self._places = self._parts["places"].cast("I")
         spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
         self.count = len(self.spans)
@@ -111,10 +114,26 @@ class Postings:
         """Where a term's postings begin and end."""
         return self._starts[term], self._starts[term + 1]
 
-    def tokens(self, document: int) -> tuple[list[int], int]:
-        """A skill's terms in order, and how many of them are its short text."""
-        start, short, end = self.spans[document]
-        return self._tokens[start:end].tolist(), short - start
+    def places(self, document: int, term: int) -> list[int]:
+        """Where in a skill's text a term stands."""
+        start, _, end = self.spans[document]
+        first = bisect_left(self._sorted, term, start, end)
+        if first == end or self._sorted[first] != term:
+            return []
+        return self._places[first : bisect_right(self._sorted, term, first, end)].tolist()
+
+    def short_length(self, document: int) -> int:
+        """How many terms the skill's short text has."""
+        start, short, _ = self.spans[document]
+        return short - start
+
+    def tokens(self, document: int) -> list[int]:
+        """A skill's terms in order."""
+        start, _, end = self.spans[document]
+        text = [0] * (end - start)
+        for place, term in zip(self._places[start:end].tolist(), self._sorted[start:end].tolist(), strict=True):
+            text[place] = term
+        return text
 
     def docs(self) -> list[list[Any]]:
         """Each skill's name, path, stamp and own short length, and its referrals."""
@@ -154,49 +173,76 @@ def save(path: Path, data: bytes) -> None:
 
 def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
     """The file of these skills, taking over what `old` knows of those that did not change."""
-    known = _recall(old) if old is not None else {}
+    collecting = gc.isenabled()
+    gc.disable()  # millions of small objects and no garbage: looking for it takes most of the time
+    try:
+        return _build(skills, _recall(old) if old is not None else {})
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]) -> bytes:
     sources = [known.get((str(skill.path), skill.name, skill.stamp)) or source(skill) for skill in skills]
-    said: dict[str, list[str]] = {}
-    for each in sources:
-        for other, words in each.referrals:
-            said.setdefault(other, []).extend(words)
-    shorts = [each.short + said.get(skill.name, []) for skill, each in zip(skills, sources, strict=True)]
-    vocabulary = sorted({word for short, each in zip(shorts, sources, strict=True) for word in (*short, *each.body)})
-    number = {word: at for at, word in enumerate(vocabulary)}
-    tokens, spans = array("I"), array("I")
-    postings: list[list[tuple[int, int, int]]] = [[] for _ in vocabulary]
-    for at, (short, each) in enumerate(zip(shorts, sources, strict=True)):
-        start = len(tokens)
-        own = [number[word] for word in short]
-        tokens.extend(own)
-        tokens.extend([number[word] for word in each.body])
-        spans.extend((start, start + len(own), len(tokens)))
-        few = Counter(own)
-        for term, times in Counter(tokens[start:]).items():
-            postings[term].append((at, min(few[term], 255), min(times, 255)))
+    said: list[list[str]] = [[] for _ in skills]
+    number = {skill.name: at for at, skill in enumerate(skills)}
+    for at, each in enumerate(sources):
+        for other, subject, clause in each.referrals:
+            # "For X, see Y" tells of Y only where Y is a skill; else those are words like others.
+            known_as = number.get(other, at)
+            said[known_as] += clause if known_as == at else subject
+    table = _Table(sorted({word for each in sources for text in (each.short, each.body) for word in text}.union(*said)))
+    for each, more in zip(sources, said, strict=True):
+        table.add(each.short + more, each.body)
     docs = [
         [skill.name, str(skill.path), skill.stamp, len(each.short), each.referrals]
         for skill, each in zip(skills, sources, strict=True)
     ]
-    return _pack(digest(skills), docs, vocabulary, (postings, tokens, spans))
+    return table.pack(digest(skills), docs)
 
 
-def _pack(
-    mark: str, docs: list[list[Any]], vocabulary: list[str], numbers: tuple[Any, array[int], array[int]]
-) -> bytes:
-    postings, tokens, spans = numbers
-    encoded = [word.encode("utf-8", "surrogatepass") for word in vocabulary]
-    bounds, starts, ids = array("I", [0]), array("I", [0]), array("I")
-    short, whole = bytearray(), bytearray()
-    for word, rows in zip(encoded, postings, strict=True):
-        bounds.append(bounds[-1] + len(word))
-        for at, few, times in rows:
-            ids.append(at)
-            short.append(few)
-            whole.append(times)
-        starts.append(len(ids))
-    parts = (json.dumps(docs).encode(), b"".join(encoded), bounds, starts, ids, short, whole, tokens, spans)
-    return _lay(mark, dict(zip(_SECTIONS, map(bytes, parts), strict=True)))
+class _Table:
+    """The sections of a file that is being made."""
+
+    def __init__(self, vocabulary: list[str]) -> None:
+        self.vocabulary = vocabulary
+        self.number = {word: at for at, word in enumerate(vocabulary)}
+        self.ids = [array("I") for _ in vocabulary]
+        self.short = [bytearray() for _ in vocabulary]
+        self.whole = [bytearray() for _ in vocabulary]
+        self.sorted, self.places, self.spans = array("I"), array("I"), array("I")
+        self.count = 0
+
+    def add(self, short: list[str], body: list[str]) -> None:
+        """Add a skill's two texts."""
+        start, brief = len(self.sorted), len(short)
+        where: dict[int, list[int]] = {}
+        for place, term in enumerate(map(self.number.__getitem__, short + body)):
+            if term in where:
+                where[term].append(place)
+            else:
+                where[term] = [place]
+        for term in sorted(where):
+            places = where[term]
+            count = len(places)
+            self.ids[term].append(self.count)
+            self.short[term].append(min(bisect_left(places, brief), 255) if places[0] < brief else 0)
+            self.whole[term].append(count if count < 255 else 255)
+            self.sorted.extend([term] * count)
+            self.places.extend(places)
+        self.spans.extend((start, start + brief, len(self.sorted)))
+        self.count += 1
+
+    def pack(self, mark: str, docs: list[list[Any]]) -> bytes:
+        """The whole file."""
+        encoded = [word.encode("utf-8", "surrogatepass") for word in self.vocabulary]
+        bounds = array("I", accumulate(map(len, encoded), initial=0))
+        starts = array("I", accumulate(map(len, self.ids), initial=0))
+        text, ids = b"".join(encoded), b"".join(map(bytes, self.ids))
+        short, whole = b"".join(self.short), b"".join(self.whole)
+        numbers = [bytes(part) for part in (self.sorted, self.places, self.spans)]
+        parts = (json.dumps(docs).encode(), text, bytes(bounds), bytes(starts), ids, short, whole, *numbers)
+        return _lay(mark, dict(zip(_SECTIONS, parts, strict=True)))
 
 
 def _lay(mark: str, parts: Mapping[str, bytes]) -> bytes:
@@ -220,8 +266,10 @@ def _recall(old: Postings) -> dict[tuple[str, str, int], Source]:
         for at, (name, path, mark, own, referrals) in enumerate(old.docs()):
             if mark in (NONE, RACY):
                 continue
-            tokens, short = old.tokens(at)
-            text = [words[token] for token in tokens]
-            said = [(str(other), [str(word) for word in listed]) for other, listed in referrals]
+            short = old.short_length(at)
+            text = [words[token] for token in old.tokens(at)]
+            said = [
+                (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
+            ]
             found[path, name, mark] = Source(text[:own], text[short:], said)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,9 +50,11 @@ class Registry:
         self.workspace = workspace.absolute()
         self.cache = cache
         self._env = os.environ if env is None else env
-        self._home = Path.home() if home is None else home
+        self._home = Path(self._env.get("HOME") or os.path.expanduser("~")) if home is None else home
         self._strict = strict
         self._library = library
+        # Tools refresh from threads of their own.
+        self._lock = threading.RLock()
         self._tree: Tree | None = None
         self._entries: list[Entry] = []
         self._rows: list[Skill] = []
@@ -61,13 +64,14 @@ class Registry:
     def scan(self) -> None:
         """Look at all locations, reading only what changed since the last look or the remembered one."""
         # Thousands of small objects are made and none is garbage: collecting meanwhile takes half of the time.
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            self._scan()
-        finally:
-            if collecting:
-                gc.enable()
+        with self._lock:
+            collecting = gc.isenabled()
+            gc.disable()
+            try:
+                self._scan()
+            finally:
+                if collecting:
+                    gc.enable()
 
     def _scan(self) -> None:
         places = locations(self.workspace, env=self._env, home=self._home, library=self._library)
@@ -79,7 +83,7 @@ class Registry:
                 if self._tree.unchanged():
                     self._settle()
                     return
-        from skills.context import READERS
+        from skills.readers import READERS
 
         known = {entry.found: entry for entry in self._entries if entry.found.stamp != RACY}
         self._tree = scan(places, READERS.keys())
@@ -93,13 +97,14 @@ class Registry:
 
     def refresh(self) -> bool:
         """See what changed, unless SKILLS_REFRESH_ON_CALL is off; whether anything was looked at anew."""
-        if self._tree is not None:
-            if self._env.get("SKILLS_REFRESH_ON_CALL", "true").strip().lower() in _OFF:
-                return False
-            if self._tree.unchanged():
-                return False
-        self.scan()
-        return True
+        with self._lock:
+            if self._tree is not None:
+                if self._env.get("SKILLS_REFRESH_ON_CALL", "true").strip().lower() in _OFF:
+                    return False
+                if self._tree.unchanged():
+                    return False
+            self.scan()
+            return True
 
     def list_skills(self, *, all: bool = False) -> list[Skill]:  # noqa: A002 (the flag's name on the command line)
         """The skills that count, or with `all` also those shadowed, disabled or broken, with the reason."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from skills.envelope import Code
+    from skills.registry import Registry
 
 KERNEL = ("/proc", "/sys", "/dev")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -76,6 +77,11 @@ class Roots:
         folders = {str(folder) for folder in self.folders()}
         named = [str(p) for path in (given, real) for p in (path, *path.parents) if str(p) in folders]
         return any(real.is_relative_to(os.path.realpath(folder)) for folder in named)
+
+
+def of(registry: Registry, extra: Sequence[Path] = ()) -> Roots:
+    """The roots of a registry's workspace and of the skills that count."""
+    return Roots(registry.workspace, lambda: [skill.base_dir for skill in registry.list_skills()], extra)
 
 
 def _descend(real: Path) -> int:

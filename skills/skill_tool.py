@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -49,6 +48,8 @@ class SkillTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Load a skill, or say why not."""
+        import asyncio  # here, as listing skills needs none of it
+
         started = time.perf_counter()
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))

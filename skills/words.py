@@ -13,8 +13,12 @@ from typing import Any
 _DENSE = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-_RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|(?:(?![{_DENSE}_])\w)+)")
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)?\b")
+_RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
+_WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
+_SCRIPT = re.compile(f"[{_DENSE}]")
+# PDFs, SDKs, LLMs: the stemmer takes no -s from a word that has no vowel.
+_ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
+_APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
 
@@ -36,13 +40,21 @@ STOP_WORDS = frozenset(
 
 def terms(text: str) -> list[str]:
     """The terms of a text in their order, stop words left out."""
+    text = fold(text)
+    if not _SCRIPT.search(text):
+        return [term for word in _WORD.findall(text) if (term := _STEMS[word])]
     found = []
-    for dense, word in _RUN.findall(fold(text)):
-        if dense:
-            found += [dense[at : at + 2] for at in range(len(dense) - 1)] or [dense]
-        elif word not in STOP_WORDS:
-            found.append(stem(word))
+    for run, word in _RUN.findall(text):
+        if run:
+            found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        elif term := _STEMS[word]:
+            found.append(term)
     return found
+
+
+def dense(term: str) -> bool:
+    """Whether a term is of a script that writes without spaces."""
+    return _SCRIPT.match(term) is not None
 
 
 def spelled(text: str) -> dict[str, str]:
@@ -58,18 +70,28 @@ def fold(text: str) -> str:
     """Lower case, one form of each character, traditional Chinese as simplified, no English possessives."""
     if not _ASCII.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
-        if not text.isascii():
+        if _SCRIPT.search(text):
             text = text.translate(_simplified())
     return _APOSTROPHE.sub("", text.lower())
 
 
-@cache
-def stem(word: str) -> str:
-    """The stem that a word shares with its inflections."""
-    if len(word) < 3 or not word.isascii():
-        return word[:LONGEST]
-    found: str = _stemmer().stemWord(word[:LONGEST])
-    return found
+class _Stems(dict[str, str]):
+    """The stem that a word shares with its inflections; empty for a stop word. A text's words come again and again."""
+
+    def __missing__(self, word: str) -> str:
+        if word in STOP_WORDS:
+            found = ""
+        elif len(word) < 3 or not word.isascii():
+            found = word[:LONGEST]
+        elif _ABBREVIATIONS.fullmatch(word):
+            found = word[:-1]
+        else:
+            found = _stemmer().stemWord(word[:LONGEST])
+        self[word] = found
+        return found
+
+
+_STEMS = _Stems()
 
 
 @cache

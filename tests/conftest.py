@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.openai_server import OpenAIServer, Script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
+settings.load_profile("weft")
 
 CATALOGING = """---
 name: cataloging-apis
@@ -83,10 +87,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAI
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for each test, so that nothing of the user's is read or written."""
-    home = tmp_path / "home"
-    home.mkdir()
+    home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
         if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):

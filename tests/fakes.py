@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.model import Reply, Request, Role
+from planner.profile import FULL, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,9 @@ class ScriptedModel:
 
     def named(self, name: str) -> ScriptedModel:
         return self
+
+    def profile(self, role: Role) -> Profile:
+        return FULL
 
 
 def saying(*replies: Reply | Exception | str) -> ScriptedModel:

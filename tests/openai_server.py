@@ -111,6 +111,7 @@ class OpenAIServer:
         self._ready.set()
         loop.run_forever()
         loop.run_until_complete(runner.cleanup())
+        loop.run_until_complete(_end_the_rest())
         loop.close()
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -140,6 +141,14 @@ class OpenAIServer:
             await response.write(f"data: {json.dumps(row)}\n\n".encode())
         await response.write(b"data: [DONE]\n\n")
         return response
+
+
+async def _end_the_rest() -> None:
+    """Cancel what still answers a client that has gone."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 def _chunks(call: Call, pieces: Iterable[str], answer: Say) -> Iterable[dict[str, Any]]:

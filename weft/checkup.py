@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sqlite3
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from skills import confinement, runtimes
 from skills.errors import WeftError
+from weft import ollama
+from weft.choose import choices, explore, local_is_installed
+from weft.models.cast import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +44,8 @@ def checkup(places: Places, resolved: Resolved, surroundings: Surroundings, env:
         *_settings(places, resolved),
         *_skills(surroundings),
         *_prompts(surroundings),
-        _sandbox(),
+        *_tools(surroundings),
+        *_sandbox(resolved.settings.unsafe_tools),
         _store(places),
     ]
 
@@ -60,14 +64,25 @@ def _versions() -> Iterator[Finding]:
 
 
 def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
+    chain = explore(env, resolved.settings.model, lambda: ollama.probe(env), local_is_installed())
+    for link in chain:
+        yield Finding("model", True if link.model else None, f"{link.name}: {link.found}")
+    if chain[-1].model is None:
+        yield Finding("model", False, "none is named, and none was found", choices())
+    elif is_local(chain[-1].model):
+        yield _local(chain[-1].model)
     keys = sorted(name for name, value in env.items() if name.endswith("_API_KEY") and value)
-    model = resolved.settings.model
-    if model is None:
-        remedy = "name one with --model, WEFT_MODEL or weft.toml"
-        yield Finding("model", False, "none is chosen", remedy)
-    else:
-        yield Finding("model", True, f"{model} (from {resolved.origins.get('model', 'default')})")
     yield Finding("keys", True if keys else None, ", ".join(keys) or "no provider's key is in the environment")
+
+
+def _local(name: str) -> Finding:
+    from weft.local import model
+
+    try:
+        found = model.installed(name)
+    except WeftError as error:
+        return Finding("local", None, error.message, error.hint)
+    return Finding("local", True, f"{found.record.name}: {found.path}")
 
 
 def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
@@ -78,7 +93,7 @@ def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
 
 
 def _skills(surroundings: Surroundings) -> Iterator[Finding]:
-    rows = surroundings.registry.list_skills(all=True)
+    rows = surroundings.shelf.registry.list_skills(all=True)
     counts = {state: sum(row.state == state for row in rows) for state in ("active", "shadowed", "disabled", "broken")}
     text = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
     yield Finding(
@@ -97,13 +112,22 @@ def _prompts(surroundings: Surroundings) -> Iterator[Finding]:
         yield Finding("prompts", True, "all templates can be used")
 
 
-def _sandbox() -> Finding:
-    bubblewrap = shutil.which("bwrap")
-    if bubblewrap:
-        return Finding("sandbox", True, f"bubblewrap ({bubblewrap})")
-    return Finding(
-        "sandbox", None, "bubblewrap is not installed", "apt-get install bubblewrap, or your system's package"
-    )
+def _sandbox(unsafe: bool) -> Iterator[Finding]:
+    force = confinement.in_force(unsafe=unsafe)
+    yield Finding("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
+    for lack in force.lacks:
+        yield Finding("sandbox", None, f"not held: {lack}")
+    for one in runtimes.available():
+        found = f"{one.runtime}: {one.version or one.path}" if one.path else f"{one.runtime}: not there"
+        yield Finding("runtime", True if one.path else None, found, "" if one.path else one.hint)
+
+
+def _tools(surroundings: Surroundings) -> Iterator[Finding]:
+    shed = surroundings.toolshed
+    names = sorted(shed.tools())
+    yield Finding("tools", None, ", ".join(names) or "none")
+    if waiting := sorted({row.name for row in shed.untrusted()}):
+        yield Finding("tools", None, f"not trusted yet: {', '.join(waiting)}", "read them, then run with --trust")
 
 
 def _store(places: Places) -> Finding:

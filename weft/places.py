@@ -37,6 +37,11 @@ class Places:
         )
 
     @property
+    def trust(self) -> Path:
+        """The file with what the user trusts."""
+        return self.data / "trust.json"
+
+    @property
     def agents(self) -> Path:
         """The workspace's own folder for skills, prompts and runs."""
         return self.workspace / ".agents"

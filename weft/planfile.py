@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from planner.decompose import unwrapped
 from planner.plan import Plan
+from planner.shape import SHAPES
 from planner.validate import Known, problems
 from skills.errors import InputError
 
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
 _LARGEST = 20_000_000
 
 
-def dump(plan: Plan, form: str) -> str:
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan, and the goal it was made for where the file says so."""
+
+    plan: Plan
+    goal: str = ""
+
+
+def dump(plan: Plan, form: str, goal: str = "") -> str:
     """The plan as `json` or `yaml`; a text that YAML cannot carry makes it JSON, which reads back the same way."""
-    document = plan.to_dict()
+    document = ({"goal": goal} if goal else {}) | plan.to_dict()
     as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
         return as_json
@@ -36,7 +45,7 @@ def form_of(path: Path) -> str:
     return "json" if path.suffix.lower() == ".json" else "yaml"
 
 
-def read(path: Path, known: Known) -> Plan:
+def read(path: Path, known: Known) -> PlanFile:
     """The plan in a file, checked as a model's is; all faults at once."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -57,7 +66,7 @@ def load(text: str) -> Any:
         return yaml.safe_load(text)
 
 
-def parse(text: str, where: str, known: Known) -> Plan:
+def parse(text: str, where: str, known: Known) -> PlanFile:
     """The plan in a text of YAML or JSON."""
     try:
         document = load(text)
@@ -65,10 +74,11 @@ def parse(text: str, where: str, known: Known) -> Plan:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise InputError(f"the plan {where}{line} is neither YAML nor JSON: {_brief(error)}") from error
-    document = unwrapped(document)
+    document = SHAPES["full"].widen(document)
     if faults := problems(document, known):
         raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint="mend the plan, then run it again")
-    return Plan.from_dict(document)
+    goal = document.get("goal")
+    return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
 
 
 def _brief(error: yaml.YAMLError) -> str:

@@ -14,7 +14,7 @@ from executor.schedule import Limits, execute
 from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
 from planner.errors import CutOff, ModelError
-from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, Warned
+from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from weft.snapshot import fingerprints
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from planner.model import Message, Models
     from planner.plan import Plan
     from skills.detector import Selection
+    from skills.executable import CallLog
     from weft.goal import Goal
     from weft.surroundings import Catalogue, Surroundings
 
@@ -61,6 +62,7 @@ class Pursuit:
 
     async def walk(self) -> RunFinished:
         """From the goal to how the run ended."""
+        self.surroundings.prompts.check()  # before anything is spent, not when its turn comes
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
@@ -119,17 +121,19 @@ class Pursuit:
             tools=catalogue.tool_listing,
             date=self.date,
             known=catalogue.known,
+            names=tuple(one.name for one in catalogue.selections),
+            profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
             answers=self.goal.answers,
         )
 
     def _workshop(self, plan: Plan, catalogue: Catalogue) -> Workshop:
-        tools = self.surroundings.executable_tools(catalogue, self.artifacts.folder)
+        tools = self.surroundings.toolshed.tools(self.artifacts.folder, log=self._log, progress=self._build)
         return Workshop(
             plan=plan,
             goal=self.goal.text,
             models=self.models,
-            skills=self.surroundings.registry,
+            skills=self.surroundings.shelf.registry,
             tools=tools,
             prompts=self.surroundings.prompts,
             record=self.record,
@@ -141,11 +145,17 @@ class Pursuit:
             tool_calls=self.surroundings.settings.tool_calls,
         )
 
+    def _log(self, log: CallLog) -> None:
+        self.record(ToolLogged(log.tool, log.log, log.stderr, log.exit_status, log.seconds))
+
+    def _build(self, message: str) -> None:
+        self.record(Warned(message))
+
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        prompts = self.surroundings.prompts
-        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, self.record)
+        agent, prompts = self.models.profile("synthesis").agent("synthesis"), self.surroundings.prompts
+        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record)
         missing = synthesis.missing(outcomes)
         error = f"{len(missing)} of {len(plan.tasks)} tasks have no result: {'; '.join(missing)}" if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):

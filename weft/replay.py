@@ -13,7 +13,7 @@ from planner.errors import CutOff
 from planner.events import PlanMade, RunFinished, RunStarted
 from skills.errors import InputError, WeftError
 from weft import records
-from weft.models.cast import no_model
+from weft.models.cast import profile_of
 from weft.pursuit import Pursuit
 from weft.surroundings import Surroundings
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from executor.ledger import Result
     from planner.events import Event, Record
     from planner.model import Role
+    from planner.profile import Profile
     from weft.places import Places
     from weft.settings import Settings
 
@@ -49,13 +50,16 @@ class _Cast:
     memory: TapeMemory
 
     def playing(self, role: Role) -> Played:
-        name = getattr(self.settings, role, None) or self.settings.model
-        if name is None:
-            raise no_model()
-        return self.named(name)
+        return self.named(self._name(role))
 
     def named(self, name: str) -> Played:
         return Played(name, self.tape, self.memory)
+
+    def profile(self, role: Role) -> Profile:
+        return profile_of(self._name(role))
+
+    def _name(self, role: Role) -> str:
+        return str(getattr(self.settings, role, None) or self.settings.model or "recorded")
 
 
 async def strict(

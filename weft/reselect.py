@@ -9,6 +9,7 @@ from executor.journal import codec
 from planner.events import RunStarted, SkillsSelected
 from skills import detectors
 from skills.detector import Selection
+from skills.index import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +64,7 @@ def reselect(
     runs: Iterable[list[Row]], surroundings: Surroundings, *, detector: str | None = None
 ) -> Iterator[Reselection]:
     """Select for each recorded goal again, with the detector of then, or another."""
-    skills = surroundings.context_skills()
+    skills = surroundings.shelf.skills()
     known: dict[str, SkillDetector] = {}
     for rows in runs:
         events = [codec.event(row.type, row.body) for row in rows]
@@ -73,13 +74,13 @@ def reselect(
             continue  # it ended before anything was selected
         name = detector or chosen.detector
         if name not in known:
-            known[name] = detectors.detector(name, cache=surroundings.places.cache)
+            known[name] = detectors.detector(name, cache=cache_folder(surroundings.places.workspace))
         now = _selected(begun, known[name], skills)
         yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
 
 
 def _selected(begun: RunStarted, detector: SkillDetector, skills: Sequence[Skill]) -> tuple[Selection, ...]:
     there = {skill.name for skill in skills}
-    asked = [Selection(name, 1.0, "asked for with --skill") for name in begun.asked_skills if name in there]
+    asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in there]
     found = detector.detect(begun.goal, skills)
     return (*asked, *(one for one in found if one.name not in begun.asked_skills))

@@ -6,6 +6,7 @@ import asyncio
 import os
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,8 @@ from executor.journal.errors import UnknownRun
 from executor.journal.past import Past
 from executor.memory import Memory
 from planner.events import Event, RunResumed
-from weft import records
+from weft import ollama, records
+from weft.choose import choose, local_is_installed
 from weft.goal import Goal
 from weft.models import provider
 from weft.models.budget import Budget
@@ -27,7 +29,6 @@ from weft.runid import new_run_id
 from weft.session import Session
 from weft.settings import Settings, resolve
 from weft.stop import Stop
-from weft.substitute import Substituting
 from weft.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from executor.ledger import Result
     from planner.events import Record
     from planner.plan import Plan
+    from weft.choose import Choice
     from weft.pursuit import Preview
     from weft.rerun import Division
 
@@ -59,10 +61,7 @@ class Weft:
     ) -> None:
         self.places = Places.of(Path(workspace), os.environ)
         self.settings = settings or resolve({}, os.environ, self.places.workspace, self.places.user_config).settings
-        self.surroundings = Surroundings(self.places, self.settings)
-        if use:
-            options = {"strict": self.settings.strict_skills, "cache": self.places.cache}
-            self.surroundings.registry = Substituting(self.places.workspace, use, **options)
+        self.surroundings = Surroundings(self.places, self.settings, use)
         self._journal: Journal | None = None
         self._open = open_model or opener(self.settings, Capabilities(self.places.cache / "models.json"))
 
@@ -81,6 +80,7 @@ class Weft:
         self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
     ) -> Session:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
+        self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
@@ -152,6 +152,23 @@ class Weft:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
+    @cached_property
+    def choice(self) -> Choice:
+        """The model that works, and why it does: the one that is set, else the first that is found."""
+        return choose(os.environ, self.settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of all models that a run may ask."""
+        roles = (self.settings.decomposer, self.settings.task, self.settings.synthesis)
+        return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
+
+    def _choose(self) -> None:
+        """Settle on a model where none is set, so that the record says which it was."""
+        if self.settings.model is None:
+            self.settings = replace(self.settings, model=self.choice.model)
+            self.surroundings.settings = self.settings
+
     async def close(self) -> None:
         """Close the journal and connections to providers."""
         if self._journal is not None:
@@ -169,6 +186,7 @@ class Weft:
         return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
+        self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
         memory = Memory(record)
         budget = Budget(self.settings.max_cost, self.settings.max_tokens)

@@ -14,8 +14,9 @@ from executor.journal.past import Past
 from executor.memory import Memory
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from weft.choose import LOCAL_NOTICE
 from weft.models.budget import ASSUMED_PRICE, Budget
-from weft.models.cast import Cast
+from weft.models.cast import Cast, is_local
 from weft.pursuit import Pursuit
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Session:
         """Run it to its end. Raises where it cannot even be begun."""
         self._remind()
         self.note(self.opening)
+        if is_local(self.surroundings.settings.model or ""):
+            self.note(Warned(LOCAL_NOTICE))
         await self.log.settle()  # nothing is spent before the journal has shown that it can be written
         if isinstance(self.opening, RunStarted):  # one that is taken up again was held before it was read
             self.journal.hold(self.log.run_id)

@@ -1,4 +1,4 @@
-"""What a goal meets in its workspace: skills, tools, prompts, and the detector that chooses."""
+"""What a goal meets in its workspace: skills, tools, prompts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.prompt import Prompts
-from planner.validate import Known, nearest
-from skills import detectors, listing
-from skills.detector import Selection
-from skills.errors import InputError, SetupError
+from planner.validate import Known
+from skills import listing, roots, tool_listing
+from skills.errors import SetupError
 from skills.files import ListFiles, ReadFile
-from skills.registry import Registry, summary
-from skills.roots import Roots
+from skills.registry import summary
 from skills.skill_tool import SkillTool
+from weft.shelf import Shelf
+from weft.toolshed import Toolshed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from planner.plan import Task
-    from skills.detector import SkillDetector
+    from skills.detector import Selection
     from skills.skill import Skill
     from skills.tool import Tool
     from weft.goal import Goal
     from weft.places import Places
     from weft.settings import Settings
-
-_BUDGET = 12_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,13 @@ class Catalogue:
 
 
 class Surroundings:
-    """A workspace's skills and prompts, looked at when a goal needs them."""
+    """A workspace's skills, tools and prompts, looked at when a goal needs them."""
 
-    def __init__(self, places: Places, settings: Settings) -> None:
+    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self.places = places
         self.settings = settings
-        self.registry = Registry(places.workspace, strict=settings.strict_skills, cache=places.cache)
+        self.shelf = Shelf(places, settings, use)
+        self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -61,66 +60,42 @@ class Surroundings:
                 raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")
         return Prompts([self.places.agents / "seed", *configured])
 
-    @cached_property
-    def detector(self) -> SkillDetector:
-        """The detector that the settings name."""
-        return detectors.detector(self.settings.detector, cache=self.places.cache)
-
     def catalogue(self, goal: Goal) -> Catalogue:
         """Look at the skills, choose among them, and list them for the prompt."""
-        skills = self.context_skills()
-        selections = self.select(goal, skills)
-        ordered = self._ordered(selections, skills)
+        skills = self.shelf.skills()
+        selections = self.shelf.select(goal.text, goal.skills, skills)
+        ordered = self._ordered(goal, selections, skills)
         names = [selection.name for selection in selections]
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
-            skill_listing=listing.render(names, ordered, budget=self.listing_budget),
-            tool_listing="<available_tools>\n</available_tools>",
-            known=Known([skill.name for skill in ordered], {}, self.settings.max_tasks),
-            warnings=tuple(summary(self.registry.warnings)),
+            skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ)),
+            tool_listing=tool_listing.render(list(self.toolshed.tools().values())),
+            known=self.known(),
+            warnings=tuple(summary(self.shelf.registry.warnings)),
         )
 
-    def context_skills(self) -> list[Skill]:
-        """The skills with a SKILL.md, as they are now."""
-        self.registry.refresh()
-        return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
-
-    def select(self, goal: Goal, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills the person asked for, then those that the detector finds."""
-        known = {skill.name for skill in skills}
-        for name in goal.skills:
-            if name not in known:
-                raise InputError(f"there is no skill {name!r}; {nearest(name, sorted(known))}")
-        asked = [Selection(name, 1.0, "asked for with --skill") for name in dict.fromkeys(goal.skills)]
-        found = self.detector.detect(goal.text, skills)
-        return [*asked, *(one for one in found if one.name not in goal.skills)]
-
-    @property
-    def listing_budget(self) -> int:
-        """How many characters of listing a prompt gets."""
-        text = os.environ.get("SKILLS_PROMPT_CHAR_BUDGET", "")
-        return int(text) if text.isdigit() else _BUDGET
-
-    def executable_tools(self, catalogue: Catalogue, artifacts: Path) -> Mapping[str, Tool]:
-        """The tools that a plan may run, by name."""
-        return {}
+    def known(self) -> Known:
+        """What a plan may use."""
+        tools = {name: tool.parameters for name, tool in self.toolshed.tools().items()}
+        return Known([skill.name for skill in self.shelf.skills()], tools, self.settings.max_tasks)
 
     def task_tools(
         self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]
     ) -> Sequence[Tool]:
         """The tools that one task's model may call."""
-        roots = Roots(self.places.workspace, lambda: [skill.base_dir for skill in self.registry.list_skills()], files)
+        visible = roots.of(self.shelf.registry, files)
         loaded = [task.name] if task.action_type == "skill" and task.name else []
         return [
-            SkillTool(self.registry, stack=loaded, listing=catalogue.skill_listing),
-            ReadFile(roots),
-            ListFiles(roots),
+            SkillTool(self.shelf.registry, stack=loaded, listing=catalogue.skill_listing),
+            ReadFile(visible),
+            ListFiles(visible),
             *tools.values(),
         ]
 
-    def _ordered(self, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+    def _ordered(self, goal: Goal, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that were selected, then the next best, then the rest in their own order."""
         by_name = {skill.name: skill for skill in skills}
-        first = [by_name[one.name] for one in selections if one.name in by_name]
-        rest = [skill for skill in skills if skill not in first]
-        return [*first, *rest]
+        best = self.shelf.best(goal.text, skills, listing.MOST)
+        names = dict.fromkeys((*(one.name for one in selections), *(one.name for one in best), *by_name))
+        return [by_name[name] for name in names if name in by_name]

@@ -88,8 +88,8 @@ def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) ->
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:
     ran = weft("doctor", cwd=workspace)
-    assert ran.status == 4
-    assert "!!  model" in ran.out
+    for text in ("names no model", "provider key: none is set", "Ollama: not running", "weft models pull"):
+        assert text in ran.out
     ran = weft("doctor", "--json", cwd=workspace, env={"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret"})
     assert ran.status == 0, ran.out
     findings = json.loads(ran.out)

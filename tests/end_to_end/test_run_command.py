@@ -65,7 +65,8 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["run", "--json", GOAL], 4, "no model is chosen"),
+        (["run", "--json", "--model", "local", GOAL], 4, "is not here yet"),
+        (["run", "--json", "--model", "local/nonsense", GOAL], 2, "no model named 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
         (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),
@@ -121,12 +122,13 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
     ran = weft("plan", "--json", *MODEL, "-o", str(path), GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert document == json.loads(ran.out)
+    assert document == {"goal": GOAL} | json.loads(ran.out)
     document["tasks"][0]["instruction"] = "List only the public ones"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     server.calls.clear()
-    ran = weft("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
+    ran = weft("run", "--json", *MODEL, "--plan", str(path), cwd=workspace)
     assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["goal"] == GOAL
     assert server.asked("decomposer") == []
     assert instruction(server.asked("task")[0]) == "List only the public ones"
 

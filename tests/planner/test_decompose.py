@@ -17,7 +17,13 @@ from tests.fakes import Recorder, ScriptedModel, saying
 GOOD = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "do", "depends_on": []}]})
 DANGLING = GOOD.replace('"depends_on": []', '"depends_on": ["z"]')
 BRIEF = Brief(
-    "reach the moon", "<available_skills/>", "<available_tools/>", "Sunday", Known(["s"]), ("notes.md",), ("blue",)
+    "reach the moon",
+    "<available_skills/>",
+    "<available_tools/>",
+    "Sunday",
+    Known(["s"]),
+    files=("notes.md",),
+    answers=("blue",),
 )
 
 

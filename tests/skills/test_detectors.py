@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from skills import postings
 from skills.clauses import cut
-from skills.detectors import detector
+from skills.detectors import detector, top
 from skills.errors import InputError
 from skills.keyword import Keyword
 from skills.ranked import Ranked
@@ -118,11 +120,19 @@ def test_what_a_skill_says_of_another_counts_for_that_one(pool: list[Skill]) -> 
     ],
 )
 def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
-    assert (cut(text).own, cut(text).referrals) == (own, referrals)
+    found = cut(text)
+    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
+
+
+def test_a_clause_that_names_no_skill_counts_for_its_own(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Charts. For plotting telescopes, use matplotlib.")
+    put(tmp_path / "skills/b", "b", "Bakes bread and cakes.")
+    assert Ranked().rank("plotting telescopes", registry(tmp_path).list_skills(), 1)[0].name == "a"
 
 
 def test_inflections_and_scripts_share_terms() -> None:
     assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
+    assert terms("PDFs and SDKs, not CSS or DNS") == ["pdf", "sdk", "css", "dns"]
     assert terms("API") == terms("APIs") == terms("API's")
     assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
     assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
@@ -189,3 +199,47 @@ def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[S
 def test_an_unknown_detector_names_the_known_ones() -> None:
     with pytest.raises(InputError, match="keyword, ranked"):
         detector("magic")
+
+
+def test_a_detector_of_an_installed_package_is_found_by_its_name(
+    tmp_path: Path, pool: list[Skill], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site/other-1.0.dist-info").mkdir(parents=True)
+    (tmp_path / "site/other-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    points = "[weft.detectors]\nfirst = other_detector:First\nbad = other_detector:Missing\n"
+    (tmp_path / "site/other-1.0.dist-info/entry_points.txt").write_text(points)
+    (tmp_path / "site/other_detector.py").write_text(
+        "class First:\n    def detect(self, goal, skills):\n        return [1, 2]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = detector("first")
+    assert len(found.detect("x", pool)) == 2
+    assert len(top(found, "x", pool, 1)) == 1
+    with pytest.raises(InputError, match="other_detector"):
+        detector("bad")
+
+
+def test_top_ranks_without_the_threshold(pool: list[Skill]) -> None:
+    goal = "crash a party"
+    assert Ranked().detect(goal, pool) == []
+    assert [selection.name for selection in top(detector(), goal, pool, 3)] == ["kubernetes-debugging"]
+    assert [s.name for s in top(detector(), "$expenses for invoices", pool, 2)] == ["expenses", "invoice-reader"]
+
+
+@given(st.text(max_size=300))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_goal_gives_confidences_that_fall_from_one_to_zero(pool: list[Skill], goal: str) -> None:
+    scores = [selection.score for selection in Ranked().rank(goal, pool, 6)]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_hostile_descriptions_are_cut_quickly() -> None:
+    for text in (
+        "see " * 100_000,
+        "for x see" + " " * 200_000 + "!",
+        "a -> " * 50_000,
+        "for " * 100_000,
+        "→" * 100_000,
+    ):
+        assert len(cut(text).own) <= 100_000

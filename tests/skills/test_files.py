@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from skills.envelope import TEXT_LIMIT, Envelope
 from skills.files import ListFiles, ReadFile
-from skills.roots import Roots
+from skills.registry import Registry
+from skills.roots import Roots, of
+from tests.skills.tree import put
 
 
 def code(envelope: Envelope) -> str:
@@ -87,6 +89,15 @@ async def test_skills_folders_and_further_roots_are_seen(workspace: Path) -> Non
     for path, text in ((skill, "skill"), (extra, "extra"), (workspace.parent / "linked", "skill")):
         assert (await ReadFile(roots).call({"path": str(path / "x.md")})).text == text
     assert code(await ReadFile(roots).call({"path": str(workspace.parent / "secret.md")})) == "ACCESS_DENIED"
+
+
+async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
+    put(workspace / "home/.claude/skills/far", "far", body="Far away.\n")
+    inner = workspace / "inner"
+    found = Registry(inner, env={}, home=workspace / "home", library=workspace / "library")
+    path = workspace / "home/.claude/skills/far/SKILL.md"
+    assert (await ReadFile(of(found)).call({"path": str(path)})).text.endswith("Far away.\n")
+    assert code(await ReadFile(of(found)).call({"path": str(workspace / "a.md")})) == "ACCESS_DENIED"
 
 
 async def test_what_is_no_plain_text_file_is_refused(workspace: Path) -> None:

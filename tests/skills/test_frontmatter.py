@@ -41,6 +41,7 @@ def test_a_plain_file_has_its_fields_and_body_and_no_problem() -> None:
         "---\nname: demo\ndescription: >-\n  Use when:\n  asked\n---\n",
         "---   \nname: demo\ndescription:\n  Use when: asked\n--- \n",
         "---\nname: demo\ndescription: Use when: asked\nargument-hint: [a] [b]\n---\n",
+        "---\n  name: demo\n  description: Use when: asked\n---\n",
         "---\nname:demo\ndescription: Use when: asked\n---\n",
         "---\nName: demo\nDescription: Use when: asked\n---\n",
     ],
@@ -269,7 +270,7 @@ LINE = st.one_of(
 
 
 @given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
-@settings(deadline=None, max_examples=1_000)
+@settings(deadline=None, max_examples=400)
 def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
     quick = plain.load(block + "\n")
     if quick is None:

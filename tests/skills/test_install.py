@@ -305,3 +305,20 @@ def test_an_imports_findings_are_reported_before_it_is_trusted(tmp_path: Path) -
             ("bin/x", "binary"),
             ("s.sh", "pipe-to-shell"),
         }
+
+
+def test_what_the_caller_raises_while_staged_comes_through_and_leaves_nothing(tmp_path: Path) -> None:
+    source = zipped(tmp_path / "x.zip", {"SKILL.md": SKILL})
+    with pytest.raises(RuntimeError, match="no, thanks"), install.stage(source, tmp_path / "w"):
+        raise RuntimeError("no, thanks")
+    assert not (tmp_path / "w/.agents").exists()
+
+
+def test_a_damaged_entry_is_refused(tmp_path: Path) -> None:
+    source = zipped(tmp_path / "x.zip", {"SKILL.md": SKILL, "big.txt": os.urandom(5_000)})
+    data = bytearray(source.read_bytes())
+    data[2_000] ^= 0xFF
+    source.write_bytes(data)
+    with pytest.raises(Refused, match="cannot be unpacked"), install.stage(source, tmp_path / "w"):
+        pass
+    assert not (tmp_path / "w/.agents").exists()

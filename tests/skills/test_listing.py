@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.listing import render, shorten
+from skills.listing import BUDGET, budget, render, shorten
 from skills.skill import Skill
 
 
@@ -67,6 +67,13 @@ def test_any_listing_parses_keeps_its_budget_and_is_the_same_again(texts: list[s
     assert block == render(["s1"], many, budget=budget)
     shown = len(names(block))
     assert shown == len(many) or f"{len(many) - shown} more" in block
+
+
+def test_the_environment_sets_the_budget() -> None:
+    assert [budget({"SKILLS_PROMPT_CHAR_BUDGET": text}) for text in ("500", "", "-1", "x", "9" * 99)] == [500] + [
+        BUDGET
+    ] * 4
+    assert budget({}) == 12_000
 
 
 def test_shortening_cuts_at_a_words_end() -> None:

@@ -56,4 +56,5 @@ def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
     path.write_text('{"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}', encoding="utf-8")
     assert planfile.form_of(path) == "json"
     assert planfile.form_of(tmp_path / "plan.yml") == "yaml"
-    assert [task.id for task in planfile.read(path, KNOWN).tasks] == ["a"]
+    found = planfile.read(path, KNOWN)
+    assert ([task.id for task in found.plan.tasks], found.goal) == (["a"], "")

@@ -20,7 +20,7 @@ from planner.events import (
     TextStreamed,
     Warned,
 )
-from skills.errors import InputError, SetupError
+from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
 from weft.goal import Goal
@@ -388,11 +388,12 @@ async def test_events_can_be_iterated_as_they_happen(workspace: Path, serve: Ser
     assert kinds[-1] == "RunFinished"
 
 
-async def test_no_model_is_a_setup_error_with_the_choices(workspace: Path) -> None:
-    with pytest.raises(SetupError) as caught:
-        async with Weft(workspace, Settings()) as weft:
-            await weft.run(GOAL)
-    assert "WEFT_MODEL" in caught.value.hint
+async def test_a_providers_key_chooses_its_model_where_none_is_named(workspace: Path, serve: Serve) -> None:
+    server = serve(scripted(TWO))
+    async with Weft(workspace, Settings()) as weft:
+        result = await weft.run(GOAL)
+    assert result.status == "done"
+    assert {call.body["model"] for call in server.calls} == {"gpt-6.1-sol"}
 
 
 async def test_a_skill_that_was_asked_for_comes_first_or_is_refused_by_name(workspace: Path, serve: Serve) -> None:

@@ -21,7 +21,9 @@ _COMMANDS = {
     "rerun": ("weft.cli.rerun:rerun", "Run a part of a run anew, as a new run."),
     "replay": ("weft.cli.replay:replay", "Play a recorded run again, without a model."),
     "trace": ("weft.cli.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
-    "skills": ("weft.cli.skills:skills", "List, show and select skills."),
+    "skills": ("weft.cli.skills:skills", "List, show, select and manage skills."),
+    "models": ("weft.cli.models:models", "Local models: list, pull, remove."),
+    "init": ("weft.cli.init:init", "Write a commented weft.toml."),
     "doctor": ("weft.cli.doctor:doctor", "Show what is there, what is missing, and what to do about it."),
     "completion": ("weft.cli.completion:completion", "Install completion for your shell."),
 }
@@ -53,9 +55,10 @@ def cli() -> None:
     \b
     Examples:
       weft run "Write API documentation for the to-do service"
+      weft run --model local "Explain what a mutex is"        no account needed
       weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
       weft plan "Compare three caches" -o plan.yaml    then edit it, and
-      weft run --plan plan.yaml "Compare three caches"
+      weft run --plan plan.yaml
       weft skills select "Review this code"
       weft doctor
     """

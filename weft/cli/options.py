@@ -32,6 +32,10 @@ _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Every warning and
 _STRICT = click.option(
     "--strict-skills", is_flag=True, default=None, help="Drop skills whose name is not as it must be."
 )
+_TRUST = click.option("--trust", is_flag=True, help="Trust this workspace's tools and settings as they are now.")
+_UNSAFE = click.option(
+    "--unsafe-tools", is_flag=True, default=None, help="Run tools without confinement where none is possible."
+)
 _DETECTOR = click.option("--detector", help="How skills are selected (default: ranked).")
 
 
@@ -49,6 +53,13 @@ def skills(command: Command) -> Command:
     return command
 
 
+def tools(command: Command) -> Command:
+    """Whether a workspace's tools may run."""
+    for option in (_UNSAFE, _TRUST):
+        command = option(command)
+    return command
+
+
 def journal(command: Command) -> Command:
     """Where runs are kept."""
     text = "Where runs are kept (default: in the workspace, .agents/journal.sqlite)."
@@ -62,6 +73,7 @@ def models(command: Command) -> Command:
         click.option("--max-tokens", type=int, help="Tokens that the run may use."),
         click.option("--max-cost", type=float, help="US dollars that the run may cost."),
         click.option("--fallback", multiple=True, metavar="NAME", help="A model to go on with where the first fails."),
+        click.option("--yes", is_flag=True, help="Fetch a local model that is not here yet without asking."),
         click.option("--model", metavar="NAME", help="A litellm model name, or 'local' for the embedded one."),
     ):
         command = option(command)
@@ -89,11 +101,20 @@ def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Re
     from weft.settings import resolve
 
     given = {key: value for key, value in flags.items() if value not in (None, ())}
-    resolved = resolve(given, os.environ, where.workspace, where.user_config)
+    resolved = resolve(given, os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
     for warning in resolved.warnings:
         if not quiet:
             output.say_warning(warning)
     return resolved
+
+
+def is_trusted(where: Places) -> bool:
+    """Whether the user trusts the workspace's settings as they are."""
+    from skills.trust import Trust
+
+    if not (where.workspace / "weft.toml").is_file():
+        return False
+    return Trust(where.trust).trusts_workspace(where.workspace)
 
 
 def goal_text(goal: str | None) -> str:

@@ -32,16 +32,18 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     \b
     Examples:
       weft plan "Compare three caches" -o plan.yaml
-      weft run --plan plan.yaml "Compare three caches"
+      weft run --plan plan.yaml
       weft plan --json "Compare three caches"
     """
     from weft import planfile
+    from weft.cli import pulling
     from weft.cli.progress import progress
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    yes = rest.pop("yes")
     provider.preload()
     wanted = Goal(
         options.goal_text(goal),
@@ -52,6 +54,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     where = options.places(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
 
+    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
+
     async def make() -> Any:
         async with weft:
             with progress(replace(voice, verbose=True)) as record:
@@ -59,8 +63,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 
     made = asyncio.run(make())
     if target is not None:
-        target.write_text(planfile.dump(made, planfile.form_of(target)), encoding="utf-8")
-        output.say(f"The plan is in {target}; run it with: weft run --plan {target} GOAL")
+        target.write_text(planfile.dump(made, planfile.form_of(target), wanted.text), encoding="utf-8")
+        output.say(f"The plan is in {target}; run it with: weft run --plan {target}")
     if voice.as_json:
         output.print_json(made.to_dict())
     elif target is None:

@@ -17,6 +17,7 @@ from planner.events import (
     TaskFinished,
     TaskStarted,
     ToolCalled,
+    ToolLogged,
     Warned,
 )
 from weft.cli import output
@@ -60,10 +61,13 @@ class Lines:
 
     def _text(self, event: Event) -> str | None:
         match event:
-            case SkillLoaded() | ToolCalled() if not self._verbose:
+            case SkillLoaded() | ToolCalled() | ToolLogged() if not self._verbose:
                 return None
             case SkillLoaded():
                 return f"{event.task}: skill {event.name} loaded"
+            case ToolLogged():
+                said = " ".join((event.log + " " + event.stderr).split())[:300]
+                return f"tool {event.name} wrote: {said}" if said else None
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:

@@ -17,13 +17,17 @@ from weft.cli.options import Voice
 if TYPE_CHECKING:
     from executor.ledger import Result
     from weft.goal import Goal
+    from weft.planfile import PlanFile
     from weft.run import Weft
+
+_NO_GOAL = "Carry out this plan."
 
 
 @click.command()
 @click.argument("goal", required=False)
 @options.models
 @options.skills
+@options.tools
 @click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
 @click.option(
     "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file that belongs to the goal."
@@ -50,32 +54,40 @@ def run(
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       weft run --dry-run "Review the code in src/"
+      weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
 
     Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
     """
+    from weft.cli import pulling, trusting
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
+    skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
+    trust = rest.pop("trust")
     reach.writable(target)
     if not dry:
         provider.preload()
+    where = options.places(workspace)
+    if trust:
+        trusting.workspace(where)
+    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
+    plan = _plan(weft, plan_file) if plan_file is not None else None
     wanted = Goal(
-        options.goal_text(goal),
-        skills=rest.pop("skill"),
+        options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        skills=skills,
         files=tuple(path.absolute() for path in files),
-        answers=rest.pop("answers"),
+        plan=plan.plan if plan else None,
+        answers=answers,
         stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
     )
-    where = options.places(workspace)
-    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
-    if plan_file is not None:
-        wanted = _with_plan(weft, wanted, plan_file)
     if dry:
         return _preview(weft, wanted, voice)
+    trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
+    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     result = asyncio.run(_reach(weft, wanted, voice))
     return reach.shown(result, voice, workspace, target)
 
@@ -91,12 +103,11 @@ async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
         goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
 
 
-def _with_plan(weft: Weft, goal: Goal, path: Path) -> Goal:
+def _plan(weft: Weft, path: Path) -> PlanFile:
     from weft import planfile
 
-    known = weft.surroundings.catalogue(goal).known
-    plan = planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
-    return replace(goal, plan=plan)
+    known = weft.surroundings.known()
+    return planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options, output
+from skills.errors import InputError
+from weft.cli import manage, options, output, tools
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from skills.detector import Selection
     from skills.registry import Registry
     from skills.skill import Skill
-    from weft.surroundings import Surroundings
+    from weft.shelf import Shelf
 
 
 @click.group()
@@ -26,7 +29,13 @@ def skills() -> None:
       weft skills list --all
       weft skills select "Write API documentation"
       weft skills show cataloging-apis
+      weft skills add release-notes --description "Write release notes from a list of changes."
+      weft skills import ~/Downloads/some-skill.zip
     """
+
+
+for command in (manage.add, manage.import_skill, manage.delete, manage.files, tools.new, tools.check, tools.call):
+    skills.add_command(command)
 
 
 @skills.command("list")
@@ -34,10 +43,16 @@ def skills() -> None:
 @options.skills
 @options.common
 def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool, verbose: bool, **flags: Any) -> int:
-    """List the skills that are found, by precedence."""
-    registry = _surroundings(workspace, flags, quiet=quiet).registry
+    """List the skills that are found, by precedence.
+
+    \b
+    Examples:
+      weft skills list
+      weft skills list --all --json
+    """
+    registry = shelf(workspace, flags, quiet=quiet).registry
     rows = registry.list_skills(all=everything)
-    _warn(registry, verbose=verbose, quiet=quiet or everything)
+    _warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
         output.print_json([_row(skill) for skill in rows])
     else:
@@ -46,25 +61,38 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
 
 
 @skills.command("select")
-@click.argument("goal")
+@click.argument("goal", required=False)
+@click.option("--from", "source", metavar="FILE", help="Every goal of a file, as `weft batch` takes it; JSON lines.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="The N best, however poor they are.")
 @options.skills
 @options.common
-def select(goal: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool, **flags: Any) -> int:
-    """Say which skills fit GOAL, how well, and why; no model is asked."""
-    from weft.goal import Goal
+def select(
+    goal: str | None, source: str | None, top: int | None, workspace: Path, *, as_json: bool, quiet: bool,
+    verbose: bool, **flags: Any,
+) -> int:  # fmt: skip
+    """Say which skills fit GOAL, how well, and why.
 
-    surroundings = _surroundings(workspace, flags, quiet=quiet)
-    wanted = Goal(options.goal_text(goal))
-    found = surroundings.select(wanted, surroundings.context_skills())
-    _warn(surroundings.registry, verbose=verbose, quiet=quiet)
+    \b
+    Examples:
+      weft skills select "Write API documentation"
+      weft skills select --top 10 "Write API documentation"
+      weft skills select --from goals.jsonl > selected.jsonl
+    """
+    if (goal is None) == (source is None):
+        raise InputError("give either a goal or --from FILE", hint='weft skills select "Write API documentation"')
+    known = shelf(workspace, flags, quiet=quiet)
+    if source is not None:
+        return _select_all(known, source, top)
+    text = options.goal_text(goal)
+    found = _selected(known, text, (), top)
+    _warn(known.registry, verbose=verbose, quiet=quiet)
     if as_json:
-        chosen = [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
-        output.print_json({"goal": wanted.text, "selected": chosen})
+        output.print_json({"goal": text, "selected": _plain(found)})
         return 0
     for one in found:
         output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
     if not found:
-        output.say("No skill fits this goal. `weft skills list` shows what there is.")
+        output.say("No skill fits this goal. `weft skills list` shows what there is; --top 5 shows the nearest.")
     return 0
 
 
@@ -73,8 +101,13 @@ def select(goal: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: b
 @click.option("--args", "arguments", default="", help="What takes the place of $ARGUMENTS.")
 @options.common
 def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Show a skill as a task receives it."""
-    registry = _surroundings(workspace, {}, quiet=quiet).registry
+    """Show a skill as a task receives it.
+
+    \b
+    Examples:
+      weft skills show cataloging-apis --args "only the public endpoints"
+    """
+    registry = shelf(workspace, {}, quiet=quiet).registry
     content = registry.load_content(name, arguments)
     _warn(registry, verbose=verbose, quiet=True)
     skill = registry.get(name)
@@ -85,19 +118,41 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     return 0
 
 
-def _surroundings(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Surroundings:
-    from weft.surroundings import Surroundings
+def shelf(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Shelf:
+    """The skills of a workspace."""
+    from weft.shelf import Shelf
 
     where = options.places(workspace)
-    return Surroundings(where, options.settings(where, flags, quiet=quiet).settings)
+    return Shelf(where, options.settings(where, flags, quiet=quiet).settings)
+
+
+def _selected(known: Shelf, text: str, forced: tuple[str, ...], top: int | None) -> list[Selection]:
+    candidates = known.skills()
+    if not text.strip():
+        raise InputError("the goal is empty", hint='weft skills select "Write API documentation"')
+    return known.select(text, forced, candidates) if top is None else known.best(text, candidates, top)
+
+
+def _select_all(known: Shelf, source: str, top: int | None) -> int:
+    from weft.batch import goals
+
+    with goals.opened(source) as file:
+        for one in file:
+            found = _selected(known, one.text, one.skills, top)
+            output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
+    return 0
+
+
+def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:
+    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
 
 
 def _warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
     from skills.registry import summary
 
-    problems = registry.warnings
     if quiet and not verbose:
         return
+    problems = registry.warnings
     for text in map(str, problems) if verbose else summary(problems):
         output.say_warning(text)
 
@@ -115,7 +170,7 @@ def _row(skill: Skill) -> dict[str, Any]:
     }
 
 
-def _print_table(rows: list[Skill]) -> None:
+def _print_table(rows: Sequence[Skill]) -> None:
     if not rows:
         output.say("No skills are found. `weft doctor` shows where they are looked for.")
         return

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from executor.memory import Remembering
+from planner.profile import profile_of as profile_by_name
 from skills.errors import SetupError
+from weft.choose import LOCAL, choices
 from weft.models.budget import Budget, Metered
 from weft.models.fallback import Fallback
 from weft.models.provider import Provider
@@ -20,10 +22,39 @@ from weft.models.retry import Patience, Retrying
 if TYPE_CHECKING:
     from executor.memory import Memory
     from planner.model import Model, Role
+    from planner.profile import Profile
     from weft.models.capabilities import Capabilities
     from weft.settings import Settings
 
 Open = Callable[[str], "Model"]
+
+
+def opener(settings: Settings, capabilities: Capabilities) -> Open:
+    """Opens models: the embedded one by `local`, all others by their litellm names."""
+    parameters = {"api_base": settings.api_base} if settings.api_base else {}
+
+    def open_model(name: str) -> Model:
+        if is_local(name):
+            from weft.local.model import LocalModel
+
+            return LocalModel(name)
+        return Provider(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
+
+    return open_model
+
+
+def profile_of(name: str) -> Profile:
+    """How a model is worked with: the embedded one by its entry, others by their names."""
+    if is_local(name):
+        from weft.local import model
+
+        return model.profile(name)
+    return profile_by_name(name)
+
+
+def is_local(name: str) -> bool:
+    """Whether a model's name means the embedded one."""
+    return name == LOCAL or name.startswith(f"{LOCAL}/")
 
 
 @dataclass(slots=True)
@@ -34,14 +65,23 @@ class Cast:
     memory: Memory
     budget: Budget
     open: Open
+    profile_of: Callable[[str], Profile] = profile_of
     _known: dict[str, Model] = field(default_factory=dict)
 
     def playing(self, role: Role) -> Model:
         """The model for a role: its own where one is set, else the run's."""
-        own = getattr(self.settings, role, None)
-        if own is None and self.settings.model is None:
-            raise no_model()
-        return self.named(own or str(self.settings.model))
+        return self.named(self.name_of(role))
+
+    def name_of(self, role: Role) -> str:
+        """The name of the model for a role."""
+        name = getattr(self.settings, role, None) or self.settings.model
+        if name is None:
+            raise SetupError("no model is named, and none was found", hint=choices())
+        return str(name)
+
+    def profile(self, role: Role) -> Profile:
+        """How the model for a role is worked with."""
+        return self.profile_of(self.name_of(role))
 
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""
@@ -54,21 +94,3 @@ class Cast:
             metered = Metered(Recording(model, record), self.budget, record)
             self._known[name] = Remembering(metered, self.memory)
         return self._known[name]
-
-
-def opener(settings: Settings, capabilities: Capabilities) -> Open:
-    """Opens models by their litellm names."""
-    parameters = {"api_base": settings.api_base} if settings.api_base else {}
-
-    def open_model(name: str) -> Model:
-        return Provider(name, settings.call_timeout, capabilities, parameters)
-
-    return open_model
-
-
-def no_model() -> SetupError:
-    """Nothing says which model to use; the choices are spelled out."""
-    return SetupError(
-        "no model is chosen",
-        hint="name one with --model (such as openai/gpt-4o or ollama/llama3), in WEFT_MODEL, or as model in weft.toml",
-    )

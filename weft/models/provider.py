@@ -57,12 +57,13 @@ async def close() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A model of some provider, by its litellm name."""
+    """A model of some provider, by its litellm name; `sampling` is what its profile says for each role."""
 
     name: str
     timeout: float = 300.0
     capabilities: Capabilities = field(default_factory=Capabilities)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, stepping down to what the model can do where it refuses more."""
@@ -93,6 +94,7 @@ class Provider:
             "max_retries": 0,
             "num_retries": 0,
             **self.parameters,
+            **self.sampling.get(request.role, {}),
         }
         if request.tools:
             arguments["tools"] = [_wire_tool(tool) for tool in request.tools]

@@ -37,6 +37,7 @@ EVENTS: list[Event] = [
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
+    events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
     events.TaskFinished("a", "done", 1.0, "o", None),
     events.Warned("w"),
     events.RunFinished("done", "a", None, None, 2.0),

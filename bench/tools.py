@@ -1,0 +1,127 @@
+"""What confinement costs: 100 concurrent calls of a trivial tool against bare runs of the same interpreter.
+
+Run from the repository's root: `python -m bench.tools`. Exits 1 where a call is dearer than 1.5 bare runs, or
+leaves a process, an open file or a scratch folder behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from skills import manifest as manifests
+from skills.confinement import Confinement, landlock, seccomp
+from skills.confinement.bubblewrap import Bubblewrap, working
+from skills.confinement.landlocked import Landlocked
+from skills.executable import ExecutableTool, Surroundings
+from skills.workshop import Workshop
+
+CALLS = 100
+ROUNDS = 5
+CEILING = 1.5
+PROGRAM = """import json, sys
+arguments = json.loads(sys.stdin.readline())["arguments"]
+print(json.dumps({"output": arguments["text"], "error": ""}))
+"""
+MANIFEST = """name: echo_say
+description: Say a text.
+runtime: python
+entry: main.py
+parameters: [{name: text, type: string, required: true}]
+"""
+
+
+def main() -> int:
+    """Measure each confinement that works here, in turns with the bare runs."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        folder = root / "work" / "echo"
+        folder.mkdir(parents=True)
+        (folder / "skill.yaml").write_text(MANIFEST)
+        (folder / "main.py").write_text(PROGRAM)
+        return max([measured(confinement, root, folder) for confinement in confinements()], default=1)
+
+
+def confinements() -> list[Confinement]:
+    """All that work on this machine."""
+    found: list[Confinement] = []
+    if working():
+        found.append(Bubblewrap(working(), Path.home()))
+    if landlock.version() and seccomp.machine():
+        found.append(Landlocked(Path.home(), landlock.version()))
+    return found
+
+
+def measured(confinement: Confinement, root: Path, folder: Path) -> int:
+    """0 where the ratio is under the ceiling and nothing is left behind."""
+    place = Surroundings(folder.parent, root / "scratch", confinement, Workshop(root / "cache"))
+    tool = ExecutableTool(manifests.read(folder)[0][0], place)
+    asyncio.run(calls(tool, 4))
+    files = open_files()
+    bare, ours = [], []
+    for _ in range(ROUNDS):
+        bare.append(timed(lambda: bare_runs(folder / "main.py")) * 1000 / CALLS)
+        ours.append(timed(lambda: asyncio.run(calls(tool, CALLS))) * 1000 / CALLS)
+        print(f"{confinement.name}: bare {bare[-1]:.1f} ms, confined {ours[-1]:.1f} ms a call")
+    # The best round of each: what other work on the machine adds is not the tool's.
+    ratio = min(ours) / min(bare)
+    left = [path.name for path in (root / "scratch").iterdir()] + processes(folder)
+    leaked = open_files() - files
+    print(f"{confinement.name}: ratio {ratio:.2f}, of the best of {ROUNDS} rounds each")
+    print(f"{confinement.name}: left behind: {len(left)}; open files: {leaked:+d}")
+    return int(ratio > CEILING or bool(left) or leaked > 0)
+
+
+async def calls(tool: ExecutableTool, count: int) -> None:
+    """All at once, each with its own answer."""
+    envelopes = await asyncio.gather(*(tool.call({"text": f"call {n}"}) for n in range(count)))
+    assert [envelope.text for envelope in envelopes] == [f"call {n}" for n in range(count)], envelopes[0]
+
+
+def bare_runs(program: Path) -> None:
+    """The same program without weft, as many at once."""
+
+    def run(number: int) -> None:
+        line = b'{"arguments": {"text": "call %d"}}\n' % number
+        # In a session of its own, as our calls are: a busy machine's scheduler gives each session its share.
+        command = [sys.executable, str(program)]
+        subprocess.run(command, input=line, stdout=subprocess.PIPE, check=True, start_new_session=True)
+
+    with ThreadPoolExecutor(CALLS) as pool:
+        list(pool.map(run, range(CALLS)))
+
+
+def timed(work: object) -> float:
+    """Seconds that it takes."""
+    assert callable(work)
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def open_files() -> int:
+    """How many this process holds."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def processes(folder: Path) -> list[str]:
+    """Those that still run something of the folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and entry.name != str(os.getpid()):
+            try:
+                if str(folder).encode() in (entry / "cmdline").read_bytes():
+                    found.append(entry.name)
+            except OSError:
+                continue
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

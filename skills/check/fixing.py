@@ -1,0 +1,56 @@
+"""Mend what is mechanical: a name by its folder, line ends, a placeholder's spelling, a program's mode."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skills import manifest as manifests
+from skills.check.skill_file import NEARLY_ARGUMENTS, Parts, slug, split
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def fix(folder: Path) -> list[str]:
+    """Mend a skill's folder; says what was done, and leaves everything else byte for byte."""
+    done = []
+    file = folder / "SKILL.md"
+    if file.is_file():
+        before = file.read_bytes().decode(errors="strict")
+        after, what = mended(before, folder.name)
+        if after != before:
+            file.write_bytes(after.encode())
+            done += [f"{file}: {line}" for line in what]
+    return done + _programs(folder)
+
+
+def mended(text: str, folder: str) -> tuple[str, list[str]]:
+    """A SKILL.md's text with its mechanical faults mended, and what was done."""
+    done = []
+    plain = text.lstrip("\ufeff").replace("\r\n", "\n")
+    if plain != text:
+        done.append("plain line ends, no byte-order mark")
+    parts = split(plain)
+    if not isinstance(parts, Parts):
+        return plain, done
+    head, body = plain[: len(plain) - len(parts.body)], parts.body
+    name = slug(folder)
+    if folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
+        head = re.sub(r"^name:.*$", f"name: {name}", head, count=1, flags=re.MULTILINE)
+        done.append(f"name is now {name}, as its folder's")
+    spelt = NEARLY_ARGUMENTS.sub("$ARGUMENTS", body)
+    if spelt != body:
+        done.append("$ARGUMENTS is spelt right")
+    return head + spelt, done
+
+
+def _programs(folder: Path) -> list[str]:
+    """A binary that may not be executed may be."""
+    done = []
+    for manifest in manifests.read(folder)[0]:
+        path = manifest.entry_path
+        if manifest.runtime == "binary" and not path.stat().st_mode & 0o100:
+            path.chmod(path.stat().st_mode | 0o755)
+            done.append(f"{path}: may be executed now")
+    return done

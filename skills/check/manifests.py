@@ -1,0 +1,79 @@
+"""The rules for `skill.yaml`, on what it says; running it comes after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.check import wording
+from skills.check.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.manifest import Manifest
+    from skills.parameter import Parameter
+    from skills.skill import Problem
+
+
+def broken(problems: Sequence[Problem]) -> list[Finding]:
+    """What keeps a tool from being offered: name form and prefix, entry, runtime, types."""
+    return [Finding(_rule(p.what), "error", p.line, p.what, p.remedy) for p in problems]
+
+
+def _rule(what: str) -> str:
+    for word, rule in (
+        ("name", "manifest-name"),
+        ("entry", "manifest-entry"),
+        ("runtime", "manifest-runtime"),
+        ("description", "manifest-description"),
+        ("parameter", "manifest-parameter"),
+    ):
+        if word in what:
+            return rule
+    return "manifest-form"
+
+
+def worded(manifest: Manifest) -> list[Finding]:
+    """How a tool speaks of itself to a model."""
+    findings = described(manifest.description, manifest.line)
+    findings += parameters(manifest.parameters, manifest.line)
+    for key, sentences in (
+        ("when_to_use", manifest.docs.when_to_use),
+        ("when_not_to_use", manifest.docs.when_not_to_use),
+    ):
+        if not sentences:
+            message = f"{manifest.name} does not say docs.{key}"
+            findings.append(Finding(f"docs-{key.replace('_', '-')}", "error", manifest.line, message,
+                                    f"list at least one case under docs.{key}"))  # fmt: skip
+    return findings
+
+
+def described(text: str, line: int) -> list[Finding]:
+    """A tool's description: a verb first, a limit, the right length."""
+    findings = []
+    if not wording.starts_with_verb(text):
+        first = text.split()[0] if text.split() else ""
+        message = f"the description does not start with a verb: {first}"
+        remedy = "begin with what it does, such as Read, List or 读取"
+        findings.append(Finding("description-verb", "error", line, message, remedy))
+    if not wording.states_limit(text):
+        message = "the description states neither a limit nor a precondition"
+        remedy = "say what it needs or where it ends, such as `files up to 20 MB` or 文件上限 20MB"
+        findings.append(Finding("description-limit", "error", line, message, remedy))
+    if not wording.right_length(text):
+        message = f"the description has {len(text)} characters"
+        remedy = "write 20 to 80 characters in Chinese, 20 to 200 in other languages"
+        findings.append(Finding("description-length", "error", line, message, remedy))
+    return findings
+
+
+def parameters(items: Sequence[Parameter], line: int) -> list[Finding]:
+    """Each parameter's description: what it is, its constraint or default, an example."""
+    findings = []
+    for parameter in items:
+        missing = wording.missing_parts(parameter.description, constrained=bool(parameter.enum))
+        if missing:
+            message = f"parameter {parameter.name}'s description lacks {', '.join(missing)}"
+            remedy = "say what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
+            findings.append(Finding("parameter-description", "error", line, message, remedy))
+    return findings

@@ -1,0 +1,76 @@
+"""Review a skill of any kind: a folder with SKILL.md, skill.yaml or both, or functions with their page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills import manifest as manifests
+from skills.check import docs_page, skill_file
+from skills.check.finding import Finding, Report
+from skills.check.manifests import broken, described, parameters, worded
+from skills.check.running import ran
+from skills.executable import ExecutableTool, Surroundings
+from skills.manifest import NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from skills.inprocess import FunctionTool
+
+
+async def review(folder: Path, surroundings: Surroundings | None) -> list[Report]:
+    """A report on each file of a folder that is a skill; without surroundings its tools are not run."""
+    reports = []
+    if (folder / "SKILL.md").is_file():
+        reports.append(skill_md(folder / "SKILL.md"))
+    if (folder / manifests.FILE).is_file():
+        reports.append(await _manifest(folder, surroundings))
+    if not reports:
+        remedy = "write a SKILL.md or a skill.yaml in it"
+        finding = Finding("no-skill", "error", 1, "holds neither SKILL.md nor skill.yaml", remedy)
+        reports.append(Report(folder, (finding,)))
+    return reports
+
+
+def skill_md(path: Path, *, root: bool = False) -> Report:
+    """The report on a SKILL.md; one at a workspace's root has no folder's name to match."""
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError:
+        return Report(path, (Finding("file-form", "error", 1, "is not UTF-8 text", "save it as UTF-8"),))
+    folder = path.parent
+
+    def exists(target: str) -> bool:
+        return (folder / target).exists()
+
+    name = "" if root else folder.resolve().name
+    return Report(path, tuple(skill_file.check(text, name, exists)))
+
+
+async def _manifest(folder: Path, surroundings: Surroundings | None) -> Report:
+    found, problems = manifests.read(folder)
+    findings = broken(problems)
+    for manifest in found:
+        findings += worded(manifest)
+        if surroundings is not None:
+            findings += await ran(ExecutableTool(manifest, surroundings))
+    return Report(folder / manifests.FILE, tuple(sorted(findings, key=lambda finding: finding.line)))
+
+
+def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
+    """The reports on a domain's functions and on their docs page."""
+    reports = []
+    for tool in tools:
+        source = tool.function.__code__
+        line = source.co_firstlineno
+        findings = described(tool.description, line) + parameters(tool.inputs, line)
+        if not NAME.fullmatch(tool.name):
+            message = f"tool name {tool.name!r} is not of the form <domain>_<action>"
+            findings.append(Finding("manifest-name", "error", line, message, "rename the entry point"))
+        reports.append(Report(page.__class__(source.co_filename), tuple(findings)))
+    names = tuple(tool.name for tool in tools)
+    if page.is_file():
+        return [*reports, Report(page, tuple(docs_page.check(page.read_text(encoding="utf-8"), names)))]
+    remedy = "write it by docs/skills/_template.md"
+    return [*reports, Report(page, (Finding("docs-page", "error", 1, "the docs page is missing", remedy),))]

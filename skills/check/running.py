@@ -1,0 +1,69 @@
+"""The last rule for a tool: it is run, once as its author shows and once wrongly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skills.check import wording
+from skills.check.finding import Finding
+from skills.protocol import Answer
+
+if TYPE_CHECKING:
+    from skills.executable import ExecutableTool
+    from skills.parameter import Parameter
+
+WRONG: dict[str, Any] = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}
+
+
+async def ran(tool: ExecutableTool) -> list[Finding]:
+    """What shows only when it runs."""
+    return [*await _by_example(tool), *await _wrongly(tool)]
+
+
+async def _by_example(tool: ExecutableTool) -> list[Finding]:
+    manifest = tool.manifest
+    needs = any(parameter.required for parameter in manifest.parameters)
+    if needs and not manifest.docs.examples:
+        message = f"{manifest.name} has no example to run"
+        return [Finding("run-example", "error", manifest.line, message, "write one under docs.examples")]
+    arguments = manifest.docs.examples[0].arguments if manifest.docs.examples else {}
+    envelope = await tool.call(arguments)
+    if envelope.status != "error":
+        return []
+    message = f"{manifest.name} fails on its first example: {envelope.text}"
+    return [Finding("run-example", "error", manifest.line, message, "mend the program or the example")]
+
+
+async def _wrongly(tool: ExecutableTool) -> list[Finding]:
+    """A call past the check of arguments, as a program may get one from elsewhere."""
+    manifest = tool.manifest
+    arguments = wrong(manifest.parameters)
+    if arguments is None:
+        return []
+    envelope, answer = await tool.probe(arguments)
+    line, name = manifest.line, manifest.name
+    if not isinstance(answer, Answer):
+        message = f"{name} does not answer wrong arguments by the protocol: {envelope.text}"
+        remedy = 'catch everything and print {"output": "", "error": "…"}'
+        return [Finding("run-invalid", "error", line, message, remedy)]
+    if not answer.error:
+        message = f"{name} takes wrong arguments without an error: {arguments}"
+        return [Finding("run-invalid", "error", line, message, "check the arguments first and answer an error")]
+    findings = []
+    if not wording.says_next_step(answer.error):
+        message = f"{name}'s error does not say what to do next: {answer.error}"
+        remedy = "write it as `<problem>: <value> — <next step>`"
+        findings.append(Finding("error-form", "error", line, message, remedy))
+    if not wording.same_language(answer.error, manifest.description):
+        message = f"{name}'s error is in another language than its description: {answer.error}"
+        findings.append(Finding("error-language", "error", line, message, "use one language for both"))
+    return findings
+
+
+def wrong(parameters: tuple[Parameter, ...]) -> dict[str, Any] | None:
+    """Arguments that a tool must refuse: none where some are required, else one of another type."""
+    if any(parameter.required for parameter in parameters):
+        return {}
+    if parameters:
+        return {parameters[0].name: WRONG[parameters[0].type]}
+    return None

@@ -1,0 +1,70 @@
+"""Landlock as numbers: which rights the kernel handles, and a box as its rules."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.confinement import system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CREATE_RULESET = 444
+VERSION_FLAG = 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+TRUNCATE, DEVICE_CONTROL = 1 << 14, 1 << 15
+FIRST_RIGHTS = (1 << 13) - 1
+FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
+READ = EXECUTE | READ_FILE | READ_DIR
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# A process sees its own entry in /proc too, which the launcher adds; another's would show its environment.
+FACTS = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "sys/kernel/osrelease",
+         "sys/vm/overcommit_memory", "sys/vm/max_map_count", "sys/kernel/ngroups_max")  # fmt: skip
+HARDWARE = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")
+
+
+@functools.cache
+def version() -> int:
+    """The kernel's Landlock version; 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, int(libc.syscall(CREATE_RULESET, None, 0, VERSION_FLAG)))
+
+
+def handled(abi: int) -> int:
+    """Every right on files that this version knows: what is handled is denied unless a rule allows it."""
+    rights = FIRST_RIGHTS
+    for since, right in ((2, 1 << 13), (3, TRUNCATE), (5, DEVICE_CONTROL)):
+        if abi >= since:
+            rights |= right
+    return rights
+
+
+def ruleset(readable: Iterable[Path], writable: Iterable[Path], *, network: bool, abi: int) -> dict[str, Any]:
+    """The rules as the launcher takes them; signals and abstract sockets stay inside from version 6 on."""
+    everything = handled(abi)
+    own = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
+    rules = [(str(path), _narrowed(path, rights)) for path, rights in own]
+    scoped = 3 if abi >= 6 else 0
+    return {"handled": everything, "scoped": scoped, "rules": [*_common(network=network, abi=abi), *rules]}
+
+
+@functools.cache
+def _common(*, network: bool, abi: int) -> tuple[tuple[str, int], ...]:
+    """The rules that every tool gets."""
+    wanted = [(path, READ) for path in system.roots(network=network)]
+    wanted += [(Path(name), READ_FILE | WRITE_FILE) for name in DEVICES]
+    wanted += [(Path("/proc") / name, READ_FILE) for name in FACTS]
+    wanted += [(Path(name), READ) for name in HARDWARE]
+    everything = handled(abi)
+    return tuple((str(path), _narrowed(path, rights) & everything) for path, rights in wanted if path.exists())
+
+
+def _narrowed(path: Path, rights: int) -> int:
+    """The kernel refuses a folder's rights on a file."""
+    return rights if path.is_dir() else rights & FOR_FILES

@@ -1,0 +1,187 @@
+"""Starts one tool behind Landlock and seccomp, watches it, and takes its process group along when it ends.
+
+Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing of the project, since the
+child that becomes the tool is a fork of it, and little else, since every import is paid at every call. The
+watching parent stays outside the walls. It ends the group when the tool ends, when it is told to (SIGTERM),
+and when weft dies, by the same signal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+
+TYPE_CHECKING = False  # typing takes five milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, NO_NEW_PRIVILEGES = 1, 22, 24, 38
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+CAPABILITIES_VERSION = 0x20080522
+REFUSED = 125  # the exit status where a wall could not be raised
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> NoReturn:
+    """Fork the tool and watch it."""
+    orders = json.loads(sys.argv[1])
+    if orders["group"]:
+        with open(orders["group"] + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
+            file.write("0")
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
+    _die_with_parent(signal.SIGTERM, orders["parent"])
+    me = os.getpid()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setpgid(0, 0)
+            _die_with_parent(signal.SIGKILL, me)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD, signal.SIGTERM})
+            confine(orders)
+        except BaseException as error:  # noqa: BLE001  the child must never run on as a second watcher
+            os.write(2, f"weft: the walls could not be raised: {error}\n".encode())
+            os._exit(REFUSED)
+        become(orders)
+    watch(child)
+
+
+def watch(child: int) -> NoReturn:
+    """Wait for the tool's end or for the order to end it; either way nothing of its group is left."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    while True:
+        got = signal.sigwait({signal.SIGCHLD, signal.SIGTERM})
+        if got == signal.SIGTERM or _ended(child):
+            break
+    try:
+        # The tool is not reaped yet, so its group's number cannot belong to anyone else.
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _ended(child: int) -> bool:
+    """Whether the tool has ended, to be reaped later; where that cannot be asked, the signal says so."""
+    if not hasattr(os, "waitid"):
+        return True
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def confine(orders: dict[str, Any]) -> None:
+    """Raise every wall around this process; raises OSError where one does not hold."""
+    for name, value in orders["limits"].items():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bound, bound))
+    if "ruleset" not in orders:
+        return
+    _prctl(NO_NEW_PRIVILEGES, 1)
+    _landlock(orders["ruleset"])
+    _drop_capabilities()
+    _seccomp(bytes.fromhex(orders["filter"]))
+
+
+def become(orders: dict[str, Any]) -> NoReturn:
+    """Turn into the tool: a Python script runs right here, which saves a second interpreter's start."""
+    argv = orders["argv"]
+    if not orders["script"]:
+        try:
+            os.execvpe(argv[0], argv, os.environ)  # noqa: S606  no shell is wanted
+        except OSError as error:
+            os.write(2, f"weft: {argv[0]}: {error.strerror}\n".encode())
+            os._exit(127)
+    import site
+
+    script = orders["script"]
+    sys.argv = argv[argv.index(script) :]
+    site.main()
+    sys.path.insert(0, os.path.dirname(script))  # noqa: PTH120  pathlib costs milliseconds at every call
+    main = sys.modules["__main__"] = type(sys)("__main__")
+    main.__dict__.update(__file__=script, __builtins__=__builtins__)
+    with open(script, "rb") as file:  # noqa: PTH123
+        source = file.read()
+    exec(compile(source, script, "exec"), main.__dict__)  # noqa: S102  running this program is what it is for
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """End as an interpreter does but for tearing itself down, which takes time and changes nothing."""
+    import atexit
+
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):  # the tool closed them itself
+        os._exit(0)
+    os._exit(0)
+
+
+def _landlock(ruleset: dict[str, Any]) -> None:
+    fields = struct.pack("=QQQ", ruleset["handled"], 0, ruleset["scoped"])
+    size = 24 if ruleset["scoped"] else 8
+    fd = _syscall(CREATE_RULESET, fields, ctypes.c_size_t(size), 0)
+    own = (f"/proc/{os.getpid()}", 12)
+    for path, rights in (*ruleset["rules"], own):
+        try:
+            beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue  # a path that is not there needs no rule
+        _syscall(ADD_RULE, fd, 1, struct.pack("=Qi", rights, beneath), 0)
+        os.close(beneath)
+    _syscall(RESTRICT_SELF, fd, 0)
+    os.close(fd)
+
+
+def _drop_capabilities() -> None:
+    """Root without capabilities is an ordinary user; an empty bounding set keeps exec from giving any."""
+    if os.geteuid() == 0:
+        number = 0
+        while libc.prctl(DROP_BOUNDING, number, 0, 0, 0) == 0:
+            number += 1
+    header = struct.pack("=Ii", CAPABILITIES_VERSION, 0)
+    if libc.capset(header, struct.pack("=6I", 0, 0, 0, 0, 0, 0)) != 0:
+        raise OSError(ctypes.get_errno(), "capset failed")
+
+
+def _seccomp(program: bytes) -> None:
+    code = ctypes.create_string_buffer(program, len(program))
+    filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
+    _prctl(SET_SECCOMP, 2, filters)
+
+
+def _die_with_parent(number: int, parent: int) -> None:
+    if not sys.platform.startswith("linux"):
+        return
+    _prctl(SET_DEATH_SIGNAL, int(number))
+    if os.getppid() != parent:  # it died before the signal was ordered
+        os._exit(REFUSED)
+
+
+def _prctl(*arguments: Any) -> None:
+    if libc.prctl(*_padded(arguments, 5)) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl {arguments[0]} failed")
+
+
+def _syscall(*arguments: Any) -> int:
+    result = libc.syscall(*(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"system call {arguments[0]} failed")
+    return int(result)
+
+
+def _padded(arguments: tuple[Any, ...], length: int) -> list[Any]:
+    padded = [*arguments, *[0] * (length - len(arguments))]
+    return [ctypes.c_ulong(a) if isinstance(a, int) else a for a in padded]

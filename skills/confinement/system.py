@@ -1,0 +1,77 @@
+"""The parts of a machine that every program needs, and nothing that is anyone's own."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PROGRAMS = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/run/current-system",
+)
+# Named one by one: /etc also holds what a tool has no business to read, such as password hashes.
+SETTINGS = (
+    "alternatives", "crypto-policies", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf",
+    "passwd", "pki/tls/openssl.cnf", "ssl/openssl.cnf",
+)  # fmt: skip
+NETWORK_SETTINGS = (
+    "ca-certificates", "gai.conf", "host.conf", "hosts", "pki/ca-trust", "pki/tls/cert.pem", "pki/tls/certs",
+    "resolv.conf", "services", "ssl/cert.pem", "ssl/certs",
+)  # fmt: skip
+
+
+@functools.cache
+def roots(*, network: bool) -> tuple[Path, ...]:
+    """Programs, libraries and the settings that libraries read, as they were when first asked for."""
+    settings = (*SETTINGS, *NETWORK_SETTINGS) if network else SETTINGS
+    found = [Path(name) for name in PROGRAMS] + [Path("/etc") / name for name in settings]
+    return tuple(visible([path for path in found if path.exists()], Path("/nonexistent")))
+
+
+def interpreter() -> tuple[Path, ...]:
+    """Where the Python that runs this lives, its virtual environment included."""
+    return tuple(dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)))
+
+
+def visible(paths: Iterable[Path], home: Path) -> list[Path]:
+    """The folders to show, without repeats, each before those inside it; never the home as a whole.
+
+    A folder that is the home, or holds it, is shown by its parts: neither hidden files nor the home are among
+    them. A path behind a link is shown both as it is written and where it leads.
+    """
+    real_home = os.path.realpath(home)
+    wanted: set[str] = set()
+    for path in paths:
+        for form in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  a tenth of pathlib's time
+            wanted.update(_parts(form, real_home))
+    shown: list[str] = []
+    for name in sorted(wanted):
+        if not any(_within(name, parent) for parent in shown):
+            shown.append(name)
+    return [Path(name) for name in shown]
+
+
+def _within(name: str, parent: str) -> bool:
+    return name == parent or name.startswith(parent + "/")
+
+
+def _parts(name: str, home: str) -> list[str]:
+    if name == "/" or not os.path.lexists(name):
+        return []
+    if not _within(home, os.path.realpath(name)):
+        return [name]
+    children = [entry for entry in os.scandir(name) if not entry.name.startswith(".") and not entry.is_symlink()]
+    return [entry.path for entry in children if not _within(home, os.path.realpath(entry.path))]

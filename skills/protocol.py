@@ -1,0 +1,56 @@
+"""What a tool says on its standard output: chatter, then one line of JSON that is its answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A tool's answer: `text` as it came, `value` where it was other JSON, and the chatter before."""
+
+    text: str
+    error: str = ""
+    value: Any = None
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Output that is no answer, and what it is instead."""
+
+    what: str
+    log: str = ""
+
+
+def request(arguments: dict[str, Any]) -> bytes:
+    """The line that a tool reads."""
+    return json.dumps({"arguments": arguments}, ensure_ascii=False).encode() + b"\n"
+
+
+def parse(stdout: str) -> Answer | Garbled:
+    """The answer on the last line that is not blank."""
+    lines = stdout.rstrip().split("\n")
+    last, log = lines[-1].strip(), "\n".join(lines[:-1])
+    if not last:
+        return Garbled("it ended without an answer line")
+    try:
+        document = json.loads(last)
+    except (ValueError, RecursionError):
+        return Garbled(f"its last line is not JSON: {_shown(last)}", log=stdout)
+    if not isinstance(document, dict) or not {"output", "error"} & document.keys():
+        return Garbled(f'its last line is not {{"output": …, "error": …}}: {_shown(last)}', log=stdout)
+    output, error = document.get("output", ""), document.get("error") or ""
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    if output is None:
+        text = ""
+    value = None if isinstance(output, str) else output
+    return Answer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

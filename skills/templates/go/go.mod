@@ -1,0 +1,3 @@
+module __DOMAIN__
+
+go 1.18

@@ -1,0 +1,108 @@
+"""Which programs the user has said may run: kept by content, so that a changed program asks again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from skills.skill import Source
+
+FILES_LIMIT = 20_000
+SETTINGS = "weft.toml"
+OWN: tuple[Source, ...] = (
+    "bundled",
+    "global",
+)  # what ships with weft, and what the user installed for all work
+
+
+def fingerprint(folder: Path) -> str:
+    """A hash of all that is in a tool's folder: names, contents, where links lead, the right to execute."""
+    digest = hashlib.sha256()
+    for path in _files(folder):
+        kind = "program" if os.access(path, os.X_OK) else "file"
+        link = str(path.readlink()) if path.is_symlink() else ""
+        content = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""
+        name = path.relative_to(folder).as_posix()
+        digest.update(json.dumps([kind, name, link]).encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """Every file and every link; linked folders are entered, each once."""
+    found: list[Path] = []
+    entered: set[str] = set()
+    for root, folders, names in os.walk(folder, followlinks=True):
+        here = Path(root)
+        real = os.path.realpath(root)
+        if real in entered:
+            folders.clear()
+            continue
+        entered.add(real)
+        folders[:] = sorted(name for name in folders if name != ".git")
+        found += [here / name for name in (*folders, *names) if (here / name).is_symlink()]
+        found += [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
+        if len(found) > FILES_LIMIT:
+            hint = "move data and dependencies out of the tool's folder"
+            raise WeftError(f"{folder} holds more than {FILES_LIMIT:,} files", hint=hint)
+    return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The user's answers, in a file of their own; a file that cannot be read trusts nothing."""
+
+    path: Path
+
+    def is_trusted(self, folder: Path, source: Source) -> bool:
+        """Whether the tools in this folder, as they are now, may run."""
+        return source in OWN or self._holds("tools", fingerprint(folder))
+
+    def trust(self, folder: Path) -> str:
+        """Trust a folder's tools as they are now; gives the hash that stands for them."""
+        return self._add("tools", fingerprint(folder), folder)
+
+    def trusts_workspace(self, workspace: Path) -> bool:
+        """Whether the workspace's settings, as they are now, may loosen what protects the user."""
+        return self._holds("workspaces", _settings(workspace))
+
+    def trust_workspace(self, workspace: Path) -> str:
+        """Trust a workspace's settings as they are now."""
+        return self._add("workspaces", _settings(workspace), workspace)
+
+    def _holds(self, kind: str, key: str) -> bool:
+        return key in self._read().get(kind, {})
+
+    def _add(self, kind: str, key: str, where: Path) -> str:
+        answers = self._read()
+        given = {"path": str(where.resolve()), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        answers[kind] = {**answers.get(kind, {}), key: given}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False, encoding="utf-8") as file:
+            json.dump(answers, file, indent=1)
+        Path(file.name).replace(self.path)
+        return key
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        try:
+            answers = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(answers, dict):
+            return {}
+        return {kind: keys for kind, keys in answers.items() if isinstance(keys, dict)}
+
+
+def _settings(workspace: Path) -> str:
+    """A workspace's place counts beside its settings: the same file elsewhere is another workspace."""
+    path = workspace.resolve() / SETTINGS
+    content = path.read_bytes() if path.is_file() else b""
+    return hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()

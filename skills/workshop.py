@@ -1,0 +1,112 @@
+"""Where what a tool needs is built once and kept: environments, packages, programs, by their source's hash.
+
+Building fetches and compiles, and runs nothing of what it fetched: only wheels for Python, no install scripts
+for Node, no cgo for Go. So it needs no walls, and the user's own settings for mirrors and proxies hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from pathlib import Path
+
+READY = ".ready"
+POLL = 0.05
+BUILD_TIMEOUT = 600.0
+SHOWN = 600
+
+
+class ToolchainError(WeftError):
+    """A program that a runtime needs is missing or too old."""
+
+    code = "TOOLCHAIN"
+
+
+class BuildError(WeftError):
+    """A tool's environment or program could not be built."""
+
+    code = "BUILD_FAILED"
+
+
+def _silent(_message: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """A cache folder, the environment for builds, and whom to tell that one is under way."""
+
+    cache: Path
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    progress: Callable[[str], None] = _silent
+
+    @contextlib.asynccontextmanager
+    async def bench(self, kind: str, key: str, what: str) -> AsyncIterator[tuple[Path, bool]]:
+        """A folder for this key, and whether it is ready; if not, the body builds in it while others wait.
+
+        Built in place and marked when done, since a virtual environment cannot be moved.
+        """
+        folder = self.cache / kind / key
+        if (folder / READY).exists():
+            yield folder, True
+            return
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder.with_suffix(".lock").open("w") as lock:
+            await _locked(lock.fileno())
+            if (folder / READY).exists():
+                yield folder, True
+                return
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            start = time.monotonic()
+            self.progress(f"{what} …")
+            yield folder, False
+            (folder / READY).touch()
+            self.progress(f"{what}: done in {time.monotonic() - start:.1f} s")
+
+    async def make(self, argv: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> None:
+        """Run one step of a build; its output is shown only where it fails."""
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=cwd,
+            env={**self.environ, **(extra or {})},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(BUILD_TIMEOUT):
+                output = (await process.communicate())[0].decode(errors="replace")
+        except TimeoutError as error:
+            raise BuildError(f"{argv[0]} took longer than {BUILD_TIMEOUT:g} s", hint="run it by hand") from error
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, 9)
+                await process.wait()
+        if process.returncode != 0:
+            tail = output.strip()[-SHOWN:]
+            raise BuildError(f"{' '.join(argv[:3])} failed: {tail}", hint=f"run it by hand in {cwd}")
+
+
+async def _locked(fd: int) -> None:
+    """Wait for the lock without holding up the loop; it also keeps other processes out."""
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await asyncio.sleep(POLL)
+        else:
+            return

@@ -1,0 +1,143 @@
+"""Programs as tools: written, checked, trusted, called by hand and by a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Ran
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+COUNT = """
+import json, sys
+request = json.loads(sys.stdin.readline())
+text = request["arguments"]["text"]
+print("counting", file=sys.stderr)
+print(json.dumps({"output": {"words": len(text.split()) * request["arguments"]["times"]}, "error": ""}))
+"""
+MANIFEST = """
+name: word_count
+description: Count the words of a text, up to a million of them.
+runtime: python
+entry: main.py
+parameters:
+  - {name: text, type: string, required: true, description: "The text, at most a million words. Example: one two"}
+  - {name: times, type: integer, default: 1, description: "How often to count, 1 by default. Example: 2"}
+"""
+PLAN = {
+    "tasks": [
+        {
+            "id": "count",
+            "action_type": "tool",
+            "name": "word_count",
+            "arguments": {"text": "one two three", "times": 2},
+        },
+        {"id": "say", "action_type": "llm", "instruction": "Say <<count.output>>", "depends_on": ["count"]},
+    ]
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A workspace with a tool `word_count`."""
+    folder = tmp_path / "shop" / "skills" / "word"
+    folder.mkdir(parents=True)
+    (folder / "skill.yaml").write_text(MANIFEST, encoding="utf-8")
+    (folder / "main.py").write_text(COUNT, encoding="utf-8")
+    return tmp_path / "shop"
+
+
+def test_a_tool_is_listed_and_runs_only_once_it_is_trusted(shop: Path, weft: Weft) -> None:
+    rows = {row["name"]: row for row in json.loads(weft("skills", "list", "--json", cwd=shop).out)}
+    assert (rows["word_count"]["kind"], rows["word_count"]["source"]) == ("executable", "project")
+    arguments = json.dumps({"text": "one two"})
+    refused = weft("skills", "call", "word_count", arguments, "--json", cwd=shop)
+    assert refused.status == 1
+    assert json.loads(refused.out)["error"]["code"] == "ACCESS_DENIED"
+    ran = weft("skills", "call", "word_count", arguments, "--json", "--trust", cwd=shop)
+    assert ran.status == 0, ran.err
+    envelope = json.loads(ran.out)
+    assert envelope["status"] == "success"
+    assert json.loads(envelope["text"]) == {"words": 2}
+    assert "counting" in ran.err
+    assert weft("skills", "call", "word_count", arguments, cwd=shop).status == 0
+    program = shop / "skills" / "word" / "main.py"
+    program.write_text(COUNT + "# changed\n", encoding="utf-8")
+    assert weft("skills", "call", "word_count", arguments, cwd=shop).status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("word_count", "{}"), 1, "text"),
+        (("word_count", '{"text": "x", "tims": 1}'), 1, "tims"),
+        (("word_count", "[1]"), 2, "JSON object"),
+        (("word_count", "{"), 2, "no JSON"),
+        (("word_cont", "{}"), 2, "word_count"),
+    ],
+)
+def test_wrong_calls_are_explained(shop: Path, weft: Weft, arguments: tuple[str, ...], status: int, says: str) -> None:
+    ran = weft("skills", "call", *arguments, "--json", "--trust", cwd=shop)
+    assert ran.status == status
+    assert says in json.loads(ran.out)["error"]["message"]
+
+
+def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: Path, serve: Serve, weft: Weft) -> None:
+    def say(call: Call) -> Answer:
+        if call.tool_results:
+            return Say(f"counted {call.tool_results[0]['text']} after {call.user.count('words')}")
+        return Say(tool_calls=(("word_count", {"text": "a b c d"}),))
+
+    server = serve(scripted(PLAN, task=say))
+    ran = weft("run", "--json", "--model", "openai/test-model", "--trust", "Count", cwd=shop)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert json.loads(document["tasks"][0]["output"]) == {"words": 6}
+    assert '"words": 4' in document["answer"] or '"words":4' in document["answer"]
+    assert len(server.asked("task")) == 2
+    assert "<name>word_count</name>" in server.calls[0].system
+    assert "<available_tools>" in server.calls[0].system
+
+
+def test_an_untrusted_tool_fails_its_task_with_what_to_do(shop: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    ran = weft("run", "--json", "--model", "openai/test-model", "Count", cwd=shop)
+    assert ran.status == 1
+    document = json.loads(ran.out)
+    assert [task["status"] for task in document["tasks"]] == ["failed", "skipped"]
+    assert "--trust" in document["tasks"][0]["error"]
+    assert "not trusted yet" in ran.err
+
+
+def test_a_new_tool_works_and_passes_the_check(tmp_path: Path, weft: Weft) -> None:
+    ran = weft("skills", "new", "word-count", "--json", cwd=tmp_path)
+    assert ran.status == 0, ran.err
+    ran = weft("skills", "check", "skills/word-count", "--json", "--trust", cwd=tmp_path)
+    assert ran.status == 0, ran.out
+    (report,) = json.loads(ran.out)
+    assert report["ok"]
+    assert weft("skills", "new", "word-count", cwd=tmp_path).status == 2
+
+
+def test_the_check_names_rule_line_and_remedy(shop: Path, weft: Weft) -> None:
+    bad = shop / "skills" / "bad"
+    bad.mkdir()
+    (bad / "SKILL.md").write_text("---\nname: other\ndescription: x\n---\n[gone](missing.md)\n", encoding="utf-8")
+    ran = weft("skills", "check", "--json", cwd=shop)
+    assert ran.status == 1
+    reports = {Path(report["path"]).parent.name: report for report in json.loads(ran.out)}
+    assert not reports["bad"]["ok"]
+    for problem in reports["bad"]["problems"]:
+        assert {"rule", "severity", "line", "message"} <= set(problem)
+    assert "error" in weft("skills", "check", "skills/bad", cwd=shop).out
+    assert weft("skills", "check", "nowhere", cwd=shop).status == 2
+
+
+def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:
+    ran = weft("skills", "check", str(Path(__file__).parents[2] / "skills" / "library"), "--json")
+    assert ran.status == 0, [report for report in json.loads(ran.out) if not report["ok"]]

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
+
+jsonschema = pytest.importorskip("jsonschema")
+
+SKILLS = ["cataloging-apis", "writing-changelogs"]
+EXCEL = {
+    "type": "object",
+    "properties": {"path": {"type": "string", "pattern": "^data/", "description": "where"}},
+    "required": ["path"],
+    "$defs": {},
+}
+
+
+def task(number: int, use: str = SKILLS[0], needs: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"id": f"t{number}", "use": use, "instruction": "Do it.", "depends_on": list(needs)}
+
+
+def admits(schema: dict[str, Any], *tasks: dict[str, Any]) -> bool:
+    return bool(jsonschema.Draft202012Validator(schema).is_valid({"tasks": list(tasks)}))
+
+
+def test_tasks_stand_by_position_and_wait_only_for_earlier_ones() -> None:
+    schema = small_plan_schema(SKILLS, most=3)
+    assert admits(schema, task(1))
+    assert admits(schema, task(1), task(2, NO_SKILL, ("t1",)), task(3, needs=("t1", "t2")))
+    assert not admits(schema, task(2))
+    assert not admits(schema, task(1, needs=("t1",)))
+    assert not admits(schema, task(1), task(2, needs=("t3",)))
+    assert not admits(schema, task(1), task(2), task(3, needs=("t2", "t2")))
+    assert not admits(schema)
+    assert not admits(schema, task(1), task(2), task(3), task(4))
+
+
+def test_only_known_skills_are_admitted_and_a_selected_one_comes_first() -> None:
+    schema = small_plan_schema(SKILLS)
+    assert not admits(schema, task(1, "invented"))
+    assert not admits(schema, task(1, NO_SKILL))
+    assert admits(small_plan_schema([]), task(1, NO_SKILL))
+
+
+def test_a_tool_is_called_with_its_own_parameters() -> None:
+    schema = small_plan_schema(SKILLS, {"excel_read": EXCEL})
+    call = {"id": "t1", "use": "excel_read", "arguments": {"path": "data/a.xlsx"}, "depends_on": []}
+    assert admits(schema, call, task(2, needs=("t1",)))
+    assert not admits(schema, call | {"arguments": {}})
+    assert not admits(schema, call | {"arguments": {"path": 3}})
+    assert not admits(schema, task(1, "excel_read"))
+
+
+def test_what_the_servers_grammar_refuses_is_left_out() -> None:
+    text = json.dumps(small_plan_schema(SKILLS, {"excel_read": EXCEL}))
+    for keyword in ('"items": false', "pattern", "$defs", "description"):
+        assert keyword not in text
+
+
+def test_a_plan_without_room_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="at least one task"):
+        small_plan_schema(SKILLS, most=0)
+
+
+def test_a_document_widens_to_a_full_plan() -> None:
+    call = {"id": "t1", "use": "excel_read", "arguments": {"path": "a"}, "depends_on": []}
+    plan = widen({"tasks": [call, task(2, needs=("t1",)), task(3, NO_SKILL, ("t2",))]})
+    assert plan["synthesis"] is None
+    assert plan["clarification"] is None
+    tool, skill, plain = plan["tasks"]
+    assert tool == {
+        "id": "t1",
+        "title": "excel_read",
+        "action_type": "tool",
+        "name": "excel_read",
+        "arguments": {"path": "a"},
+        "depends_on": [],
+    }
+    assert (skill["action_type"], skill["name"], skill["arguments"]) == ("skill", SKILLS[0], "")
+    assert plain["action_type"] == "llm"
+    assert "name" not in plain
+
+
+def test_a_long_instruction_gets_a_short_title() -> None:
+    words = "Write the documentation of every endpoint that the service offers to its many clients."
+    title = widen({"tasks": [task(1) | {"instruction": words}]})["tasks"][0]["title"]
+    assert title == "Write the documentation of every endpoint that the service …"
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Documents of the small schema with three tasks at most, as a grammar would let a model write them."""
+    tasks = []
+    for number in range(1, draw(st.integers(1, 3)) + 1):
+        use = draw(st.sampled_from(SKILLS if number == 1 else [*SKILLS, NO_SKILL]))
+        needs = [f"t{earlier}" for earlier in range(1, number) if draw(st.booleans())]
+        text = draw(st.text(min_size=1, max_size=INSTRUCTION_LIMIT))
+        tasks.append({"id": f"t{number}", "use": use, "instruction": text, "depends_on": needs})
+    return {"tasks": tasks}
+
+
+@given(documents())
+def test_every_admitted_document_is_a_plan_without_cycles_or_strangers(document: dict[str, Any]) -> None:
+    assert admits(small_plan_schema(SKILLS), *document["tasks"])
+    seen: set[str] = set()
+    for item in widen(document)["tasks"]:
+        assert set(item["depends_on"]) <= seen
+        assert item["action_type"] == "llm" or item["name"] in SKILLS
+        seen.add(item["id"])

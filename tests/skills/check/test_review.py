@@ -1,0 +1,177 @@
+"""A review of every kind of skill finds what a good reviewer would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from skills import excel
+from skills.check import Report, fix, review, review_function
+from skills.check.fixing import mended
+from skills.inprocess import tool
+from tests.skills.workbench import REPLY, Workbench
+
+ROOT = Path(__file__).parents[3]
+MANIFEST = {
+    "name": "demo_run",
+    "description": "Say a word back; at most 100 characters.",
+    "runtime": "python",
+    "entry": "main.py",
+    "parameters": [
+        {
+            "name": "word",
+            "required": True,
+            "description": "The word to say, at most 100 letters. Example: tea",
+        }
+    ],
+    "docs": {
+        "when_to_use": ["a word is to be said"],
+        "when_not_to_use": ["never mind"],
+        "examples": [{"scenario": "say tea", "arguments": {"word": "tea"}}],
+    },
+}
+PROGRAM = """
+if "word" in arguments:
+    reply(arguments["word"])
+else:
+    reply(error="word is missing: none given — give a word")
+"""
+
+
+async def reviewed(bench: Workbench, program: str = PROGRAM, **keys: Any) -> Report:
+    folder = bench.folder()
+    (folder / "main.py").write_text(REPLY + program, encoding="utf-8")
+    (folder / "skill.yaml").write_text(yaml.safe_dump(MANIFEST | keys, allow_unicode=True), encoding="utf-8")
+    return (await review(folder, bench.surroundings()))[-1]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+async def test_a_good_tool_passes(bench: Workbench) -> None:
+    report = await reviewed(bench)
+    assert report.ok, report.problems
+    assert report.to_dict() == {"path": str(bench.folder() / "skill.yaml"), "ok": True, "problems": []}
+
+
+@pytest.mark.parametrize(
+    ("keys", "rule"),
+    [
+        ({"name": "other_run"}, "manifest-name"),
+        ({"name": "Demo"}, "manifest-name"),
+        ({"entry": "absent.py"}, "manifest-entry"),
+        ({"runtime": "ruby"}, "manifest-runtime"),
+        ({"description": "Demo tool, at most 100 characters."}, "description-verb"),
+        ({"description": "Say a word back to someone."}, "description-limit"),
+        ({"description": "Say 1 word."}, "description-length"),
+        (
+            {"parameters": [{"name": "word", "required": True, "description": "word"}]},
+            "parameter-description",
+        ),
+        ({"docs": {"when_not_to_use": ["x"]}}, "docs-when-to-use"),
+        ({"docs": {"when_to_use": ["x"]}}, "docs-when-not-to-use"),
+        ({"docs": {"when_to_use": ["x"], "when_not_to_use": ["y"]}}, "run-example"),
+        ({"description": "把一个词原样返回，最多一百个字符，不支持空白的词语。"}, "error-language"),
+    ],
+)
+async def test_each_rule_finds_its_fault(bench: Workbench, keys: dict[str, Any], rule: str) -> None:
+    report = await reviewed(bench, **keys)
+    assert not report.ok
+    assert rule in {finding.rule for finding in report.problems}, report.problems
+    assert all(finding.remedy for finding in report.problems)
+
+
+@pytest.mark.parametrize(
+    ("program", "rule"),
+    [
+        ("reply(arguments['word'])", "run-invalid"),
+        ("reply('fine')", "run-invalid"),
+        ("sys.exit(1)", "run-example"),
+        (PROGRAM.replace("word is missing: none given — give a word", "bad"), "error-form"),
+    ],
+)
+async def test_the_tool_is_run(bench: Workbench, program: str, rule: str) -> None:
+    report = await reviewed(bench, program)
+    assert rule in {finding.rule for finding in report.problems}
+
+
+async def test_a_chinese_tool_passes_in_chinese(bench: Workbench) -> None:
+    word = {"name": "word", "required": True, "description": "要返回的词，必填，最多一百个字符。示例：茶"}
+    program = PROGRAM.replace("word is missing: none given — give a word", "缺少参数: word — 请给出要返回的词")
+    description = "返回给出的词语本身，最多一百个字符，不支持空白的词语。"
+    report = await reviewed(bench, program, description=description, parameters=[word])
+    assert report.ok, report.problems
+
+
+async def test_without_surroundings_nothing_is_run(bench: Workbench) -> None:
+    await reviewed(bench, "sys.exit(1)")
+    (report,) = await review(bench.folder(), None)
+    assert report.ok
+
+
+async def test_both_files_of_a_folder_are_reviewed(bench: Workbench) -> None:
+    (bench.folder() / "SKILL.md").write_text("no frontmatter")
+    await reviewed(bench)
+    reports = await review(bench.folder(), None)
+    assert [(report.path.name, report.ok) for report in reports] == [
+        ("SKILL.md", False),
+        ("skill.yaml", True),
+    ]
+
+
+async def test_a_folder_that_is_no_skill_is_an_error(tmp_path: Path) -> None:
+    (report,) = await review(tmp_path, None)
+    assert report.problems[0].rule == "no-skill"
+
+
+def test_the_shipped_functions_pass_with_their_page() -> None:
+    names = ("excel_read", "excel_write", "excel_info")
+    tools = [tool(getattr(excel, name), name, ROOT) for name in names]
+    for report in review_function(tools, ROOT / "docs" / "skills" / "excel.md"):
+        assert report.problems == (), report
+
+
+def test_a_function_without_a_page_or_words_fails(tmp_path: Path) -> None:
+    def demo_run(word: str) -> str:
+        """Demo."""
+        return word
+
+    reports = review_function([tool(demo_run, "demo_run", tmp_path)], tmp_path / "demo.md")
+    rules = {finding.rule for report in reports for finding in report.problems}
+    assert {"description-verb", "parameter-description", "docs-page"} <= rules
+
+
+def test_the_template_itself_is_not_a_filled_page() -> None:
+    page = ROOT / "docs" / "skills" / "_template.md"
+    reports = review_function([tool(excel.excel_info, "excel_info", ROOT)], page)
+    rules = {finding.rule for finding in reports[-1].problems}
+    assert rules == {"docs-placeholder", "docs-tool"}
+
+
+def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "brewing-tea"
+    folder.mkdir()
+    text = "\ufeff---\r\nname: Brewing Tea\r\ndescription: Brews.  # kept\r\n---\r\nBrew ${ARGUMENTS}  now\r\n"
+    (folder / "SKILL.md").write_bytes(text.encode())
+    assert len(fix(folder)) == 3
+    expected = "---\nname: brewing-tea\ndescription: Brews.  # kept\n---\nBrew $ARGUMENTS  now\n"
+    assert (folder / "SKILL.md").read_text() == expected
+    assert fix(folder) == []
+
+
+def test_fix_leaves_what_it_cannot_read() -> None:
+    assert mended("no frontmatter", "x") == ("no frontmatter", [])
+
+
+def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:
+    folder = bench.folder()
+    (folder / "tool").write_text("#!/bin/sh\n")
+    keys = {"runtime": "binary", "entry": "tool"}
+    (folder / "skill.yaml").write_text(yaml.safe_dump(MANIFEST | keys))
+    assert len(fix(folder)) == 1
+    assert (folder / "tool").stat().st_mode & 0o100

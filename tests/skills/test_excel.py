@@ -1,0 +1,114 @@
+"""Workbooks are read and written inside the workspace, within limits, and never overwritten by accident."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from typing import TYPE_CHECKING, Any
+
+import openpyxl
+import pytest
+
+from skills import excel
+from skills.inprocess import tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.envelope import Envelope
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    book = openpyxl.Workbook()
+    table = book.active
+    assert table is not None
+    table.title = "Sales"
+    for row in (["name", "score"], ["Ada", 95], ["Bob", 88.5], [None, datetime.date(2024, 1, 2)]):
+        table.append(row)
+    book.create_sheet("Empty")
+    book.save(tmp_path / "report.xlsx")
+    return tmp_path
+
+
+def call(workspace: Path, name: str, **arguments: Any) -> Envelope:
+    return asyncio.run(tool(getattr(excel, name), name, workspace).call(arguments))
+
+
+def test_the_first_sheet_is_read_whole(workspace: Path) -> None:
+    envelope = call(workspace, "excel_read", path="report.xlsx")
+    rows = [["name", "score"], ["Ada", 95], ["Bob", 88.5], [None, "2024-01-02T00:00:00"]]
+    assert envelope.data["output"] == {"sheet": "Sales", "rows": rows}
+
+
+@pytest.mark.parametrize("area", ["A2:B3", "b3:a2"])
+def test_a_range_of_a_named_sheet_is_read(workspace: Path, area: str) -> None:
+    envelope = call(workspace, "excel_read", path="report.xlsx", sheet="Sales", range=area)
+    assert envelope.data["output"]["rows"] == [["Ada", 95], ["Bob", 88.5]]
+
+
+def test_info_lists_the_sheets(workspace: Path) -> None:
+    output = call(workspace, "excel_info", path="report.xlsx").data["output"]
+    assert output["sheets"][0] == {"name": "Sales", "rows": 4, "columns": 2, "header": ["name", "score"]}
+    assert [sheet["name"] for sheet in output["sheets"]] == ["Sales", "Empty"]
+
+
+def test_what_was_written_is_read_back(workspace: Path) -> None:
+    rows = [["a", 1], ["=SUM(1,2)", None]]
+    assert call(workspace, "excel_write", path="out/new.xlsx", rows=rows, start="B2").status == "success"
+    read = call(workspace, "excel_read", path="out/new.xlsx", range="B2:C3").data["output"]
+    assert read["rows"] == rows
+
+
+def test_an_existing_file_is_changed_only_when_told(workspace: Path) -> None:
+    before = (workspace / "report.xlsx").read_bytes()
+    refused = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]])
+    assert refused.error is not None
+    assert refused.error.code == "CONFLICT"
+    assert (workspace / "report.xlsx").read_bytes() == before
+    call(workspace, "excel_write", path="report.xlsx", rows=[["x"]], sheet="New", overwrite=True)
+    assert call(workspace, "excel_read", path="report.xlsx").data["output"]["rows"][1] == ["Ada", 95]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "says"),
+    [
+        ("excel_read", {"path": "../x.xlsx"}, "ACCESS_DENIED", "outside the workspace"),
+        ("excel_read", {"path": "/etc/x.xlsx"}, "ACCESS_DENIED", "outside the workspace"),
+        ("excel_read", {"path": "none.xlsx"}, "NOT_FOUND", "none.xlsx"),
+        ("excel_read", {"path": "a.csv"}, "INVALID_PARAM", ".xlsx"),
+        ("excel_read", {"path": "bad.xlsx"}, "EXECUTION_ERROR", "not a readable workbook"),
+        ("excel_read", {"path": "big.xlsx"}, "INVALID_PARAM", "20 MB"),
+        ("excel_read", {"path": "folder.xlsx"}, "IS_DIRECTORY", "folder"),
+        ("excel_read", {"path": "report.xlsx", "sheet": "X"}, "NOT_FOUND", "the sheets are: Sales, Empty"),
+        ("excel_read", {"path": "report.xlsx", "range": "1:2"}, "INVALID_PARAM", "A1:D20"),
+        ("excel_read", {"path": "report.xlsx", "range": "A1:A2000"}, "INVALID_PARAM", "2000 rows"),
+        ("excel_write", {"path": "n.xlsx", "rows": []}, "INVALID_PARAM", "list of lists"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[{}]]}, "INVALID_PARAM", "cell's value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1]], "start": "1A"}, "INVALID_PARAM", "not a cell"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1]], "sheet": "a/b"}, "INVALID_PARAM", "sheet's name"),
+        ("excel_write", {"path": "n.xls", "rows": [[1]]}, "INVALID_PARAM", ".xlsx"),
+        ("excel_write", {"path": "../n.xlsx", "rows": [[1]]}, "ACCESS_DENIED", "outside"),
+    ],
+)
+def test_each_failure_says_what_to_do_next(
+    workspace: Path, name: str, arguments: dict[str, Any], code: str, says: str
+) -> None:
+    (workspace / "bad.xlsx").write_text("not a zip")
+    with (workspace / "big.xlsx").open("wb") as file:
+        file.truncate(21 * 1024**2)
+    (workspace / "folder.xlsx").mkdir()
+    envelope = call(workspace, name, **arguments)
+    assert envelope.error is not None
+    assert envelope.error.code == code
+    assert says in envelope.error.message
+    assert "—" in envelope.error.message
+
+
+def test_a_link_out_of_the_workspace_is_refused(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret.xlsx"
+    (workspace / "report.xlsx").rename(outside)
+    (workspace / "link.xlsx").symlink_to(outside)
+    envelope = call(workspace, "excel_read", path="link.xlsx")
+    assert envelope.error is not None
+    assert envelope.error.code == "ACCESS_DENIED"

@@ -1,0 +1,187 @@
+"""A `skill.yaml` becomes tools, or problems that say which and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skills.manifest import domain, parse, read
+
+GOOD = """
+name: excel_read
+description: "Read a range of a worksheet; files up to 20 MB."
+runtime: python
+entry: main.py
+timeout: 12.5
+env: [TOKEN]
+network: true
+parameters:
+  - name: path
+    type: string
+    required: true
+    description: "Path of the workbook."
+  - {name: rows, type: integer, default: 10}
+  - {name: mode, enum: [fast, full], default: fast}
+docs:
+  when_to_use: [a workbook is to be read]
+  when_not_to_use: for CSV
+  examples:
+    - scenario: first rows
+      arguments: {path: a.xlsx}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "excel"
+    path.mkdir()
+    (path / "main.py").touch()
+    return path
+
+
+def test_all_that_is_declared_is_read(folder: Path) -> None:
+    (manifest,), problems = parse(GOOD, folder)
+    assert problems == []
+    assert (manifest.name, manifest.runtime, manifest.timeout) == ("excel_read", "python", 12.5)
+    assert (manifest.env, manifest.network, manifest.writes) == (("TOKEN",), True, False)
+    assert manifest.docs.when_not_to_use == ("for CSV",)
+    assert manifest.docs.examples[0].arguments == {"path": "a.xlsx"}
+    assert manifest.entry_path == folder / "main.py"
+
+
+def test_parameters_become_a_json_schema(folder: Path) -> None:
+    schema = parse(GOOD, folder)[0][0].schema
+    assert schema["required"] == ["path"]
+    assert schema["properties"]["rows"] == {"type": "integer", "default": 10}
+    assert schema["properties"]["mode"] == {"type": "string", "enum": ["fast", "full"], "default": "fast"}
+    assert schema["additionalProperties"] is False
+
+
+def test_the_default_timeout_is_thirty_seconds(folder: Path) -> None:
+    text = "name: excel_read\ndescription: x\nruntime: python\nentry: main.py\n"
+    assert parse(text, folder)[0][0].timeout == 30
+
+
+def test_a_list_of_tools_shares_the_keys_beside_it(folder: Path) -> None:
+    text = """
+runtime: python
+entry: main.py
+tools:
+  - {name: excel_read, description: Read.}
+  - {name: excel_write, description: Write., writes: true}
+"""
+    manifests, problems = parse(text, folder)
+    assert problems == []
+    assert [(m.name, m.writes, m.line) for m in manifests] == [
+        ("excel_read", False, 5),
+        ("excel_write", True, 6),
+    ]
+
+
+def test_a_bad_tool_leaves_its_neighbours(folder: Path) -> None:
+    text = """
+runtime: python
+entry: main.py
+tools:
+  - {name: excel_read, description: Read.}
+  - {name: word_write, description: Write.}
+  - {name: excel_read, description: Again.}
+  - nonsense
+"""
+    manifests, problems = parse(text, folder)
+    assert [m.name for m in manifests] == ["excel_read"]
+    assert [p.line for p in problems] == [8, 6, 7]
+    assert "word_write" in str(problems[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("name: excel_read", "name: word_read"), "does not start with its folder's name"),
+        (("name: excel_read", "name: ExcelRead"), "not of the form"),
+        (("name: excel_read", "name: excel"), "not of the form"),
+        (("name: excel_read", "other: 1"), "has no name"),
+        (("entry: main.py", "entry: absent.py"), "'absent.py' is not there"),
+        (("entry: main.py", "entry: ../../etc/passwd"), "outside the tool's folder"),
+        (("entry: main.py", "x: y"), "has no entry"),
+        (("runtime: python", "runtime: ruby"), "'ruby' is unknown"),
+        (("timeout: 12.5", "timeout: -1"), "no number of seconds"),
+        (("timeout: 12.5", "timeout: .inf"), "no number of seconds"),
+        (("network: true", "network: sure"), "network is 'sure'"),
+        (("env: [TOKEN]", "env: [TOKEN=x]"), "variable names"),
+        (("type: integer", "type: int"), "unknown type 'int'"),
+        (("default: 10", "default: ten"), "default of another type"),
+        (("enum: [fast, full]", "enum: [1, 2]"), "enum"),
+        (("default: fast", "default: slow"), "its enum does not hold"),
+        (("name: rows", "name: path"), "declared twice"),
+    ],
+)
+def test_a_tool_that_cannot_be_offered_is_ignored_with_its_reason(
+    folder: Path, change: tuple[str, str], says: str
+) -> None:
+    manifests, problems = parse(GOOD.replace(*change), folder)
+    assert manifests == []
+    assert any(says in problem.what for problem in problems), [str(p) for p in problems]
+    assert all(problem.remedy for problem in problems)
+
+
+def test_all_faults_are_told_at_once(folder: Path) -> None:
+    _, problems = parse("name: Bad\nruntime: ruby\nentry: none.py\n", folder)
+    assert len(problems) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: [", "not valid YAML"),
+        ("- x", "not a mapping"),
+        ("", "not a mapping"),
+        ("tools: []", "not a list of tools"),
+        ("name: !!python/object/apply:os.system [true]", "not valid YAML"),
+        ("x: " + "[" * 5_000, ""),
+        ("a" * 300_000, "too large"),
+    ],
+)
+def test_text_that_is_no_manifest_is_a_problem_never_a_crash(folder: Path, text: str, says: str) -> None:
+    manifests, problems = parse(text, folder)
+    assert manifests == []
+    assert problems
+    assert says in problems[0].what
+
+
+def test_nested_aliases_do_not_blow_up(folder: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    manifests, problems = parse("\n".join(lines), folder)
+    assert manifests == []
+    assert "too many" in problems[0].what
+
+
+def test_a_date_stays_text(folder: Path) -> None:
+    text = GOOD.replace("{name: rows, type: integer, default: 10}", "{name: day, default: 2024-01-02}")
+    assert parse(text, folder)[0][0].parameters[1].default == "2024-01-02"
+
+
+def test_a_dash_in_the_folder_is_an_underscore_in_the_name() -> None:
+    assert domain(Path("web-page")) == "web_page"
+
+
+def test_a_folder_without_the_file_offers_nothing_and_says_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path) == ([], [])
+
+
+def test_a_file_that_is_not_text_is_a_problem(folder: Path) -> None:
+    (folder / "skill.yaml").write_bytes(b"\xff\xfe\x00")
+    manifests, problems = read(folder)
+    assert manifests == []
+    assert "UTF-8" in problems[0].what
+
+
+@given(st.text(max_size=200))
+def test_no_text_crashes_the_parser(text: str) -> None:
+    manifests, problems = parse(text, Path("/nonexistent/excel"))
+    assert manifests == []
+    assert problems

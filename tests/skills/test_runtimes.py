@@ -1,0 +1,214 @@
+"""Each runtime starts a program by the protocol; what it needs is built once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.runtimes import available
+from tests.skills.workbench import REPLY, Workbench, walls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
+
+JAVASCRIPT = """
+const line = require("fs").readFileSync(0, "utf8").split("\\n")[0];
+const { name } = JSON.parse(line).arguments;
+console.log(JSON.stringify({ output: `hello ${name}`, error: "" }));
+"""
+TYPESCRIPT = """
+import * as readline from "node:readline";
+interface Request { arguments: { name: string } }
+readline.createInterface({ input: process.stdin }).once("line", (line: string) => {
+  const request = JSON.parse(line) as Request;
+  console.log(JSON.stringify({ output: `hello ${request.arguments.name}`, error: "" }));
+});
+"""
+GO = """
+package main
+
+import (
+	"encoding/json"
+	"os"
+)
+
+func main() {
+	var request struct{ Arguments struct{ Name string } }
+	json.NewDecoder(os.Stdin).Decode(&request)
+	answer := map[string]string{"output": "hello " + request.Arguments.Name, "error": ""}
+	json.NewEncoder(os.Stdout).Encode(answer)
+}
+"""
+SHELL = """#!/bin/sh
+read -r line
+echo '{"output": "hello '$(echo "$line" | sed 's/.*"name": "\\([a-z]*\\)".*/\\1/')'", "error": ""}'
+"""
+
+
+@pytest.fixture(params=sorted(walls(__import__("pathlib").Path("/nonexistent"))))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
+    bench = Workbench(tmp_path)
+    bench.confinement = walls(bench.home)[request.param]
+    return bench
+
+
+def made(bench: Workbench, runtime: str, entry: str, program: str) -> Path:
+    folder = bench.folder("greet")
+    (folder / entry).write_text(program, encoding="utf-8")
+    (folder / "skill.yaml").write_text(
+        textwrap.dedent(f"""
+            name: greet_say
+            description: Greet someone.
+            runtime: {runtime}
+            entry: {entry}
+            timeout: 60
+            parameters: [{{name: name, required: true}}]
+        """)
+    )
+    return folder
+
+
+async def said(bench: Workbench, folder: Path) -> str:
+    return (await bench.load(folder).call({"name": "ada"})).text
+
+
+@needs_node
+async def test_javascript_runs(bench: Workbench) -> None:
+    assert await said(bench, made(bench, "node", "main.js", JAVASCRIPT)) == "hello ada"
+
+
+@needs_node
+async def test_typescript_runs_or_says_what_to_install(bench: Workbench) -> None:
+    text = await said(bench, made(bench, "node", "main.ts", TYPESCRIPT))
+    assert text == "hello ada" or "install Node.js 22.18 or newer, or tsx" in text
+
+
+@needs_node
+async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
+    program = JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}")
+    folder = made(bench, "node", "main.js", program)
+    package = folder / "node_modules" / "shout"
+    package.mkdir(parents=True)
+    (package / "index.js").write_text("module.exports = (text) => text.toUpperCase();")
+    (folder / "package.json").write_text('{"dependencies": {"shout": "1"}}')
+    assert await said(bench, folder) == "ADA"
+
+
+@needs_node
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) -> None:
+    package = bench.root / "shout"
+    package.mkdir()
+    (package / "package.json").write_text('{"name": "shout", "version": "1.0.0"}')
+    (package / "index.js").write_text("module.exports = (text) => text.toUpperCase();")
+    subprocess.run(["npm", "pack", "--silent"], cwd=package, check=True, capture_output=True)  # noqa: ASYNC221
+    folder = made(bench, "node", "main.js", JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}"))
+    archive = package / "shout-1.0.0.tgz"
+    (folder / "package.json").write_text(f'{{"dependencies": {{"shout": "file:{archive}"}}}}')
+    assert await said(bench, folder) == "ADA"
+    first = list(bench.progress)
+    assert any("installing its Node packages" in line for line in first)
+    assert await said(bench, folder) == "ADA"
+    assert bench.progress == first
+    assert not (folder / "node_modules").exists()
+
+
+@needs_go
+async def test_go_is_built_once_and_again_when_it_changes(bench: Workbench) -> None:
+    folder = made(bench, "go", "main.go", GO)
+    (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
+    assert await said(bench, folder) == "hello ada"
+    built = len(bench.progress)
+    assert await said(bench, folder) == "hello ada"
+    assert len(bench.progress) == built
+    (folder / "main.go").write_text(GO.replace("hello", "bye"))
+    assert await said(bench, folder) == "bye ada"
+    assert not (folder / "tool").exists()
+
+
+@needs_go
+async def test_go_that_does_not_compile_says_where(bench: Workbench) -> None:
+    folder = made(bench, "go", "main.go", "package main\nfunc main() { nonsense }\n")
+    (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
+    text = await said(bench, folder)
+    assert "go build" in text
+    assert "nonsense" in text
+
+
+@needs_go
+async def test_go_without_a_module_file_says_so(bench: Workbench) -> None:
+    assert "go mod init" in await said(bench, made(bench, "go", "main.go", GO))
+
+
+async def test_a_binary_runs(bench: Workbench) -> None:
+    folder = made(bench, "binary", "greet", SHELL)
+    assert "chmod +x" in await said(bench, folder)
+    (folder / "greet").chmod(0o755)
+    assert await said(bench, folder) == "hello ada"
+
+
+async def test_a_missing_toolchain_is_a_clear_error(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(bench.root))
+    text = await said(bench, made(bench, "node", "main.js", JAVASCRIPT))
+    assert "node is not installed" in text
+    assert "install Node.js" in text
+
+
+@pytest.mark.parametrize("line", ["-e .", "git+https://example.org/x", "./local", "x @ https://example.org/x.whl"])
+async def test_requirements_name_packages_of_the_index(bench: Workbench, line: str) -> None:
+    folder = made(bench, "python", "main.py", REPLY + "reply('ran')")
+    (folder / "requirements.txt").write_text(f"# packages\n{line}\n")
+    assert "is no package of the index" in await said(bench, folder)
+
+
+async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
+    wheels = bench.root / "wheels"
+    wheel(wheels)
+    program = REPLY + "import shout, sys; reply([shout.loud(arguments['name']), sys.prefix])"
+    folder = made(bench, "python", "main.py", program)
+    (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
+    envelope = await bench.load(folder).call({"name": "ada"})
+    assert envelope.status == "success", envelope.text
+    assert envelope.data["output"][0] == "ADA"
+    assert envelope.data["output"][1].startswith(str(bench.root / "cache"))
+    built = len(bench.progress)
+    assert built == 2
+    await bench.load(folder).call({"name": "ada"})
+    assert len(bench.progress) == built
+
+
+async def test_a_build_that_failed_is_tried_again(bench: Workbench) -> None:
+    wheels = bench.root / "wheels"
+    wheels.mkdir()
+    folder = made(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")
+    (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
+    assert "pip" in await said(bench, folder)
+    wheel(wheels)
+    assert await said(bench, folder) == "ADA"
+
+
+def wheel(folder: Path) -> None:
+    """A wheel with one function."""
+    import zipfile
+
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / "shout-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("shout.py", "def loud(text):\n    return text.upper()\n")
+        archive.writestr("shout-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shout\nVersion: 1.0\n")
+        tags = "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        archive.writestr("shout-1.0.dist-info/WHEEL", tags)
+        archive.writestr("shout-1.0.dist-info/RECORD", "")
+
+
+def test_the_toolchains_of_this_machine_are_listed() -> None:
+    found = {toolchain.runtime: toolchain for toolchain in available()}
+    assert set(found) == {"python", "node", "go"}
+    assert found["python"].version.startswith("3.")
+    assert all(toolchain.path or toolchain.hint for toolchain in found.values())

@@ -1,0 +1,99 @@
+"""Real tools in a temporary folder, for the tests that run them."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from skills import manifest as manifests
+from skills.confinement import choose, landlock, seccomp
+from skills.confinement.bubblewrap import Bubblewrap, working
+from skills.confinement.landlocked import Landlocked
+from skills.executable import CallLog, ExecutableTool, Surroundings
+from skills.workshop import Workshop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.confinement import Confinement
+
+REPLY = """
+import json, sys
+arguments = json.loads(sys.stdin.readline())["arguments"]
+def reply(output="", error=""):
+    print(json.dumps({"output": output, "error": error}))
+"""
+
+
+def walls(home: Path) -> dict[str, Confinement]:
+    """Every confinement that works on this machine."""
+    found: dict[str, Confinement] = {}
+    if working():
+        found["bubblewrap"] = Bubblewrap(working(), home)
+    if landlock.version() and seccomp.machine():
+        found["landlock"] = Landlocked(home, landlock.version())
+    return found
+
+
+@dataclass
+class Workbench:
+    """A workspace inside a home, a tool in it, and what its calls logged."""
+
+    root: Path
+    confinement: Confinement | None = None
+    environ: dict[str, str] = field(default_factory=lambda: {"PATH": "/usr/local/bin:/usr/bin:/bin"})
+    logs: list[CallLog] = field(default_factory=list)
+    progress: list[str] = field(default_factory=list)
+    trusted: bool = True
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def workspace(self) -> Path:
+        path = self.home / "project"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @property
+    def scratch(self) -> Path:
+        return self.root / "scratch"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.workspace / ".agents" / "runs" / "r1" / "artifacts"
+
+    def folder(self, name: str = "demo") -> Path:
+        path = self.workspace / "skills" / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def tool(self, program: str, **keys: Any) -> ExecutableTool:
+        """A Python tool `demo_run` whose program finds `arguments` and `reply` defined."""
+        folder = self.folder()
+        (folder / "main.py").write_text(REPLY + textwrap.dedent(program), encoding="utf-8")
+        document = {"name": "demo_run", "description": "Run a demo.", "runtime": "python", "entry": "main.py"}
+        (folder / "skill.yaml").write_text(yaml.safe_dump(document | keys), encoding="utf-8")
+        return self.load(folder)
+
+    def load(self, folder: Path) -> ExecutableTool:
+        """The first tool that a folder offers."""
+        found, problems = manifests.read(folder)
+        assert not problems, [str(problem) for problem in problems]
+        return ExecutableTool(found[0], self.surroundings())
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings(
+            workspace=self.workspace,
+            scratch=self.scratch,
+            confinement=self.confinement or choose(home=self.home),
+            workshop=Workshop(self.root / "cache", progress=self.progress.append),
+            artifacts=self.artifacts,
+            trusted=lambda _folder: self.trusted,
+            log=self.logs.append,
+            environ=self.environ,
+        )

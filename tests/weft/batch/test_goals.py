@@ -1,0 +1,120 @@
+"""Goal files in every form, checked whole."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.errors import InputError
+from weft.batch.goals import BatchGoal, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def goals(path: Path) -> list[BatchGoal]:
+    with opened(str(path)) as file:
+        found = list(file)
+        assert file.count == len(found) == len(list(file))
+        return found
+
+
+def test_jsonl_takes_ids_custom_ids_skills_models_vars_and_plans(tmp_path: Path) -> None:
+    path = tmp_path / "goals.jsonl"
+    rows = [
+        {"id": "a", "goal": "Greet <<who>> in <<language>>", "vars": {"who": "Ann", "language": "German"}},
+        {"custom_id": 7, "goal": "x", "skills": ["code-review"], "model": "openai/y", "extra": 1},
+        {"goal": "no id", "plan": {"tasks": []}},
+    ]
+    path.write_text("\n\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    first, second, third = goals(path)
+    assert (first.id, first.line, first.text) == ("a", 1, "Greet Ann in German")
+    assert (second.id, second.skills, second.model) == ("7", ("code-review",), "openai/y")
+    assert (third.id, third.plan) == ("line-5", {"tasks": []})
+
+
+def test_plain_text_is_a_goal_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "goals.txt"
+    path.write_text("\ufeff# a comment\nfirst\n\n  second <<as it is>> \n", encoding="utf-8")
+    assert [(goal.id, goal.text) for goal in goals(path)] == [("line-2", "first"), ("line-4", "second <<as it is>>")]
+
+
+def test_csv_columns_beside_its_own_are_variables(tmp_path: Path) -> None:
+    path = tmp_path / "goals.csv"
+    path.write_text('id,goal,skills,city\n1,"Visit <<city>>,\nplease","a; b",Bonn\n2,Stay,,\n', encoding="utf-8")
+    first, second = goals(path)
+    assert (first.id, first.text, first.skills) == ("1", "Visit Bonn,\nplease", ("a", "b"))
+    assert second.text == "Stay"
+
+
+def test_a_yaml_list_holds_texts_or_objects(tmp_path: Path) -> None:
+    path = tmp_path / "goals.yaml"
+    path.write_text("- first\n- id: b\n  goal: second\n", encoding="utf-8")
+    assert [(goal.id, goal.text) for goal in goals(path)] == [("line-1", "first"), ("b", "second")]
+
+
+def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "goals.jsonl"
+    lines = [
+        '{"id": "a", "goal": "fine"}',
+        '{"id": "a", "goal": "again"}',
+        "{broken",
+        '{"goal": ""}',
+        '["list"]',
+        '{"goal": "Hi <<name>>", "vars": {"nam": 1}}',
+        '{"goal": "x", "skills": "one", "model": 3, "vars": [], "id": [1]}',
+        '{"goal": "\\ud800"}',
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        goals(path)
+    for text in (
+        "line 2: the id 'a' stands there already",
+        "line 3: no JSON",
+        "line 4: 'goal' is missing or empty",
+        "line 5: a goal is an object",
+        "line 6: the goal uses <<name>>, which 'vars' lacks",
+        "line 7: 'id' must be a text or a whole number, 'skills' must be a list of names, 'model' must be a text",
+        "line 8: the goal is no UTF-8 text",
+    ):
+        assert text in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("goals.jsonl", "", "holds no goals"),
+        ("goals.csv", "aim\nx\n", "no column 'goal'"),
+        ("goals.yaml", "goal: x", "must hold a list"),
+        ("goals.yaml", "- [", "no YAML"),
+        ("goals.jsonl", "\n".join(["{"] * 50), "and 30 more"),
+    ],
+)
+def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        goals(path)
+
+
+def test_a_missing_file_is_said() -> None:
+    with pytest.raises(InputError, match="there is no goal file nowhere"), opened("nowhere"):
+        pass
+
+
+@pytest.mark.parametrize("text", ['{"id": "a", "goal": "from stdin"}\n', "from stdin\n"])
+def test_stdin_is_read_once_and_can_be_gone_through_again(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with opened("-") as file:
+        assert [goal.text for goal in file] == [goal.text for goal in file] == ["from stdin"]
+
+
+def test_the_content_hash_tells_a_changed_goal_from_a_renamed_one() -> None:
+    goal = BatchGoal("a", 1, "text", ("s",), "m")
+    assert goal.content_hash == BatchGoal("b", 9, "text", ("s",), "m").content_hash
+    for other in (BatchGoal("a", 1, "text!", ("s",), "m"), BatchGoal("a", 1, "text", (), "m")):
+        assert other.content_hash != goal.content_hash

@@ -1,0 +1,86 @@
+"""The results file, and what is remembered of earlier sittings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.errors import InputError
+from weft.batch.results import Past, Results, drop, fresh, recall, runs_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def row(goal_id: str, status: str = "done", **more: Any) -> dict[str, Any]:
+    return {"id": goal_id, "line": 1, "run_id": f"run-{goal_id}", "status": status, "content_hash": "h"} | more
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_each_goal_is_a_whole_line_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.began("a", "h", "run-a")
+    results.ended(row("a", answer="zwei\nZeilen"))
+    assert written(path) == [row("a", answer="zwei\nZeilen")]
+    assert runs_path(path).exists()
+    results.close(through=True)
+    assert not runs_path(path).exists()
+
+
+def test_failures_can_stand_apart(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
+    results = Results(path, errors)
+    results.ended(row("a"))
+    results.ended(row("b", "failed"))
+    results.close(through=False)
+    assert [one["id"] for one in written(path)] == ["a"]
+    assert [one["id"] for one in written(errors)] == ["b"]
+    assert set(recall(path, errors)) == {"a", "b"}
+
+
+def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.began("a", "h", "run-a")
+    results.ended(row("a"))
+    results.began("b", "h2", "run-b")
+    results.close(through=False)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"id": "b", "run_id"')
+    assert recall(path) == {"a": Past("h", "run-a", "done"), "b": Past("h2", "run-b")}
+    assert written(path) == [row("a")]
+
+
+def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row(name)) + "\n" for name in "abc"), encoding="utf-8")
+    drop(path, ["b"])
+    assert [one["id"] for one in written(path)] == ["a", "c"]
+    drop(path, [])
+    drop(tmp_path / "missing", ["x"])
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["out.jsonl"]
+
+
+def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="exists already, and nothing was touched") as caught:
+        fresh(path, None)
+    assert "--resume" in caught.value.hint
+    with pytest.raises(InputError, match="no folder"):
+        fresh(tmp_path / "no" / "out.jsonl")
+
+
+@pytest.mark.parametrize("text", ["not json\n", "[1]\n", '{"other": 1}\n'])
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="line 1 is no"):
+        recall(path)
+    assert path.read_text(encoding="utf-8") == text

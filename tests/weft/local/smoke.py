@@ -1,0 +1,71 @@
+"""A real model from end to end: pulled, checked, served, asked, and gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from planner import profile
+from planner.plan import Plan
+from weft import Goal, Settings, Weft
+from weft.local import model as local_model
+from weft.local.pull import hash_of, pull
+from weft.local.server import close_shared
+from weft.local.store import Store, models_dir
+
+MODEL = "smollm2-135m"
+GOAL = "Write API documentation for a to-do service, then a changelog for its first release"
+
+
+def briefly() -> None:
+    """Bound every answer to a few tokens: this model's text is of no use, and the time is."""
+    small = profile.profiles()["small"]
+    short = {role: {**values, "max_tokens": 16} for role, values in small.sampling.items() if role != "decomposer"}
+    bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
+    profile.profiles.cache_clear()
+    known = {"full": profile.FULL, "small": bounded}
+    profile.__dict__["profiles"] = lambda: known
+    local_model.__dict__["profiles"] = lambda: known
+
+
+async def work(workspace: Path) -> None:
+    """A plan bound to the schema, its tasks, and a synthesis."""
+    skill = workspace / "skills" / "cataloging-apis"
+    skill.mkdir(parents=True)
+    text = "---\nname: cataloging-apis\ndescription: Write API documentation.\n---\n" + "Be brief and exact. " * 2000
+    (skill / "SKILL.md").write_text(text, encoding="utf-8")
+    async with Weft(workspace, Settings(model=f"local/{MODEL}")) as weft:
+        planned = await weft.run(Goal(GOAL, skills=("cataloging-apis",)))
+        assert planned.status == "done", planned.error
+        assert planned.plan is not None
+        assert [task.id for task in planned.plan.tasks] in (["t1"], ["t1", "t2"])
+        assert planned.tasks[0].name == "cataloging-apis"
+        both = replace(planned.plan, synthesis="Put both together.")
+        result = await weft.run(Goal(GOAL, plan=Plan(both.tasks, synthesis=both.synthesis)))
+        assert (result.status, result.cost_usd) == ("done", 0.0)
+        assert result.usage.calls == len(both.tasks) + 1
+
+
+def main(workspace: Path) -> None:
+    """Everything once; the last line is printed where nothing was left behind."""
+    model = pull(MODEL, store=Store(models_dir()))
+    assert hash_of(model.path) == model.record.sha256
+    briefly()
+    asyncio.run(work(workspace))
+    close_shared()
+    left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    assert not [thread for thread in left if "asyncio" not in thread.name], left
+    children = subprocess.run(
+        ["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+    )
+    assert children.stdout.split("\n") == ["ps -o args= --ppid " + str(os.getpid()), ""]
+    print("clean")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,85 @@
+"""What a batch came to, counted as it goes; memory does not grow with the number of goals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from planner.model import Usage
+
+if TYPE_CHECKING:
+    from executor.ledger import Result
+
+_STEP = 1.1
+_MOST_SKILLS = 10
+
+
+@dataclass(slots=True)
+class Times:
+    """Durations by size, to about five percent: enough for percentiles, and small for any number of them."""
+
+    counts: Counter[int] = field(default_factory=Counter)
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        bucket = 0
+        edge = 0.001
+        while edge < seconds:
+            edge *= _STEP
+            bucket += 1
+        self.counts[bucket] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """The duration that this share of them stays below."""
+        total = sum(self.counts.values())
+        seen = 0
+        for bucket in sorted(self.counts):
+            seen += self.counts[bucket]
+            if seen >= share * total:
+                return float(f"{0.001 * _STEP**bucket:.3g}")
+        return None
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts of a batch."""
+
+    goals: int
+    statuses: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    times: Times = field(default_factory=Times)
+    skills: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+
+    def add(self, result: Result) -> None:
+        """Count a goal that ended."""
+        self.statuses[result.status] += 1
+        self.usage += result.usage
+        self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
+        self.times.add(result.seconds)
+        self.skills.update(result.skills)
+
+    @property
+    def ended(self) -> int:
+        """Goals that ended in this sitting."""
+        return sum(self.statuses.values())
+
+    @property
+    def failures(self) -> int:
+        """Goals that failed in this sitting."""
+        return self.statuses["failed"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as `--json` has it."""
+        return {
+            "goals": self.goals,
+            "skipped": self.skipped,
+            **{status: self.statuses[status] for status in ("done", "partial", "failed", "stopped", "clarification")},
+            "interrupted": self.statuses["interrupted"],
+            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "cost_usd": self.cost,
+            "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},
+            "skills": [{"name": name, "goals": count} for name, count in self.skills.most_common(_MOST_SKILLS)],
+        }

