@@ -62,6 +62,10 @@ def notes(workspace: Path) -> None:
 def run_here(workspace: Path) -> Callable[[], str]:
     """Makes a run in this process, with a scripted model: quicker where the run itself is not what is tested."""
 
+    notes = (workspace / "notes.md").read_text(encoding="utf-8")
+    recorded.prepare(workspace)
+    (workspace / "notes.md").write_text(notes, encoding="utf-8")
+
     async def run() -> str:
         async with recorded.weft(workspace, ScriptedModel(recorded.answering)) as runtime:
             return (await runtime.run(GOAL)).run_id
@@ -205,12 +209,12 @@ def test_selection_is_checked_over_all_runs_and_files(workspace: Path, run_here:
         assert ran.status == 0, ran.err
         (row,) = json.loads(ran.out)
         assert {"run_id", "goal", "then", "now", "added", "dropped"} <= set(row)
-    skill = workspace / "skills" / "cataloging-apis"
+    skill = workspace / "skills" / recorded.SKILL
     skill.rename(workspace / "gone")
     assert weft("replay", "--select", cwd=workspace).status == 0
     ran = weft("replay", "--select", "--check", "--json", cwd=workspace)
     assert ran.status == 3
-    assert json.loads(ran.out)[0]["dropped"] == ["cataloging-apis"]
+    assert json.loads(ran.out)[0]["dropped"] == [recorded.SKILL]
     (workspace / "gone").rename(skill)
 
 
