@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +50,8 @@ class Surroundings:
         self.places = places
         self.settings = settings
         self.shelf = Shelf(places, settings, use)
+        # Goals of a batch are looked at from several threads; neither detectors nor stemmers are made for that.
+        self._one_at_a_time = threading.Lock()
         self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
     @cached_property
@@ -61,7 +64,11 @@ class Surroundings:
         return Prompts([self.places.agents / "seed", *configured])
 
     def catalogue(self, goal: Goal) -> Catalogue:
-        """Look at the skills, choose among them, and list them for the prompt."""
+        """Look at the skills, choose among them, and list them for the prompt; one goal at a time."""
+        with self._one_at_a_time:
+            return self._catalogue(goal)
+
+    def _catalogue(self, goal: Goal) -> Catalogue:
         skills = self.shelf.skills()
         selections = self.shelf.select(goal.text, goal.skills, skills)
         ordered = self._ordered(goal, selections, skills)

@@ -12,13 +12,15 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from skills.errors import InputError
+
+Check = Callable[["BatchGoal"], str]
 
 _VARIABLE = re.compile(r"<<\s*([A-Za-z_][\w-]*)\s*>>")
 _MOST_FAULTS = 20
@@ -65,19 +67,22 @@ class GoalFile:
 
 
 @contextmanager
-def opened(name: str, form: str | None = None) -> Iterator[GoalFile]:
-    """A goal file, or stdin for `-`, checked whole; every bad line is reported at once with its number."""
+def opened(name: str, form: str | None = None, check: Check | None = None) -> Iterator[GoalFile]:
+    """A goal file, or stdin for `-`, checked whole; every bad line is reported at once with its number.
+
+    `check` may find fault with a goal that the file alone cannot show, such as a skill that does not exist.
+    """
     if name != "-":
         path = Path(name)
         if not path.is_file():
             raise InputError(f"there is no goal file {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
-        yield _checked(path, name, form or form_of(path))
+        yield _checked(path, name, form or form_of(path), check)
         return
     with tempfile.NamedTemporaryFile(prefix="weft-goals-", suffix=".jsonl") as spool:
         shutil.copyfileobj(sys.stdin.buffer, spool)
         spool.flush()
         path = Path(spool.name)
-        yield _checked(path, "stdin", form or _guess(path))
+        yield _checked(path, "stdin", form or _guess(path), check)
 
 
 def form_of(path: Path) -> str:
@@ -91,7 +96,7 @@ def _guess(path: Path) -> str:
         return "jsonl" if file.read(4096).lstrip().startswith(b"{") else "text"
 
 
-def _checked(path: Path, name: str, form: str) -> GoalFile:
+def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
     faults: list[str] = []
     seen: set[int] = set()
     count = found = 0
@@ -104,6 +109,8 @@ def _checked(path: Path, name: str, form: str) -> GoalFile:
             mark = int.from_bytes(hashlib.blake2b(row.id.encode(), digest_size=8).digest())
             if mark in seen:
                 fault = f"line {row.line}: the id {row.id!r} stands there already; ids must be unique"
+            elif check is not None and (what := check(row)):
+                fault = f"line {row.line}: {what}"
             seen.add(mark)
         if fault is not None:
             found += 1

@@ -76,8 +76,8 @@ class Summary:
         return {
             "goals": self.goals,
             "skipped": self.skipped,
-            **{status: self.statuses[status] for status in ("done", "partial", "failed", "stopped", "clarification")},
-            "interrupted": self.statuses["interrupted"],
+            **{status: self.statuses[status] for status in ("done", "partial", "failed", "clarification")},
+            "out_of_time": self.statuses["stopped"],
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
             "cost_usd": self.cost,
             "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},

@@ -17,6 +17,7 @@ from weft.cli import output
 _COMMANDS = {
     "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
     "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
+    "batch": ("weft.cli.batch:batch", "Run every goal of a file."),
     "resume": ("weft.cli.resume:resume", "Go on with a run that was stopped, killed or failed."),
     "rerun": ("weft.cli.rerun:rerun", "Run a part of a run anew, as a new run."),
     "replay": ("weft.cli.replay:replay", "Play a recorded run again, without a model."),

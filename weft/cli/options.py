@@ -66,6 +66,11 @@ def journal(command: Command) -> Command:
     return click.option("--journal", metavar="URL", help=text)(command)
 
 
+def fetching(command: Command) -> Command:
+    """Whether a local model is fetched without asking."""
+    return click.option("--yes", is_flag=True, help="Fetch a local model that is not here yet without asking.")(command)
+
+
 def models(command: Command) -> Command:
     """Which model, and what it may spend."""
     for option in (
@@ -73,7 +78,6 @@ def models(command: Command) -> Command:
         click.option("--max-tokens", type=int, help="Tokens that the run may use."),
         click.option("--max-cost", type=float, help="US dollars that the run may cost."),
         click.option("--fallback", multiple=True, metavar="NAME", help="A model to go on with where the first fails."),
-        click.option("--yes", is_flag=True, help="Fetch a local model that is not here yet without asking."),
         click.option("--model", metavar="NAME", help="A litellm model name, or 'local' for the embedded one."),
     ):
         command = option(command)

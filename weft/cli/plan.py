@@ -16,6 +16,7 @@ from weft.cli.options import Voice
 @click.command()
 @click.argument("goal")
 @options.models
+@options.fetching
 @options.skills
 @click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
 @click.option(

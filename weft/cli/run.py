@@ -26,6 +26,7 @@ _NO_GOAL = "Carry out this plan."
 @click.command()
 @click.argument("goal", required=False)
 @options.models
+@options.fetching
 @options.skills
 @options.tools
 @click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")

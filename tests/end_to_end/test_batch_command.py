@@ -1,0 +1,284 @@
+"""`weft batch`, unattended: every goal once, in its own row, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import Ran
+from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, instruction
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = ("--model", "openai/test-model")
+
+
+def goal_in(call: Call) -> str:
+    return call.user.partition("<goal>\n")[2].partition("\n</goal>")[0]
+
+
+def answering(call: Call) -> Answer:
+    """Plans two tasks and answers with the goal itself, so that a row in another's place shows."""
+    goal = goal_in(call)
+    match call.role:
+        case "decomposer":
+            tasks = [
+                {"id": "a", "action_type": "llm", "instruction": f"first of {goal}"},
+                {"id": "b", "action_type": "llm", "instruction": f"second of {goal}", "depends_on": ["a"]},
+            ]
+            return Say(json.dumps({"tasks": tasks}))
+        case _:
+            return Say(f"did {instruction(call)}")
+
+
+def write(path: Path, count: int) -> None:
+    lines = [json.dumps({"id": f"g{number}", "goal": f"Goal number {number}"}) for number in range(count)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "goals.jsonl", 6)
+    return tmp_path
+
+
+def test_every_goal_has_a_row_with_runs_fields(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    summary = json.loads(ran.out)
+    assert (summary["goals"], summary["done"], summary["usage"]["calls"]) == (6, 6, 18)
+    found = {row["id"]: row for row in rows(folder / "out.jsonl")}
+    assert set(found) == {f"g{number}" for number in range(6)}
+    for number in range(6):
+        row = found[f"g{number}"]
+        assert row["answer"] == f"did second of Goal number {number}"
+        assert (row["line"], row["status"], row["error"]) == (number + 1, "done", None)
+        assert {"run_id", "goal", "skills", "tasks", "usage", "cost_usd", "journal"} <= set(row)
+    assert not (folder / "out.jsonl.runs").exists()
+
+
+def test_an_existing_output_is_not_touched_without_resume(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    (folder / "out.jsonl").write_text("precious", encoding="utf-8")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert ran.status == 2
+    assert "error" in json.loads(ran.out)
+    assert (folder / "out.jsonl").read_text(encoding="utf-8") == "precious"
+    assert server.calls == []
+
+
+def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    lines = ['{"goal": ""}', "{", '{"id": "x", "goal": "a", "skills": ["no-such-skill"]}', '{"id": "x", "goal": "b"}']
+    lines.append(
+        '{"id": "y", "goal": "c", "plan": {"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["z"]}]}}'
+    )
+    (folder / "bad.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    ran = weft("batch", "bad.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert ran.status == 2
+    message = json.loads(ran.out)["error"]["message"]
+    for text in (
+        "line 1",
+        "line 2",
+        "line 3: there is no skill 'no-such-skill'",
+        "line 4: the id 'x'",
+        "line 5: its plan",
+    ):
+        assert text in message
+    assert server.calls == []
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, serve: Serve, weft: Weft) -> None:
+    broken = [True]
+
+    def script(call: Call) -> Answer:
+        if broken[0] and goal_in(call) == "Goal number 3":
+            return Fail(400, "not this one")
+        return answering(call)
+
+    server = serve(script)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert ran.status == 1
+    assert Counter(row["status"] for row in rows(folder / "out.jsonl")) == {"done": 5, "failed": 1}
+    failed = next(row for row in rows(folder / "out.jsonl") if row["status"] == "failed")
+    assert (failed["id"], failed["error_code"]) == ("g3", "REQUEST_REFUSED")
+    server.calls.clear()
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder).status == 0
+    assert server.calls == []
+    broken[0] = False
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--retry-errors", "--json", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert {goal_in(call) for call in server.calls} == {"Goal number 3"}
+    assert sorted(row["id"] for row in rows(folder / "out.jsonl")) == [f"g{number}" for number in range(6)]
+    assert {row["status"] for row in rows(folder / "out.jsonl")} == {"done"}
+
+
+def test_a_changed_goal_is_refused_unless_asked_for(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *MODEL, cwd=folder).status == 0
+    text = (folder / "goals.jsonl").read_text(encoding="utf-8").replace("Goal number 2", "Another goal")
+    (folder / "goals.jsonl").write_text(text, encoding="utf-8")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder)
+    assert ran.status == 2
+    assert "g2" in json.loads(ran.out)["error"]["message"]
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--rerun-changed", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    answers = {row["id"]: row["answer"] for row in rows(folder / "out.jsonl")}
+    assert len(answers) == 6
+    assert answers["g2"] == "did second of Another goal"
+
+
+def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--jobs", "1", "--max-tokens", "100", *MODEL, cwd=folder)
+    assert ran.status == 5
+    assert "--resume" in ran.err
+    kept = rows(folder / "out.jsonl")
+    assert 0 < len(kept) < 6
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert sorted(row["id"] for row in rows(folder / "out.jsonl")) == [f"g{number}" for number in range(6)]
+    serve(lambda _: Fail(400, "no"))
+    ran = weft("batch", "goals.jsonl", "-o", "two.jsonl", "--jobs", "1", "--fail-fast", *MODEL, cwd=folder)
+    assert ran.status == 1
+    assert len(rows(folder / "two.jsonl")) == 1
+
+
+def test_a_flaky_provider_does_not_keep_any_goal_from_being_done(tmp_path: Path, serve: Serve, weft: Weft) -> None:
+    write(tmp_path / "goals.jsonl", 40)
+    dice = random.Random(3)
+    may_come: dict[str, float] = {}
+    early: list[str] = []
+
+    def script(call: Call) -> Answer:
+        key = json.dumps(call.body["messages"])
+        if call.at < may_come.get(key, 0.0):
+            early.append(key)
+        throw = dice.random()
+        if throw < 0.05:
+            return Fail(500)
+        if throw < 0.07:
+            return Drop()
+        if throw < 0.37:
+            may_come[key] = call.at + 0.3
+            return Fail(429, "slow down", {"Retry-After": "0.3"})
+        return answering(call)
+
+    serve(script)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--jobs", "10", *MODEL, cwd=tmp_path)
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["done"] == 40
+    assert early == []
+
+
+def test_calls_keep_to_rpm(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--rpm", "600", "-q", *MODEL, cwd=folder).status == 0
+    at = sorted(call.at for call in server.calls)
+    assert all(later - earlier > 0.9 for earlier, later in zip(at, at[11:], strict=False))
+
+
+def test_identical_calls_are_made_once(tmp_path: Path, serve: Serve, weft: Weft) -> None:
+    (tmp_path / "goals.txt").write_text("Same goal\n" * 5, encoding="utf-8")
+    server = serve(answering)
+    ran = weft("batch", "goals.txt", "-o", "out.jsonl", "--dedupe", "--json", *MODEL, cwd=tmp_path)
+    assert ran.status == 0, ran.err
+    assert len(server.calls) == 3
+    assert len(rows(tmp_path / "out.jsonl")) == 5
+
+
+def test_an_experiment_compares_models(folder: Path, serve: Serve, weft: Weft) -> None:
+    def script(call: Call) -> Answer:
+        return Fail(400, "weak") if call.body["model"] == "weak" and call.role == "task" else answering(call)
+
+    serve(script)
+    arguments = ["--models", "openai/strong,openai/weak", "--repeat", "2", "--limit", "8", "--json"]
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", *arguments, cwd=folder)
+    assert ran.status == 1
+    table = {row["model"]: row for row in json.loads(ran.out)["models"]}
+    assert (table["openai/strong"]["success"], table["openai/weak"]["success"]) == (1.0, 0.0)
+    assert table["openai/strong"]["agreement"] == 1.0
+    assert len({row["id"] for row in rows(folder / "out.jsonl")}) == 8
+
+
+def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--dry-run", "--json", *MODEL, cwd=folder)
+    assert (ran.status, json.loads(ran.out)["goals"], server.calls) == (0, 6, [])
+    assert not (folder / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"]])
+def test_wrong_usage_is_said(folder: Path, weft: Weft, extra: list[str]) -> None:
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *extra, *MODEL, cwd=folder).status == 2
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", "-q", *more, *MODEL]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(server: OpenAIServer, calls: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(server.calls) < calls and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def test_killed_twice_and_resumed_every_goal_is_there_once_and_nothing_is_paid_twice(
+    tmp_path: Path, serve: Serve
+) -> None:
+    count = 200
+    write(tmp_path / "goals.jsonl", count)
+    server = serve(answering)
+    for number, calls in enumerate((100, 320)):
+        process = start(tmp_path, *(["--resume"] if number else []))
+        wait_for(server, calls)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    last = start(tmp_path, "--resume")
+    _, err = last.communicate(timeout=120)
+    assert last.returncode == 0, err
+    found = {row["id"]: row["answer"] for row in rows(tmp_path / "out.jsonl")}
+    assert len(rows(tmp_path / "out.jsonl")) == count
+    assert found == {f"g{number}": f"did second of Goal number {number}" for number in range(count)}
+    asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+    again = sum(times - 1 for times in asked.values())
+    assert again <= 2 * 8, "no more than what was under way at the two kills is paid again"
+    assert not (tmp_path / "out.jsonl.runs").exists()
+
+
+def test_ctrl_c_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path: Path, serve: Serve) -> None:
+    write(tmp_path / "goals.jsonl", 60)
+
+    def script(call: Call) -> Answer:
+        answer = answering(call)
+        return Say(answer.text, after=0.1) if isinstance(answer, Say) else answer
+
+    server = serve(script)
+    process = start(tmp_path)
+    wait_for(server, 20)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "--resume" in err
+    kept = rows(tmp_path / "out.jsonl")
+    assert 0 < len(kept) < 60
+    assert {row["status"] for row in kept} == {"done"}

@@ -1,0 +1,115 @@
+"""Where a goal runs: in this process, or wherever another engine takes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from executor.journal.errors import UnknownRun
+from planner.events import Event, RunStarted
+from planner.plan import Plan
+from weft.goal import Goal
+from weft.models.budget import Budget, Metered
+from weft.models.capabilities import Capabilities
+from weft.models.cast import opener
+from weft.places import Places
+from weft.run import Weft
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from executor.ledger import Result
+    from planner.events import Record
+    from planner.model import Model
+    from weft.batch.dedupe import Answers
+    from weft.batch.goals import BatchGoal
+    from weft.batch.pooled import Traffic
+    from weft.settings import Settings
+    from weft.stop import Stop
+
+Began = Callable[[str], None]
+
+_OWNER: ContextVar[str] = ContextVar("owner", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A goal to run: anew, or from where an earlier run of it stopped; `began` is told the run's id."""
+
+    goal: BatchGoal
+    earlier: str | None
+    began: Began
+    record: Record
+
+
+class Engine(Protocol):
+    """Runs goals, as many at a time as it is given."""
+
+    async def run(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end."""
+
+    async def close(self) -> None:
+        """Let go of what was opened."""
+
+
+@dataclass(slots=True)
+class InProcess:
+    """Runs goals in this process; they share one pool of calls, one budget and, where asked for, answers."""
+
+    workspace: Path
+    settings: Settings
+    traffic: Traffic
+    budget: Budget
+    answers: Answers | None = None
+    _runtimes: dict[str | None, Weft] = field(default_factory=dict)
+
+    async def run(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end, or go on with it."""
+        _OWNER.set(job.goal.id)
+        weft = self.runtime(job.goal.model)
+
+        def note(event: Event) -> None:
+            if isinstance(event, RunStarted):
+                job.began(event.run_id)
+            job.record(event)
+
+        if job.earlier is not None:
+            try:
+                return await weft.resume(job.earlier, record=job.record, stop=stop)
+            except UnknownRun:
+                pass  # it was cut off before its first event was on disk
+        return await weft.run(goal_of(job.goal), record=note, stop=stop)
+
+    def runtime(self, model: str | None = None) -> Weft:
+        """The runtime for goals that name this model, or none."""
+        if model not in self._runtimes:
+            settings = replace(self.settings, model=model) if model else self.settings
+            self._runtimes[model] = Weft(self.workspace, settings, open_model=self._open(settings))
+        return self._runtimes[model]
+
+    def _open(self, settings: Settings) -> Callable[[str], Model]:
+        cache = Places.of(self.workspace, os.environ).cache
+        plain = opener(settings, Capabilities(cache / "models.json"))
+
+        def open_model(name: str) -> Model:
+            shared: Model = Metered(self.traffic.around(plain(name), _OWNER.get()), self.budget, _unheard)
+            return self.answers.around(shared) if self.answers is not None else shared
+
+        return open_model
+
+    async def close(self) -> None:
+        """Close journals and connections."""
+        for weft in self._runtimes.values():
+            await weft.close()
+
+
+def goal_of(goal: BatchGoal) -> Goal:
+    """The goal as a run takes it; its plan was checked with the file."""
+    return Goal(goal.text, skills=goal.skills, plan=Plan.from_dict(goal.plan) if goal.plan else None)
+
+
+def _unheard(_: Event) -> None:
+    """The run itself says what its budget has to say."""
