@@ -121,7 +121,8 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
 def _roots(places: Places, env: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
     for location in locations(places.workspace, env=env, home=Path.home()):
-        if not location.path.is_relative_to(places.workspace):
+        # What weft ships is not the workspace's, even where the one lies inside the other.
+        if location.source == "bundled" or not location.path.is_relative_to(places.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1
             yield f"{location.source}-skills-{counts[location.source]}", location.path
     yield "home", Path.home()

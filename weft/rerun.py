@@ -43,8 +43,9 @@ def divide(past: Past, begin: Collection[str], inputs: Mapping[str, str]) -> Div
     }
     reused |= {task: (output, f"run {run_id}") for task, output in past.finished.given.items() if task not in anew}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
-    executed = tuple(task.id for task in plan.tasks if task.id not in reused)
-    return Division(plan, reused, executed)
+    order = [task.id for task in plan.tasks]
+    executed = tuple(task for task in order if task not in reused)
+    return Division(plan, {task: reused[task] for task in order if task in reused}, executed)
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:

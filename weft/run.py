@@ -97,6 +97,7 @@ class Weft:
         past = self._past(summary.run_id)
         if past.started is None:
             raise UnknownRun(f"run {summary.run_id} was never begun", hint="run its goal anew")
+        past.reopen()
         session = Session(
             goal=records.goal_of(past),
             surroundings=self.surroundings,

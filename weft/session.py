@@ -72,6 +72,9 @@ class Session:
         except Exception as error:
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began))
             raise
+        except asyncio.CancelledError:
+            await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
+            raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
         return self.past.ledger.result(self.journal.url)
 

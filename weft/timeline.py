@@ -57,6 +57,7 @@ class Span:
     cost_usd: float | None = 0.0
     tools: dict[str, int] = field(default_factory=dict)
     waited_for: str | None = None
+    inputs: str = ""
     why: str | None = None
     error: str | None = None
 
@@ -146,6 +147,7 @@ class _Reader:
         match event:
             case TaskStarted():
                 span.start, span.end, span.status = at, None, "running"
+                span.inputs = event.inputs
                 span.attempts += 1
                 ends = {name: self.spans[name].end or 0.0 for name in span.depends_on}
                 span.waited_for = max(ends, key=lambda name: ends[name]) if ends else None
@@ -179,6 +181,9 @@ def timeline(rows: Iterable[Row]) -> Timeline:
         if event is not None:
             reader.note(event, (at - first).total_seconds(), row.at)
     begun = reader.begun
+    for span in reader.spans.values():
+        if span.status == "running":
+            span.status = "interrupted"
     return Timeline(
         reader.ledger.result(),
         reader.started,

@@ -33,7 +33,7 @@ def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
     yield from _pair("run", "status", a.result.status, b.result.status)
     yield from _pair("selection", "skills", list(a.result.skills), list(b.result.skills))
     outputs = [{task.id: task.output or "" for task in view.result.tasks} for view in (a, b)]
-    inputs = [
+    told = [
         {task.id: task.to_dict() for task in (view.result.plan.tasks if view.result.plan else ())} for view in (a, b)
     ]
     for name in dict.fromkeys([*a.spans, *b.spans]):
@@ -41,7 +41,9 @@ def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
         if one is None or other is None:
             yield Difference(name, "task", one is not None, other is not None)
             continue
-        yield from _pair(name, "plan", inputs[0].get(name), inputs[1].get(name))
+        yield from _pair(name, "plan", told[0].get(name), told[1].get(name))
+        if one.inputs and other.inputs:
+            yield from _pair(name, "inputs", one.inputs, other.inputs)
         texts = [all_of.get(name, "") for all_of in outputs]
         if (line := difference(*texts)) is not None:
             yield Difference(name, f"output: {line}", texts[0], texts[1])

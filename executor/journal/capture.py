@@ -47,7 +47,7 @@ class Capture:
         if kind in ATOMS:
             return value
         if kind is dict or isinstance(value, Mapping):
-            return {_name(self, str(key)): self._field(str(key), item) for key, item in value.items()}
+            return self._mapping(value)
         if kind is list or kind is tuple:
             return [self.value(item) for item in value]
         return value
@@ -69,11 +69,12 @@ class Capture:
         text = _CANONICAL.encode(self.value(value))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def _field(self, name: str, value: Any) -> Any:
-        if value and is_secret(name) and isinstance(value, str):
-            return REDACTED
-        return self.value(value)
-
-
-def _name(capture: Capture, key: str) -> str:
-    return key if key.isidentifier() else capture.text(key)
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        found = {}
+        for name, item in value.items():
+            key = name if type(name) is str and name.isidentifier() else self.text(str(name))
+            if type(item) is str:
+                found[key] = REDACTED if item and is_secret(key) else self.text(item)
+            else:
+                found[key] = item if type(item) in ATOMS else self.value(item)
+        return found

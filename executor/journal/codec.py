@@ -11,6 +11,7 @@ from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan import Plan
 from skills.detector import Selection
 from skills.envelope import Context, Envelope, Fault
+from skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,8 +26,11 @@ def event(kind: str, body: Mapping[str, Any]) -> Event | None:
     made = _KINDS.get(kind)
     if made is None:
         return None
-    values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in _names(made)}
-    result: Event = made(**values)
+    try:
+        values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in _names(made)}
+        result: Event = made(**values)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise InputError(f"an event of type {kind!r} is malformed: {error}", hint="export the run again") from error
     return result
 
 

@@ -49,6 +49,7 @@ class Past:
     finished: Finished = field(default_factory=Finished)
     ledger: Ledger = field(default_factory=Ledger)
     last_seq: int = 0
+    _latest: dict[str | None, Event] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -89,13 +90,33 @@ class Past:
                 if event.status == "done" and event.output is not None:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
             case ToolCalled():
+                self._latest[event.task] = event
                 self.tools.append(event)
                 if event.call:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)
             case _:
                 pass
 
+    def reopen(self) -> None:
+        """Forget what failed tasks, or failed planning, failed of: found again, it would fail them again.
+
+        That is the last answer they got, where no call failed after it; all before it stays found.
+        """
+        failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
+        end = self.ledger.finished
+        if self.planned is None and end is not None and end.status == "failed":
+            failed.append(None)
+        for name in failed:
+            match self._latest.get(name):
+                case CallFinished(request=key):
+                    self.finished.replies.pop(key, None)
+                case ToolCalled(call=key):
+                    self.finished.envelopes.pop(key, None)
+                case _:
+                    pass
+
     def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
+        self._latest[event.task] = event
         match event:
             case CallStarted():
                 self.calls.append(event)

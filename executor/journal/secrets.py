@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 REDACTED = "[redacted]"
 SHORTEST = 8
 _NAME = re.compile(
-    r"(?:^|[_\-.])(?:api[_\-]?key|access[_\-]?key|private[_\-]?key|secret[_\-]?key|key|token|secret|password|passwd"
-    r"|credentials?|authorization)$",
+    r"(?:^|[_\-.])(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|password|passwd|credentials?|authorization)$",
     re.IGNORECASE,
 )
+# In an environment any key is one; a field named `key` is mostly none.
+_VARIABLE = re.compile(rf"(?:^|_)KEY$|{_NAME.pattern}", re.IGNORECASE)
 _FORM = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those who follow them
     r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abprs]|hf|gsk)[_\-][A-Za-z0-9_\-]{16,}"
@@ -44,7 +45,7 @@ class Secrets:
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
         """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
-        found = {value for name, value in env.items() if _NAME.search(name) and len(value.strip()) >= SHORTEST}
+        found = {value for name, value in env.items() if _VARIABLE.search(name) and len(value.strip()) >= SHORTEST}
         longest_first = sorted((value.strip() for value in found), key=len, reverse=True)
         return cls(re.compile("|".join(map(re.escape, longest_first))) if longest_first else None)
 

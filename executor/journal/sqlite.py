@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.journal import texts
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
@@ -57,7 +57,7 @@ class SqliteStore:
             for row in rows:
                 run = self._number(connection, row.run_id)
                 own: dict[str, str] = {}
-                body = _COMPACT.encode(texts.split(row.body, own))
+                body = _encoded(row.body, own)
                 events.append((run, row.seq, row.at, row.type, row.body.get("task"), _storable(body)))
                 uses.update((run, sha) for sha in own)
                 large.update(own)
@@ -248,6 +248,14 @@ def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -
 
 def _age(beat: float | None) -> float:
     return time.time() - (beat or 0.0)
+
+
+def _encoded(body: dict[str, Any], large: dict[str, str]) -> str:
+    """The body as JSON, its large texts taken out."""
+    whole = _COMPACT.encode(body)
+    if len(whole) < texts.LARGE and texts.MARK not in whole:  # most are: there is nothing to take out
+        return whole
+    return _COMPACT.encode(texts.split(body, large))
 
 
 def _storable(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from planner.events import ATOMS
 
 LARGE = 400
-_KEY = "$text"
+MARK = "$text"
 
 
 def split(value: Any, texts: dict[str, str]) -> Any:
@@ -20,7 +20,7 @@ def split(value: Any, texts: dict[str, str]) -> Any:
         case str():
             sha = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
             texts[sha] = value
-            return {_KEY: sha}
+            return {MARK: sha}
         case Mapping():
             # A field that happens to be named like our own mark gets one more `$`, and loses it again in join.
             return {(f"${key}" if _marked(key) else key): split(item, texts) for key, item in value.items()}

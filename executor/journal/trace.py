@@ -47,7 +47,7 @@ def parse(line: str, where: str) -> Row:
         raise InputError(f"{where} is no JSON: {error}", hint="export the run again with weft trace export") from error
     if not isinstance(document, dict) or any(key not in document for key in _PLACE):
         raise InputError(f"{where} is no event: it needs {', '.join(_PLACE)}", hint="is this a trace of weft?")
-    if document["v"] > VERSION:
+    if not isinstance(document["v"], int) or document["v"] > VERSION:
         raise InputError(
             f"{where} was written by a newer weft (events of version {document['v']}; this one knows {VERSION})",
             hint="update weft",

@@ -8,17 +8,19 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from executor.journal.errors import StoreFailed
 from executor.journal.lease import BEAT, myself
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.journal.log import Entry
+    from executor.journal.row import Summary
     from executor.journal.store import Store
 
 # How long rows that nobody waits for may wait for others, in seconds.
 LINGER = 0.02
 
-Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+Waiter = asyncio.Future[None]
 
 
 class Writer:
@@ -33,6 +35,7 @@ class Writer:
         self._waiters: list[Waiter] = []
         self._something = threading.Event()
         self._urgent = threading.Event()
+        self._written: dict[str, Summary] = {}
         self._closing = False
         self._beaten = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -46,9 +49,8 @@ class Writer:
 
     async def settle(self) -> None:
         """Wait until everything handed over so far is on disk; raises where it cannot be."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
-        self._waiters.append((loop, done))
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(done)
         if not self._urgent.is_set():
             self._urgent.set()
             self._something.set()
@@ -62,6 +64,7 @@ class Writer:
     def release(self, run_id: str) -> None:
         """Let a run go."""
         self.held.discard(run_id)
+        self._written.pop(run_id, None)
         if self.failure is None:
             self.store.release(run_id, self.holder)
 
@@ -89,18 +92,24 @@ class Writer:
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
         if batch and self.failure is None:
             try:
-                last = {entry.run_id: entry for entry in batch}
-                self.store.append([entry.row() for entry in batch], {run: one.line() for run, one in last.items()})
+                self.store.append([entry.row() for entry in batch], self._lines(batch))
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                self.failure = WeftError(f"the journal failed: {type(error).__name__}: {error}")
+                self.failure = StoreFailed(f"the journal failed: {type(error).__name__}: {error}")
         self._wake(waiters)
 
+    def _lines(self, batch: list[Entry]) -> dict[str, Summary]:
+        """The lines of those runs whose line changed since it was last written."""
+        last = {entry.run_id: entry for entry in batch}
+        changed = {run: one for run, one in last.items() if self._written.get(run) is not one.summary}
+        self._written.update({run: one.summary for run, one in changed.items()})
+        return {run: one.line() for run, one in changed.items()}
+
     def _wake(self, waiters: list[Waiter]) -> None:
-        by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-        for loop, done in waiters:
-            by_loop.setdefault(loop, []).append(done)
+        by_loop: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}
+        for waiter in waiters:
+            by_loop.setdefault(waiter.get_loop(), []).append(waiter)
         for loop, futures in by_loop.items():
             if not loop.is_closed():
                 loop.call_soon_threadsafe(_resolve, futures, self.failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import json
 import os
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import Ran
+from tests.fakes import ScriptedModel
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
+from tests.weft import recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +56,21 @@ def slow_for(seconds: float) -> Script:
 @pytest.fixture(autouse=True)
 def notes(workspace: Path) -> None:
     (workspace / "notes.md").write_text(f"the key is {KEY}", encoding="utf-8")
+
+
+@pytest.fixture
+def run_here(workspace: Path) -> Callable[[], str]:
+    """Makes a run in this process, with a scripted model: quicker where the run itself is not what is tested."""
+
+    notes = (workspace / "notes.md").read_text(encoding="utf-8")
+    recorded.prepare(workspace)
+    (workspace / "notes.md").write_text(notes, encoding="utf-8")
+
+    async def run() -> str:
+        async with recorded.weft(workspace, ScriptedModel(recorded.answering)) as runtime:
+            return (await runtime.run(GOAL)).run_id
+
+    return lambda: asyncio.run(run())
 
 
 def interrupt(workspace: Path, server: OpenAIServer, number: int, *more: str) -> tuple[int, str]:
@@ -172,7 +190,7 @@ def test_a_rerun_executes_only_what_is_downstream(workspace: Path, serve: Serve,
     assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
     ran = weft("rerun", "last", "--from", "brief", "--dry-run", "--json", cwd=workspace)
     document = json.loads(ran.out)
-    assert (sorted(document["reused"]), document["executed"]) == (["slow", "survey"], ["brief"])
+    assert (document["reused"], document["executed"]) == (["survey", "slow"], ["brief"])
     server.calls.clear()
     ran = weft("rerun", "last", "--from", "brief", "--model", "openai/other", "--json", cwd=workspace)
     assert ran.status == 0, ran.err
@@ -183,25 +201,25 @@ def test_a_rerun_executes_only_what_is_downstream(workspace: Path, serve: Serve,
     assert weft("rerun", "last", cwd=workspace).status == 2
 
 
-def test_selection_is_checked_over_all_runs_and_files(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(slow_for(0))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+def test_selection_is_checked_over_all_runs_and_files(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+    run_here()
     weft("trace", "export", "-o", "run.jsonl", cwd=workspace)
     for runs in ([], ["last"], ["run.jsonl"]):
         ran = weft("replay", *runs, "--select", "--check", "--json", cwd=workspace)
         assert ran.status == 0, ran.err
         (row,) = json.loads(ran.out)
         assert {"run_id", "goal", "then", "now", "added", "dropped"} <= set(row)
-    hidden = {"SKILL_CATALOGING_APIS_ENABLED": "false"}
-    assert weft("replay", "--select", cwd=workspace, env=hidden).status == 0
-    ran = weft("replay", "--select", "--check", "--json", cwd=workspace, env=hidden)
+    skill = workspace / "skills" / recorded.SKILL
+    skill.rename(workspace / "gone")
+    assert weft("replay", "--select", cwd=workspace).status == 0
+    ran = weft("replay", "--select", "--check", "--json", cwd=workspace)
     assert ran.status == 3
-    assert json.loads(ran.out)[0]["dropped"] == ["cataloging-apis"]
+    assert json.loads(ran.out)[0]["dropped"] == [recorded.SKILL]
+    (workspace / "gone").rename(skill)
 
 
-def test_runs_are_forgotten_with_their_artifacts(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(slow_for(0))
-    ids = [json.loads(weft("run", "--json", *MODEL, GOAL, cwd=workspace).out)["run_id"] for _ in range(2)]
+def test_runs_are_forgotten_with_their_artifacts(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+    ids = [run_here() for _ in range(2)]
     artifacts = workspace / ".agents" / "runs" / ids[0] / "artifacts"
     artifacts.mkdir(parents=True)
     assert json.loads(weft("trace", "prune", "--keep", "1", "--dry-run", "--json", cwd=workspace).out) == [ids[0]]
@@ -237,11 +255,12 @@ def test_what_cannot_be_is_said_before_anything_is_spent(
     assert server.calls == []
 
 
-def test_a_full_disk_is_said_before_anything_is_spent(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_full_disk_is_said_before_anything_is_spent(
+    workspace: Path, serve: Serve, run_here: Callable[[], str]
+) -> None:
     """A limit on the size of files stands in for the disk."""
     server = serve(slow_for(0))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
-    server.calls.clear()
+    run_here()
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
         f"from weft.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
@@ -252,9 +271,10 @@ def test_a_full_disk_is_said_before_anything_is_spent(workspace: Path, serve: Se
     assert server.calls == []
 
 
-def test_spans_reach_a_collector_with_content_only_where_asked_for(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(slow_for(0))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+def test_spans_reach_a_collector_with_content_only_where_asked_for(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_here()
     bodies: list[dict[str, Any]] = []
 
     class Collector(http.server.BaseHTTPRequestHandler):
@@ -283,9 +303,9 @@ def test_spans_reach_a_collector_with_content_only_where_asked_for(workspace: Pa
     assert (ran.status, "did not take the spans" in ran.err) == (1, True)
 
 
-def test_a_run_becomes_one_page_that_fetches_nothing(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(scripted({"tasks": [SURVEY]}, task=lambda _: Say("<script>alert(1)</script>")))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+def test_a_run_becomes_one_page_that_fetches_nothing(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+    (workspace / "notes.md").write_text("<script>alert(1)</script>", encoding="utf-8")
+    run_here()
     page = weft("trace", "export", "--html", cwd=workspace).out
     assert page.startswith("<!doctype html>")
     assert "&lt;script&gt;alert(1)" in page
@@ -293,11 +313,8 @@ def test_a_run_becomes_one_page_that_fetches_nothing(workspace: Path, serve: Ser
         assert bad not in page
 
 
-def test_replay_and_trace_never_load_litellm(workspace: Path, serve: Serve) -> None:
-    serve(slow_for(0))
-    subprocess.run(
-        [sys.executable, "-m", "weft", "run", "-q", *MODEL, GOAL], cwd=workspace, check=True, capture_output=True
-    )
+def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable[[], str]) -> None:
+    run_here()
     for arguments in (["replay", "last", "--strict"], ["replay", "--select"], ["trace", "show"], ["trace", "list"]):
         program = (
             "import sys\nfrom weft.cli.main import main\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.journal.store import open_store, url_of
 from planner.model import Reply, Request, ToolCall
+from tests.conftest import add_skill
 from weft.places import Places
 from weft.replay import Replay, strict
 from weft.run import Weft
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
     from tests.fakes import ScriptedModel
 
 GOAL = "Write the API documentation of the to-do service"
-SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}
+SKILL = "tabulating-endpoints"
+TEXT = f"""---
+name: {SKILL}
+description: Write API documentation. Tabulates the endpoints of a service with parameters and answers.
+---
+# Tabulating
+
+List every endpoint in a table. Focus on: $ARGUMENTS
+"""
+SURVEY = {"id": "survey", "action_type": "skill", "name": SKILL, "instruction": "List them"}
 NOTES = {"id": "notes", "action_type": "llm", "instruction": "Read the notes"}
 BRIEF = {
     "id": "brief",
@@ -31,6 +41,12 @@ BRIEF = {
     "depends_on": ["survey", "notes"],
 }
 PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}
+
+
+def prepare(workspace: Path) -> Path:
+    """Put the skill that the plan uses and the file that `notes` reads into a workspace; gives the skill's file."""
+    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    return add_skill(workspace, SKILL, TEXT) / "SKILL.md"
 
 
 def answering(request: Request) -> Reply:

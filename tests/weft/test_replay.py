@@ -11,12 +11,13 @@ import pytest
 from executor.journal import trace
 from executor.journal.row import Row
 from planner.errors import RequestRefused
+from skills.detector import Selection
 from skills.errors import InputError
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, answering, failing, replayed, rows, weft
+from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
 from weft.places import Places
-from weft.reselect import reselect
+from weft.reselect import Reselection, reselect
 from weft.settings import Settings
 from weft.surroundings import Surroundings
 
@@ -28,12 +29,11 @@ pytestmark = pytest.mark.changes_skills
 
 @pytest.fixture
 def skill(workspace: Path) -> Path:
-    return workspace / "skills" / "cataloging-apis" / "SKILL.md"
+    return prepare(workspace)
 
 
 @pytest.fixture
-async def recorded(workspace: Path) -> list[Row]:
-    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+async def recorded(workspace: Path, skill: Path) -> list[Row]:
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         assert (await runtime.run(GOAL)).status == "done"
     return rows(workspace)
@@ -75,7 +75,7 @@ async def test_a_changed_skill_body_is_drift_that_names_skill_and_line(
     replay = await replayed(workspace, recorded)
     first = replay.drift[0]
     assert first.where == "task survey"
-    assert "skill 'cataloging-apis'" in first.what
+    assert "skill 'tabulating-endpoints'" in first.what
     assert "each endpoint" in first.what
     assert replay.result.answer == "the answer"
 
@@ -83,9 +83,9 @@ async def test_a_changed_skill_body_is_drift_that_names_skill_and_line(
 async def test_a_changed_description_is_drift_in_listing_and_prompt(
     workspace: Path, recorded: list[Row], skill: Path
 ) -> None:
-    skill.write_text(skill.read_text(encoding="utf-8").replace("Catalogs", "Lists"), encoding="utf-8")
+    skill.write_text(skill.read_text(encoding="utf-8").replace("Tabulates", "Lists"), encoding="utf-8")
     drift = (await replayed(workspace, recorded)).drift
-    assert any(one.where == "listing" and "'cataloging-apis'" in one.what for one in drift)
+    assert any(one.where == "listing" and "'tabulating-endpoints'" in one.what for one in drift)
     assert any(one.where == "planning, call 1" for one in drift)
 
 
@@ -97,11 +97,11 @@ async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: 
 
 
 async def test_a_skill_that_is_gone_ends_the_replay_without_an_answer(
-    workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
+    workspace: Path, recorded: list[Row], skill: Path
 ) -> None:
-    monkeypatch.setenv("SKILL_CATALOGING_APIS_ENABLED", "false")
+    shutil.rmtree(skill.parent)
     replay = await replayed(workspace, recorded)
-    assert any("skill 'cataloging-apis' is not in the listing any more" in one.what for one in replay.drift)
+    assert any("skill 'tabulating-endpoints' is not in the listing any more" in one.what for one in replay.drift)
     assert any("not on record" in one.what for one in replay.drift)
     assert replay.result.answer is None
 
@@ -125,7 +125,8 @@ async def test_a_changed_reply_shows_in_plan_and_answer(workspace: Path, recorde
     assert (drift.where, "another answer" in drift.what) == ("answer", True)
 
 
-async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path) -> None:
+async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path, skill: Path) -> None:
+    assert skill.exists()
     async with weft(
         workspace, ScriptedModel(failing("survey", error=RequestRefused("no", hint="ask less")))
     ) as runtime:
@@ -155,23 +156,20 @@ def reselected(workspace: Path, recorded: list[Row]) -> list[dict[str, object]]:
     return [one.to_dict() | {"drifted": one.drifted} for one in reselect([picked], surroundings)]
 
 
-def test_selection_again_says_what_is_added_and_dropped(
-    workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_selection_again_says_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
     (same,) = reselected(workspace, recorded)
-    assert same["then"] == same["now"] == ["cataloging-apis"]
+    assert same["then"] == same["now"]
+    assert SKILL in same["then"]  # type: ignore[operator]
     assert (same["added"], same["dropped"], same["drifted"]) == ([], [], False)
-    monkeypatch.setenv("SKILL_CATALOGING_APIS_ENABLED", "false")
+    shutil.rmtree(skill.parent)
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
     (other,) = reselected(workspace, recorded)
-    assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], ["cataloging-apis"], True)
+    assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], [SKILL], True)
 
 
-def test_a_changed_score_is_reported_but_no_drift(workspace: Path, recorded: list[Row], skill: Path) -> None:
-    skill.write_text(
-        skill.read_text(encoding="utf-8").replace("Write API documentation.", "Write API documentation and more."),
-        encoding="utf-8",
-    )
-    (one,) = reselected(workspace, recorded)
-    assert not one["drifted"]
-    assert one["scores"]
+def test_a_changed_score_is_reported_but_no_drift() -> None:
+    then, now = (Selection("a", 0.5, ""), Selection("b", 0.4, "")), (Selection("a", 0.7, ""), Selection("b", 0.4, ""))
+    one = Reselection("r", "g", then, now)
+    assert not one.drifted
+    assert one.to_dict()["scores"] == [{"name": "a", "then": 0.5, "now": 0.7}]
+    assert Reselection("r", "g", then, then[::-1]).drifted

@@ -8,7 +8,7 @@ import pytest
 
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, answering, replayed, rows, store, weft
+from tests.weft.recorded import GOAL, SKILL, answering, prepare, replayed, rows, store, weft
 from weft.run import Weft
 from weft.settings import Settings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def parent(workspace: Path) -> str:
-    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    prepare(workspace)
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         return (await runtime.run(GOAL)).run_id
 
@@ -54,10 +54,12 @@ async def test_an_output_may_come_from_a_file(workspace: Path, parent: str) -> N
 async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tmp_path: Path) -> None:
     draft = tmp_path / "draft"
     draft.mkdir()
-    (draft / "SKILL.md").write_text("---\nname: cataloging-apis\ndescription: New.\n---\nDo it anew.", encoding="utf-8")
+    (draft / "SKILL.md").write_text(
+        "---\nname: tabulating-endpoints\ndescription: New.\n---\nDo it anew.", encoding="utf-8"
+    )
     model = ScriptedModel(answering)
     settings = Settings(model="scripted")
-    async with Weft(workspace, settings, open_model=lambda _: model, use={"cataloging-apis": draft}) as runtime:
+    async with Weft(workspace, settings, open_model=lambda _: model, use={SKILL: draft}) as runtime:
         await runtime.rerun(parent, runtime.divided(parent, ["survey"], {}))
     assert "Do it anew." in model.asked[0].messages[0].content
     assert f"Base directory for this skill: {draft}" in model.asked[0].messages[0].content

@@ -10,9 +10,10 @@ from executor.journal.errors import RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import myself
 from planner.errors import RequestRefused
 from planner.events import Event, PlanMade, TaskFinished, TaskStarted
+from planner.model import Reply
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
-from tests.weft.recorded import GOAL, answering, failing, rows, store, weft
+from tests.weft.recorded import GOAL, answering, failing, prepare, rows, store, weft
 from weft.stop import Stop
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.ledger import Result
-    from planner.model import Reply, Request
+    from planner.model import Request
 
 
 @pytest.fixture(autouse=True)
 def notes(workspace: Path) -> None:
-    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    prepare(workspace)
 
 
 async def stopped_when(workspace: Path, seen: Callable[[Event], bool]) -> None:
@@ -80,7 +81,7 @@ async def test_skills_that_come_in_between_change_nothing(workspace: Path, reque
         workspace, "documenting-apis", "---\nname: documenting-apis\ndescription: Write API documentation.\n---\nx"
     )
     result, model = await resumed(workspace)
-    assert result.skills == ("cataloging-apis",)
+    assert "documenting-apis" not in result.skills
     assert all(request.role != "decomposer" for request in model.asked)
     assert "documenting-apis" not in model.asked[0].tools[0].description
 
@@ -160,3 +161,34 @@ async def test_what_the_journal_says_of_failures_and_retries_stays(workspace: Pa
     assert result.status == "done"
     assert [row.body["error"] for row in rows(workspace) if row.type == "call_failed"] == ["no", "no again"]
     assert {task.id: task.attempts for task in result.tasks}["brief"] == 3
+
+
+async def test_a_task_that_failed_of_an_answer_asks_for_that_answer_anew(workspace: Path) -> None:
+    """An empty answer is asked for again twice; when the last is empty too the task fails, and resuming asks once."""
+
+    def empty(request: Request) -> Reply | Exception:
+        return Reply("") if request.task == "survey" else answering(request)
+
+    async with weft(workspace, ScriptedModel(empty)) as runtime:
+        assert (await runtime.run(GOAL)).status == "partial"
+    result, model = await resumed(workspace)
+    assert result.status == "done"
+    assert [request.task for request in model.asked] == ["survey", "brief", None]
+
+
+async def test_planning_that_failed_is_asked_once_more(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
+        assert (await runtime.run(GOAL)).status == "failed"
+    result, model = await resumed(workspace)
+    assert result.status == "done"
+    assert sum(request.role == "decomposer" for request in model.asked) == 1
+
+
+async def test_a_run_left_early_can_be_resumed_by_the_same_process(workspace: Path) -> None:
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as runtime:
+        async with runtime.events(GOAL) as events:
+            async for event in events:
+                if isinstance(event, PlanMade):
+                    break
+        assert (await runtime.resume("last")).status == "done"

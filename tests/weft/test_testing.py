@@ -8,7 +8,7 @@ import pytest
 
 from executor.journal import trace
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, answering, rows, weft
+from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.changes_skills
 
 @pytest.fixture
 async def exported(workspace: Path, tmp_path: Path) -> Path:
-    (workspace / "notes.md").write_text("the notes", encoding="utf-8")
+    prepare(workspace)
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         await runtime.run(GOAL)
     file = tmp_path / "run.jsonl"

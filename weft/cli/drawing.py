@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
 _BAR = 32
 _NAMES = 30
-_MARKS = {"done": "✓", "failed": "✗", "skipped": "–", "cancelled": "■", "reused": "↺", "running": "▶", "pending": "·"}
+_MARKS = {
+    "done": "✓",
+    "failed": "✗",
+    "skipped": "–",
+    "cancelled": "■",
+    "reused": "↺",
+    "interrupted": "■",
+    "running": "▶",
+    "pending": "·",
+}
 
 
 def drawn(view: Timeline) -> str:

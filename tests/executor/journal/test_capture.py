@@ -95,8 +95,8 @@ def test_what_only_speaks_of_secrets_stays(text: str) -> None:
 
 
 def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
-    recorded = Capture().value({"params": {"password": "short", "path": "x", "max_tokens": 5}, "token": ""})
-    assert recorded == {"params": {"password": REDACTED, "path": "x", "max_tokens": 5}, "token": ""}
+    recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
+    assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}
 
 
 json_values = st.recursive(

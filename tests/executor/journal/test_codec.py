@@ -63,6 +63,15 @@ def test_an_unknown_kind_is_passed_over() -> None:
     assert codec.event("moon_landed", {}) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [("task_started", {}), ("plan_made", {"plan": {"tasks": [{}]}, "attempts": 1}), ("call_finished", {"reply": None})],
+)
+def test_a_malformed_event_is_said(kind: str, body: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=f"'{kind}' is malformed"):
+        codec.event(kind, body)
+
+
 def test_an_envelope_survives() -> None:
     envelope = failure("TIMEOUT", "m", Context("/w", {"a": 1}, "/w/x"), time_ms=5)
     assert codec.envelope(envelope.to_dict()) == envelope
