@@ -30,7 +30,7 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
     folder.mkdir(parents=True)
     written = []
     for path in sorted(source.iterdir()):
-        target = folder / path.name
+        target = folder / path.name.removesuffix(".in")  # so that no scan takes a template for a tool
         text = path.read_text(encoding="utf-8")
         target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")
         shutil.copymode(path, target)

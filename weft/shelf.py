@@ -10,10 +10,9 @@ from skills.detector import Selection
 from skills.errors import InputError
 from skills.index import cache_folder
 from skills.registry import Registry, nearest
-from weft.substitute import Substituting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from skills.detector import SkillDetector
@@ -22,13 +21,19 @@ if TYPE_CHECKING:
     from weft.settings import Settings
 
 
+def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
+    from weft.substitute import Substituting
+
+    return partial(Substituting, files=use)
+
+
 class Shelf:
     """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
 
     def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(places.workspace)
         self._detector = settings.detector
-        make = partial(Substituting, files=use) if use else Registry
+        make = _substituting(use) if use else Registry
         self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
 
     @cached_property

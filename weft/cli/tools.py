@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +57,8 @@ def call(
       weft skills call excel_info '{"path": "data/report.xlsx"}'
       weft skills call word_count_run '{"text": "one two"}' --trust
     """
+    import asyncio  # not above: `weft skills list` imports this module too, and must start at once
+
     from skills.registry import nearest
     from weft.cli import trusting
 
@@ -94,6 +95,8 @@ def check(
       weft skills check
       weft skills check skills/word-count --fix
     """
+    import asyncio
+
     from skills import check as checks
 
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
