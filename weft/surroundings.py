@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from planner.plan import Task
-    from skills.detector import Selection
+    from skills.detector import Selection, SkillDetector
     from skills.skill import Skill
     from skills.tool import Tool
     from weft.goal import Goal
@@ -60,11 +60,13 @@ class Surroundings:
                 raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")
         return Prompts([self.places.agents / "seed", *configured])
 
-    def catalogue(self, goal: Goal) -> Catalogue:
-        """Look at the skills, choose among them, and list them for the prompt."""
+    def catalogue(self, goal: Goal, detector: SkillDetector | None = None) -> Catalogue:
+        """Look at the skills, choose among them (by the settings' detector, or another), list them for the prompt."""
+        chooser = detector or self.shelf.detector
         skills = self.shelf.skills()
-        selections = self.shelf.select(goal.text, goal.skills, skills)
-        ordered = self._ordered(goal, selections, skills)
+        selections = self.shelf.select(goal.text, goal.skills, skills, chooser)
+        best = self.shelf.best(goal.text, skills, listing.MOST, chooser)
+        ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         return Catalogue(
             skills=tuple(ordered),
@@ -93,9 +95,9 @@ class Surroundings:
             *tools.values(),
         ]
 
-    def _ordered(self, goal: Goal, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
-        """The skills that were selected, then the next best, then the rest in their own order."""
-        by_name = {skill.name: skill for skill in skills}
-        best = self.shelf.best(goal.text, skills, listing.MOST)
-        names = dict.fromkeys((*(one.name for one in selections), *(one.name for one in best), *by_name))
-        return [by_name[name] for name in names if name in by_name]
+
+def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+    """The best skills, then the rest in their own order."""
+    by_name = {skill.name: skill for skill in skills}
+    names = dict.fromkeys((*(one.name for one in best), *by_name))
+    return [by_name[name] for name in names if name in by_name]
