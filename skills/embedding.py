@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skills.vectors import Encoder
 
 # Of the right first selections on real collections, 95 % have at least this cosine: a confidence of one half.
-EVEN = 0.30
+EVEN = 0.23
 STEEPNESS = 12.0
 THRESHOLD = 0.5
 # Of the others, those count that come near the first.
