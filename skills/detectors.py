@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GROUP = "weft.detectors"
 DEFAULT = "ranked"
+# The detector that asks a model: whoever has one makes it, so it is known here by name only.
+ASKING = "llm"
 
 
 def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector:
@@ -26,7 +28,10 @@ def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector
 
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
-        known = ", ".join(sorted({*_OWN, *offered}))
+        if name == ASKING:
+            hint = "use it in a run or with `weft skills select`, or name another with --detector"
+            raise InputError(f"the detector {name!r} asks a model, and none is asked here", hint=hint)
+        known = ", ".join(sorted({*_OWN, *offered, ASKING}))
         raise InputError(
             f"there is no detector {name!r}; detectors are: {known}", hint="name one of these with --detector"
         )
@@ -57,4 +62,15 @@ def _keyword(_: Path | None) -> SkillDetector:
     return Keyword()
 
 
-_OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {"ranked": _ranked, "keyword": _keyword}
+def _embedding(cache: Path | None) -> SkillDetector:
+    from skills.embedding import Embedding
+    from skills.minilm import MiniLM
+
+    return Embedding(MiniLM.installed(), cache)
+
+
+_OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {
+    "ranked": _ranked,
+    "keyword": _keyword,
+    "embedding": _embedding,
+}

@@ -15,6 +15,9 @@ from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
 from planner.errors import CutOff, ModelError
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from skills import detectors
+from weft.line import Line
+from weft.picker import Picker
 from weft.snapshot import fingerprints
 
 if TYPE_CHECKING:
@@ -81,18 +84,20 @@ class Pursuit:
 
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
-        catalogue = await self._catalogue()
+        catalogue = await self._catalogue(asking=False)
         prompt = messages(self._brief(catalogue), self.surroundings.prompts)
         characters = sum(len(message.content) for message in prompt)
         calls = "1 to plan, 1 or more for each task, 1 to put the answer together"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
+        if self._asks:
+            calls = f"1 to select skills (those shown are the ranked ones), {calls}"
         return Preview(catalogue.selections, prompt, characters // _CHARACTERS_A_TOKEN, calls)
 
-    async def _catalogue(self) -> Catalogue:
+    async def _catalogue(self, *, asking: bool = True) -> Catalogue:
         """The skills and tools for this goal; those that the run began with, where it is taken up again."""
-        catalogue = await asyncio.to_thread(self.surroundings.catalogue, self.goal)
+        catalogue = await self._looked(asking=asking and self.past.selected is None)
         then, chosen = self.past.catalogue, self.past.selected
         if then is not None and chosen is not None:
             catalogue = replace(catalogue, skill_listing=then.skill_listing, tool_listing=then.tool_listing)
@@ -104,6 +109,22 @@ class Pursuit:
         detector = self.surroundings.settings.detector
         self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
+
+    async def _looked(self, *, asking: bool) -> Catalogue:
+        """The skills and tools as they are now; a detector that asks a model is stood in for where none is asked."""
+        look, goal = self.surroundings.catalogue, self.goal
+        if not self._asks:
+            return await asyncio.to_thread(look, goal)
+        if not asking:
+            return await asyncio.to_thread(look, goal, self.surroundings.shelf.ranked)
+        with Line(self.models.playing("detector")) as line:
+            picker = Picker.of(self.surroundings, self.models, line)
+            catalogue = await asyncio.to_thread(look, goal, picker)
+        return replace(catalogue, warnings=(*catalogue.warnings, *picker.warnings))
+
+    @property
+    def _asks(self) -> bool:
+        return self.surroundings.settings.detector == detectors.ASKING
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
         if self.past.planned is not None:

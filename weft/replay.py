@@ -59,7 +59,7 @@ class _Cast:
         return profile_of(self._name(role))
 
     def _name(self, role: Role) -> str:
-        return str(getattr(self.settings, role, None) or self.settings.model or "recorded")
+        return self.settings.model_for(role) or "recorded"
 
 
 async def strict(

@@ -15,13 +15,16 @@ from executor.journal.errors import UnknownRun
 from executor.journal.past import Past
 from executor.memory import Memory
 from planner.events import Event, RunResumed
+from skills import detectors
 from weft import ollama, records
 from weft.choose import choose, local_is_installed
 from weft.goal import Goal
+from weft.line import Line
 from weft.models import provider
 from weft.models.budget import Budget
 from weft.models.capabilities import Capabilities
 from weft.models.cast import Cast, Open, opener
+from weft.picker import Picker
 from weft.places import Places
 from weft.pursuit import Pursuit, today
 from weft.rerun import divide
@@ -136,6 +139,14 @@ class Weft:
         return await self._unrecorded(goal, _ignore).preview()
 
     @asynccontextmanager
+    async def picker(self, record: Record | None = None) -> AsyncIterator[Picker]:
+        """The detector `llm` without a run, for use in worker threads while the block lasts."""
+        self._choose()
+        models = self._cast(Memory(record or _ignore))
+        with Line(models.playing("detector")) as line:
+            yield Picker.of(self.surroundings, models, line)
+
+    @asynccontextmanager
     async def events(self, goal: Goal | str) -> AsyncIterator[AsyncIterator[Event]]:
         """Run a goal and hand out its events as they happen; leaving the block early stops the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -161,7 +172,9 @@ class Weft:
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that a run may ask."""
-        roles = (self.settings.decomposer, self.settings.task, self.settings.synthesis)
+        roles = [self.settings.decomposer, self.settings.task, self.settings.synthesis]
+        if self.settings.detector == detectors.ASKING:
+            roles.append(self.settings.detector_model)
         return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
 
     def _choose(self) -> None:
@@ -190,10 +203,11 @@ class Weft:
         self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
         memory = Memory(record)
-        budget = Budget(self.settings.max_cost, self.settings.max_tokens)
-        cast = Cast(self.settings, memory, budget, self._open)
         artifacts = Artifacts.of(self.places.workspace, new_run_id())
-        return Pursuit(wanted, self.surroundings, cast, memory, artifacts, today())
+        return Pursuit(wanted, self.surroundings, self._cast(memory), memory, artifacts, today())
+
+    def _cast(self, memory: Memory) -> Cast:
+        return Cast(self.settings, memory, Budget(self.settings.max_cost, self.settings.max_tokens), self._open)
 
 
 async def run_goal(

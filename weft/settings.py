@@ -14,6 +14,8 @@ from skills.errors import SetupError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from planner.model import Role
+
 
 def _setting(default: Any, help_text: str, *, guarded: bool = False) -> Any:
     """A setting with its explanation; a guarded one is not taken from a workspace that is not trusted."""
@@ -29,6 +31,7 @@ class Settings:
     decomposer: str | None = _setting(None, "the model that plans; `model` where unset")
     task: str | None = _setting(None, "the model that carries out tasks; `model` where unset")
     synthesis: str | None = _setting(None, "the model that writes the answer; `model` where unset")
+    detector_model: str | None = _setting(None, "the model that the detector 'llm' asks; `model` where unset")
     api_base: str | None = _setting(None, "where requests go instead of the provider's address", guarded=True)
     detector: str = _setting("ranked", "how skills are selected, by a detector's name")
     strict_skills: bool = _setting(False, "drop skills whose name has another form or differs from their folder")
@@ -45,6 +48,11 @@ class Settings:
     seed: str | None = _setting(None, "a folder with your own prompt templates")
     journal: str | None = _setting(None, "where runs are kept, such as sqlite:///path; in the workspace where unset")
     unsafe_tools: bool = _setting(False, "run tools without confinement where none is possible", guarded=True)
+
+    def model_for(self, role: Role) -> str | None:
+        """The name of the model that plays a role: its own where one is set, else the run's."""
+        own: str | None = getattr(self, "detector_model" if role == "detector" else role)
+        return own or self.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
         return
     for key, value in document.items():
         if key == "models" and isinstance(value, Mapping):
-            yield from value.items()
+            # Among models, a role's name means its model; outside, `detector` names a detector.
+            yield from (("detector_model" if role == "detector" else role, name) for role, name in value.items())
         else:
             yield key, value
 

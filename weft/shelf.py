@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.detector import SkillDetector
+    from skills.ranked import Ranked
     from skills.skill import Skill
     from weft.places import Places
     from weft.settings import Settings
@@ -46,7 +47,16 @@ class Shelf:
         self.registry.refresh()
         return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
 
-    def select(self, goal: str, forced: Sequence[str], skills: Sequence[Skill]) -> list[Selection]:
+    @cached_property
+    def ranked(self) -> Ranked:
+        """The detector that needs no model, for whoever needs a ranking beside or in place of another's."""
+        from skills.ranked import Ranked
+
+        return Ranked(self._cache)
+
+    def select(
+        self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
+    ) -> list[Selection]:
         """The skills that were asked for, then those that the detector finds."""
         known = [skill.name for skill in skills]
         for name in forced:
@@ -54,8 +64,11 @@ class Shelf:
                 near = ", ".join(nearest(name, known)) or "none"
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
         asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        return [*asked, *(one for one in self.detector.detect(goal, skills) if one.name not in forced)]
+        found = (detector or self.detector).detect(goal, skills)
+        return [*asked, *(one for one in found if one.name not in forced)]
 
-    def best(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
+    def best(
+        self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
+    ) -> list[Selection]:
         """The best skills, however poor they are."""
-        return detectors.top(self.detector, goal, skills, most)
+        return detectors.top(detector or self.detector, goal, skills, most)

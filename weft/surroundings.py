@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from planner.plan import Task
-    from skills.detector import Selection
+    from skills.detector import Selection, SkillDetector
     from skills.skill import Skill
     from skills.tool import Tool
     from weft.goal import Goal
@@ -50,7 +50,6 @@ class Surroundings:
         self.places = places
         self.settings = settings
         self.shelf = Shelf(places, settings, use)
-        # Goals of a batch are looked at from several threads; neither detectors nor stemmers are made for that.
         self._one_at_a_time = threading.Lock()
         self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
@@ -63,16 +62,20 @@ class Surroundings:
                 raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")
         return Prompts([self.places.agents / "seed", *configured])
 
-    def catalogue(self, goal: Goal) -> Catalogue:
-        """Look at the skills, choose among them, and list them for the prompt; one goal at a time."""
-        with self._one_at_a_time:
-            return self._catalogue(goal)
+    def catalogue(self, goal: Goal, detector: SkillDetector | None = None) -> Catalogue:
+        """Look at the skills, choose among them (by the settings' detector, or another), list them for the prompt.
 
-    def _catalogue(self, goal: Goal) -> Catalogue:
+        One goal at a time: neither detectors nor stemmers are made for several threads.
+        """
+        with self._one_at_a_time:
+            return self._catalogue(goal, detector or self.shelf.detector)
+
+    def _catalogue(self, goal: Goal, chooser: SkillDetector) -> Catalogue:
         skills = self.shelf.skills()
         tools = self.toolshed.tools()
-        selections = self.shelf.select(goal.text, goal.skills, skills)
-        ordered = self._ordered(goal, selections, skills)
+        selections = self.shelf.select(goal.text, goal.skills, skills, chooser)
+        best = self.shelf.best(goal.text, skills, listing.MOST, chooser)
+        ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         return Catalogue(
             skills=tuple(ordered),
@@ -104,9 +107,9 @@ class Surroundings:
             *tools.values(),
         ]
 
-    def _ordered(self, goal: Goal, selections: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
-        """The skills that were selected, then the next best, then the rest in their own order."""
-        by_name = {skill.name: skill for skill in skills}
-        best = self.shelf.best(goal.text, skills, listing.MOST)
-        names = dict.fromkeys((*(one.name for one in selections), *(one.name for one in best), *by_name))
-        return [by_name[name] for name in names if name in by_name]
+
+def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
+    """The best skills, then the rest in their own order."""
+    by_name = {skill.name: skill for skill in skills}
+    names = dict.fromkeys((*(one.name for one in best), *by_name))
+    return [by_name[name] for name in names if name in by_name]

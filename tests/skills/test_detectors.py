@@ -197,8 +197,13 @@ def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[S
 
 
 def test_an_unknown_detector_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match="keyword, ranked"):
+    with pytest.raises(InputError, match="embedding, keyword, llm, ranked"):
         detector("magic")
+
+
+def test_the_detector_that_asks_a_model_is_not_made_without_one() -> None:
+    with pytest.raises(InputError, match="asks a model"):
+        detector("llm")
 
 
 def test_a_detector_of_an_installed_package_is_found_by_its_name(

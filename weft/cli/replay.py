@@ -51,11 +51,12 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
         raise InputError("--strict and --select are two things", hint="choose one")
     where = options.places(workspace)
     flags = {"journal": rest["journal"], "detector": rest["detector"]}
-    settings = options.settings(where, flags, quiet=voice.quiet).settings
+    resolved = options.settings(where, flags, quiet=voice.quiet)
+    settings = resolved.settings
     if rest["selection"]:
         from weft.cli import reselect
 
-        return reselect.show(runs, where, settings, voice, check=rest["check"])
+        return reselect.show(runs, where, resolved, voice, check=rest["check"])
     if not runs:
         raise InputError("name a run or a file to replay", hint="`weft trace list` shows the runs there are")
     if rest["strict"]:

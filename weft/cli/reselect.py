@@ -12,19 +12,20 @@ if TYPE_CHECKING:
     from weft.cli.options import Voice
     from weft.places import Places
     from weft.reselect import Reselection
-    from weft.settings import Settings
+    from weft.settings import Resolved
 
 _DRIFT = 3
 
 
-def show(runs: Sequence[str], where: Places, settings: Settings, voice: Voice, *, check: bool) -> int:
+def show(runs: Sequence[str], where: Places, resolved: Resolved, voice: Voice, *, check: bool) -> int:
     """Select again, print what differs, and with `check` say so in the exit status."""
     from weft import traces
     from weft.reselect import reselect
     from weft.surroundings import Surroundings
 
+    settings = resolved.settings
     surroundings = Surroundings(where, settings)
-    detector = settings.detector if settings.detector != type(settings)().detector else None
+    detector = settings.detector if "detector" in resolved.origins else None
     found = list(reselect(traces.selections(runs, where, settings), surroundings, detector=detector))
     drifted = [one for one in found if one.drifted]
     if voice.as_json:

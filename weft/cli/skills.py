@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.detector import Selection
+    from skills.detector import Selection, SkillDetector
     from skills.registry import Registry
     from skills.skill import Skill
     from weft.shelf import Shelf
+
+Choose = Callable[[str, tuple[str, ...]], "list[Selection]"]
 
 
 @click.group()
@@ -64,6 +68,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
 @click.argument("goal", required=False)
 @click.option("--from", "source", metavar="FILE", help="Every goal of a file, as `weft batch` takes it; JSON lines.")
 @click.option("--top", type=click.IntRange(1), metavar="N", help="The N best, however poor they are.")
+@click.option("--model", metavar="NAME", help="With --detector llm: the model that picks (default: as for a run).")
 @options.skills
 @options.common
 def select(
@@ -77,16 +82,33 @@ def select(
       weft skills select "Write API documentation"
       weft skills select --top 10 "Write API documentation"
       weft skills select --from goals.jsonl > selected.jsonl
+      weft skills select --detector llm --model openai/gpt-4o-mini "Write API documentation"
     """
     if (goal is None) == (source is None):
         raise InputError("give either a goal or --from FILE", hint='weft skills select "Write API documentation"')
-    known = shelf(workspace, flags, quiet=quiet)
-    if source is not None:
-        return _select_all(known, source, top)
+    from skills import detectors
+    from weft.shelf import Shelf
+
+    where = options.places(workspace)
+    settings = options.settings(where, flags, quiet=quiet).settings
+    known, voice = Shelf(where, settings), options.Voice(as_json, quiet, verbose)
+
+    def work(detector: SkillDetector | None = None) -> int:
+        choose = partial(_selected, known, top, detector)
+        return _select_all(choose, source) if source is not None else _select_one(choose, known, goal, voice)
+
+    if settings.detector != detectors.ASKING:
+        return work()
+    from weft.cli import picking
+
+    return picking.asked(where.workspace, settings, voice, work)
+
+
+def _select_one(choose: Choose, known: Shelf, goal: str | None, voice: options.Voice) -> int:
     text = options.goal_text(goal)
-    found = _selected(known, text, (), top)
-    _warn(known.registry, verbose=verbose, quiet=quiet)
-    if as_json:
+    found = choose(text, ())
+    _warn(known.registry, verbose=voice.verbose, quiet=voice.quiet)
+    if voice.as_json:
         output.print_json({"goal": text, "selected": _plain(found)})
         return 0
     for one in found:
@@ -126,19 +148,23 @@ def shelf(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Shelf:
     return Shelf(where, options.settings(where, flags, quiet=quiet).settings)
 
 
-def _selected(known: Shelf, text: str, forced: tuple[str, ...], top: int | None) -> list[Selection]:
+def _selected(
+    known: Shelf, top: int | None, detector: SkillDetector | None, text: str, forced: tuple[str, ...]
+) -> list[Selection]:
     candidates = known.skills()
     if not text.strip():
         raise InputError("the goal is empty", hint='weft skills select "Write API documentation"')
-    return known.select(text, forced, candidates) if top is None else known.best(text, candidates, top)
+    if top is None:
+        return known.select(text, forced, candidates, detector)
+    return known.best(text, candidates, top, detector)
 
 
-def _select_all(known: Shelf, source: str, top: int | None) -> int:
+def _select_all(choose: Choose, source: str) -> int:
     from weft.batch import goals
 
     with goals.opened(source) as file:
         for one in file:
-            found = _selected(known, one.text, one.skills, top)
+            found = choose(one.text, one.skills)
             output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
     return 0
 

@@ -74,10 +74,10 @@ class Cast:
 
     def name_of(self, role: Role) -> str:
         """The name of the model for a role."""
-        name = getattr(self.settings, role, None) or self.settings.model
+        name = self.settings.model_for(role)
         if name is None:
             raise SetupError("no model is named, and none was found", hint=choices())
-        return str(name)
+        return name
 
     def profile(self, role: Role) -> Profile:
         """How the model for a role is worked with."""
