@@ -29,7 +29,7 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
     source = TEMPLATES / runtime
     folder.mkdir(parents=True)
     written = []
-    for path in sorted(source.iterdir()):
+    for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip leaves a __pycache__ beside them
         target = folder / path.name.removesuffix(".in")  # so that no scan takes a template for a tool
         text = path.read_text(encoding="utf-8")
         target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")

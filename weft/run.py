@@ -85,6 +85,7 @@ class Weft:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
         self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
+        self.surroundings.check(wanted)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
         opening = records.started(run_id, wanted, self.places, self.settings, parent=parent, date=date)

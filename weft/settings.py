@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -9,7 +10,7 @@ from difflib import get_close_matches
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from skills.errors import SetupError
+from skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,14 @@ def resolve(
             warnings += _drop_guarded(table, path)
         _take(table, str(path), values, origins, faults)
     _take(dict(_environment(env)), "environment", values, origins, faults)
-    _take({key: value for key, value in flags.items() if value is not None}, "flag", values, origins, faults)
+    asked: list[str] = []
+    _take({key: value for key, value in flags.items() if value is not None}, "flag", values, origins, asked)
+    if asked and not faults:
+        said = [
+            re.sub(r"^flag: '(\w+)'", lambda match: "--" + match.group(1).replace("_", "-"), text) for text in asked
+        ]
+        raise InputError("; ".join(said))
+    faults += asked
     if faults:
         raise SetupError("; ".join(faults), hint="`weft doctor` shows the settings in force and where they come from")
     return Resolved(Settings(**values), origins, tuple(warnings))

@@ -58,14 +58,18 @@ class Shelf:
         self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
     ) -> list[Selection]:
         """The skills that were asked for, then those that the detector finds."""
+        self.check(forced, skills)
+        asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
+        found = (detector or self.detector).detect(goal, skills)
+        return [*asked, *(one for one in found if one.name not in forced)]
+
+    def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise where a skill that was asked for is not there."""
         known = [skill.name for skill in skills]
         for name in forced:
             if name not in known:
                 near = ", ".join(nearest(name, known)) or "none"
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
-        asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        found = (detector or self.detector).detect(goal, skills)
-        return [*asked, *(one for one in found if one.name not in forced)]
 
     def best(
         self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from planner.prompt import Prompts
 from planner.validate import Known
-from skills import listing, roots, tool_listing
+from skills import detectors, listing, roots, tool_listing
 from skills.errors import SetupError
 from skills.files import ListFiles, ReadFile
 from skills.registry import summary
@@ -85,6 +85,12 @@ class Surroundings:
             known=self._known(skills, tools),
             warnings=tuple(summary(self.shelf.registry.warnings)),
         )
+
+    def check(self, goal: Goal) -> None:
+        """Raise where the goal asks for what is not there, before there is a run of it."""
+        self.shelf.check(goal.skills, self.shelf.skills())
+        if self.settings.detector != detectors.ASKING:
+            _ = self.shelf.detector
 
     def known(self) -> Known:
         """What a plan may use."""

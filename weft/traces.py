@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.journal import trace
+from skills.errors import InputError
 from weft import records
 
 if TYPE_CHECKING:
@@ -44,11 +45,19 @@ def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[T
     for name in runs:
         path = Path(name)
         if path.suffix == ".jsonl" or path.is_file():
-            beginnings = trace.read(path, ("run_started",))
-            yield from (Trace(run_id, path) for run_id in dict.fromkeys(row.run_id for row in beginnings))
+            yield from (Trace(run_id, path) for run_id in _runs_in(path))
             continue
         store = store or records.kept(places, settings)
         yield Trace(store.find(name).run_id, store)
+
+
+def _runs_in(path: Path) -> list[str]:
+    """The runs in a file; one that holds none is refused, for a replay of nothing would prove nothing."""
+    found = list(dict.fromkeys(row.run_id for row in trace.read(path, ("run_started",))))
+    if not found:
+        next(trace.read(path), None)  # says which line is no event
+        raise InputError(f"{path} holds no run", hint="write one with: weft trace export RUN -o FILE")
+    return found
 
 
 def selections(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[list[Row]]:
@@ -61,6 +70,7 @@ def selections(runs: Sequence[str], places: Places, settings: Settings) -> Itera
     for name in runs:
         path = Path(name)
         if path.suffix == ".jsonl" or path.is_file():
+            _runs_in(path)
             rows = trace.read(path, types)
             yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         else:

@@ -125,3 +125,30 @@ def test_a_package_that_shadows_one_of_wefts_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert str(tmp_path / "planner.py") in done.stderr
     assert "Rename or move that file" in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_said_without_a_traceback(workspace: Path, weft: Weft) -> None:
+    (workspace / ".agents").write_text("in the way", encoding="utf-8")
+    ran = weft("skills", "add", "x", "--description", "y", "--json", cwd=workspace)
+    assert ran.status == 2
+    assert "error" in json.loads(ran.out)
+    assert "Traceback" not in ran.err
+    ran = weft("trace", "list", "--json", cwd=workspace / "skills")
+    assert (ran.status, json.loads(ran.out)) == (0, [])
+
+
+def test_doctor_still_looks_at_the_rest_where_settings_are_broken(workspace: Path, weft: Weft) -> None:
+    (workspace / "weft.toml").write_text("model = ", encoding="utf-8")
+    ran = weft("doctor", cwd=workspace)
+    assert ran.status == 4
+    assert "!!  settings" in ran.out
+    assert "sandbox" in ran.out
+
+
+def test_a_file_that_holds_no_run_is_not_replayed(workspace: Path, weft: Weft) -> None:
+    for name, text in (("garbage.jsonl", "garbage"), ("empty.jsonl", ""), ("object.jsonl", "{}")):
+        (workspace / name).write_text(text, encoding="utf-8")
+        for how in (["--strict"], ["--select", "--check"], []):
+            ran = weft("replay", name, *how, "--json", cwd=workspace)
+            assert ran.status == 2, (name, how, ran.out)
+            assert "error" in json.loads(ran.out)

@@ -19,7 +19,7 @@ from tests.conftest import Ran, add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import Fail, OpenAIServer, Say, Script
 from tests.skills.tree import put, registry
-from tests.weft.recorded import GOAL, answering, replayed, rows, weft
+from tests.weft.recorded import GOAL, answering, prepare, replayed, rows, weft
 from weft.goal import Goal
 from weft.line import Line
 from weft.picker import SHORTLIST, Picker
@@ -44,6 +44,13 @@ def picking(answer: str | Exception = PICK) -> Callable[[Request], Reply | Excep
         return answer if isinstance(answer, Exception) else Reply(answer, cost=0.01)
 
     return script
+
+
+@pytest.fixture
+def workspace(workspace: Path) -> Path:
+    """The workspace with what the recorded plan uses."""
+    prepare(workspace)
+    return workspace
 
 
 # the detector itself
@@ -195,7 +202,7 @@ async def test_a_failed_call_is_warned_of_and_replays_the_same(workspace: Path) 
         assert (await runtime.run(GOAL, record=record)).status == "done"
     assert any("selected by rank" in event.message for event in record.events if isinstance(event, Warned))
     (chosen,) = (event for event in record.events if isinstance(event, SkillsSelected))
-    assert [one.name for one in chosen.selections] == ["cataloging-apis"]
+    assert "cataloging-apis" in [one.name for one in chosen.selections]
 
 
 async def test_a_run_taken_up_again_does_not_select_anew(workspace: Path) -> None:
@@ -257,7 +264,7 @@ async def test_a_preview_asks_nothing(workspace: Path) -> None:
     async with weft(workspace, model, detector="llm") as runtime:
         preview = await runtime.preview(Goal(GOAL))
     assert model.asked == []
-    assert [one.name for one in preview.selections] == ["cataloging-apis"]
+    assert "cataloging-apis" in [one.name for one in preview.selections]
     assert "1 to select skills" in preview.calls
 
 
@@ -330,5 +337,5 @@ async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Pa
         await runtime.run(GOAL)
     refused = await asyncio.to_thread(weft, "replay", "--select", cwd=workspace)
     assert (refused.status, "asks a model" in refused.err) == (2, True)
-    ran = await asyncio.to_thread(weft, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
+    ran = await asyncio.to_thread(weft, "replay", "--select", "--detector", "ranked", cwd=workspace)
     assert ran.status == 0, ran.err

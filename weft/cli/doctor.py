@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skills.errors import SetupError
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -24,13 +25,20 @@ def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, ve
 
     Exit status: 0 a goal can be run, 4 something that it needs is missing.
     """
-    from weft.checkup import checkup
+    from weft.checkup import Finding, checkup
+    from weft.settings import Resolved, Settings
     from weft.surroundings import Surroundings
 
     where = options.places(workspace)
-    resolved = options.settings(where, {"model": model}, quiet=True)
-    findings = checkup(where, resolved, Surroundings(where, resolved.settings), os.environ)
-    missing = any(one.ok is False and one.topic in ("model", "packages", "prompts", "store") for one in findings)
+    broken: list[Finding] = []
+    try:
+        resolved = options.settings(where, {"model": model}, quiet=True)
+    except SetupError as error:
+        broken = [Finding("settings", False, error.message, "mend the file; what follows is without it")]
+        resolved = Resolved(Settings(model=model), {})
+    findings = [*broken, *checkup(where, resolved, Surroundings(where, resolved.settings), os.environ)]
+    needed = ("model", "packages", "prompts", "settings", "store")
+    missing = any(one.ok is False and one.topic in needed for one in findings)
     if as_json:
         output.print_json([asdict(one) for one in findings])
         return 4 if missing else 0

@@ -85,4 +85,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone
         status = 0
+    except OSError as error:
+        if error.filename is None:
+            raise  # nothing that a person could look at
+        what = f"{error.filename}: {error.strerror}"
+        hint = "check that the path is right and that you may write there"
+        status = output.say_error(what, hint, code="INVALID_INPUT", status=2, as_json=as_json)
     sys.exit(status or 0)

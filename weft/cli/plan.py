@@ -37,7 +37,7 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
       weft plan --json "Compare three caches"
     """
     from weft import planfile
-    from weft.cli import pulling
+    from weft.cli import pulling, reach
     from weft.cli.progress import progress
     from weft.goal import Goal
     from weft.models import provider
@@ -45,6 +45,7 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
+    reach.writable(target)
     provider.preload()
     wanted = Goal(
         options.goal_text(goal),

@@ -46,3 +46,16 @@ def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -
                     if (text := describe(event)) is not None:
                         output.print_text(f"{(at - began).total_seconds():7.1f} s  {text}")
     return 0
+
+
+def document(runs: Sequence[str], where: Places, settings: Settings) -> int:
+    """Print what the recorded runs came to, as `run` does."""
+    from executor.journal.past import Past
+    from weft import records, traces
+
+    found = [
+        Past.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()
+        for trace in traces.named(runs, where, settings)
+    ]
+    output.print_json(found[0] if len(found) == 1 else found)
+    return 0

@@ -39,6 +39,10 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
         person = sys.stdin.isatty() and output.is_terminal()
         if not yes and not (person and click.confirm(question, default=True, err=True)):
             model.installed(f"local/{name}")  # raises, and says how to get it
+        if not quiet:
+            output.say(
+                f"fetching {entry.title} ({megabytes(entry.bytes)}, {entry.licence}); its SHA-256 decides what is kept"
+            )
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
 

@@ -63,6 +63,8 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
         return _strict(runs, where, settings, voice)
     from weft.cli import playback
 
+    if voice.as_json:
+        return playback.document(runs, where, settings)
     return playback.show(runs, where, settings, rest["speed"])
 
 

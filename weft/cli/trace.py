@@ -14,6 +14,9 @@ from skills.errors import InputError
 from weft.cli import options, output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from executor.journal.row import Summary
     from executor.journal.store import Store
     from weft.places import Places
     from weft.settings import Settings
@@ -32,14 +35,24 @@ def _opened(workspace: Path, journal: str | None) -> tuple[Places, Settings, Sto
     return where, settings, records.kept(where, settings)
 
 
+def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[Summary]:
+    """The runs there are; none where no run was ever made here."""
+    from weft import records
+
+    where = options.places(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    if not settings.journal and not (where.agents / "journal.sqlite").exists():
+        return []
+    return list(records.kept(where, settings).summaries(limit))
+
+
 @trace.command("list", short_help="The runs there are, newest first.")
 @click.option("--limit", type=int, help="At most this many (default: 50 on a terminal, all with --json).")
 @options.journal
 @options.common
 def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, **_: Any) -> int:
     """List the runs of this workspace, newest first."""
-    store = _opened(workspace, journal)[2]
-    runs = store.summaries(limit if limit or as_json else 50)
+    runs = _runs(workspace, journal, limit if limit or as_json else 50)
     if as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
