@@ -34,6 +34,9 @@ _STATUS: dict[type[Outcome], TaskStatus] = {
 }
 
 
+_BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many tasks run at a time, and how long one may take."""
@@ -170,7 +173,7 @@ class _Run:
 
     def _why_skipped(self, task_id: str) -> str | None:
         without = [
-            f"{before!r} {_STATUS[type(self.outcomes[before])]}"
+            f"{before!r}, which {_BECAME[type(self.outcomes[before])]}"
             for before in self.plan.graph.predecessors(task_id)
             if not isinstance(self.outcomes[before], Done)
         ]

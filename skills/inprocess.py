@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skills import arguments as checking
 from skills.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from skills.installed import GROUP, switched_off
 from skills.manifest import NAME
 from skills.parameter import Parameter, Type, schema
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from pathlib import Path
 
-GROUP = "weft.tools"
 WORKSPACE = "workspace"
 KINDS: dict[Any, Type] = {
     str: "string",
@@ -134,16 +134,6 @@ def discover(
         else:
             notes.append(f"{point.name}: registered from {point.value}")
     return tools, notes
-
-
-def switched_off(name: str, environ: Mapping[str, str]) -> str:
-    """The variable that switches a tool or its domain off; empty where none does."""
-    parts = name.split("_")
-    for end in range(1, len(parts) + 1):
-        variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
-        if environ.get(variable, "").strip().lower() in {"false", "0", "no", "off"}:
-            return variable
-    return ""
 
 
 def docstring(text: str) -> tuple[str, dict[str, str]]:

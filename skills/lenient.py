@@ -23,6 +23,8 @@ def read(block: str) -> Fields:
     """The block's fields, each as YAML where it is, else as text."""
     fields = Fields()
     for key, chunk in chunks(block).items():
+        if key.lower() in ("name", "description") and _unclosed(chunk):
+            raise Unsafe(f"{key} opens a bracket that is never closed", 1)
         value, text = _value(chunk)
         fields.values[key] = value
         if text is not None:
@@ -54,6 +56,12 @@ def text(chunk: str) -> str:
     if len(joined) > 1 and joined[0] == joined[-1] and joined[0] in "'\"":
         return joined[1:-1]
     return joined
+
+
+def _unclosed(chunk: str) -> bool:
+    """Whether a value begins as a list or a mapping and never ends: no reading of it is what its writer meant."""
+    start = chunk.strip()[:1]
+    return (start == "[" and "]" not in chunk) or (start == "{" and "}" not in chunk)
 
 
 def _value(chunk: str) -> tuple[Any, str | None]:

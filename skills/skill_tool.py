@@ -39,6 +39,7 @@ class SkillTool:
         self._registry = registry
         self._stack = tuple(stack)
         self._loaded: list[str] = []
+        self._given: set[tuple[str, str]] = set()
         self._listing = listing
 
     @property
@@ -54,21 +55,25 @@ class SkillTool:
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))
         if not isinstance(name, str) or not name.strip():
-            return failure("INVALID_PARAM", f"name must be a skill's name, not {name!r}", context)
+            return failure(
+                "INVALID_PARAM", f"name must be a skill's name, not {name!r} — give one that is listed", context
+            )
         if not isinstance(args, str):
             return failure("INVALID_PARAM", f"args must be a string, not {args!r}", context)
         name = name.strip()
         refusal = self._refusal(name)
         if refusal:
             return failure("INVALID_PARAM", refusal, context)
-        if name in self._loaded:
+        if (name, args) in self._given:
             return self._again(name, context)
         # Claimed before waiting: two calls of one turn must not both load it.
         self._loaded.append(name)
+        self._given.add((name, args))
         try:
             content = await asyncio.to_thread(self._registry.load_content, name, args)
         except SkillError as error:
             self._loaded.remove(name)
+            self._given.discard((name, args))
             return failure(_code(error), error.message, context)
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
@@ -78,7 +83,7 @@ class SkillTool:
 
     def _refusal(self, name: str) -> str:
         """Why a skill is not to be loaded here, if so."""
-        chain = [*self._stack, *self._loaded]
+        chain = list(dict.fromkeys((*self._stack, *self._loaded)))
         if name in self._stack:
             way = " -> ".join([*chain, name])
             return f"skill {name!r} is being carried out already ({way}); go on with its instructions instead"

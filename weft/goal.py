@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from executor.journal.secrets import Secrets
 from skills.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from planner.plan import Plan
@@ -46,3 +48,10 @@ class Goal:
         for path in self.files:
             if not path.is_file():
                 raise InputError(f"--file {path}: there is no such file", hint="check the path")
+
+
+def without_secrets(goal: Goal, env: Mapping[str, str]) -> Goal:
+    """The goal without keys and passwords, which must reach neither a model nor a record; a replay sees the same."""
+    secrets = Secrets.of(env)
+    text, answers = secrets.redact(goal.text), tuple(secrets.redact(answer) for answer in goal.answers)
+    return goal if (text, answers) == (goal.text, goal.answers) else replace(goal, text=text, answers=answers)

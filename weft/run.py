@@ -18,7 +18,7 @@ from planner.events import Event, RunResumed
 from skills import detectors
 from weft import ollama, records
 from weft.choose import choose, local_is_installed
-from weft.goal import Goal
+from weft.goal import Goal, without_secrets
 from weft.line import Line
 from weft.models import provider
 from weft.models.budget import Budget
@@ -84,7 +84,7 @@ class Weft:
     ) -> Session:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
         self._choose()
-        wanted = Goal(goal) if isinstance(goal, str) else goal
+        wanted = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         self.surroundings.check(wanted)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))

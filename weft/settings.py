@@ -47,7 +47,9 @@ class Settings:
     max_tasks: int = _setting(100, "tasks that a plan may have")
     input_budget: int = _setting(60_000, "characters of earlier results that a task's prompt may hold")
     seed: str | None = _setting(None, "a folder with your own prompt templates")
-    journal: str | None = _setting(None, "where runs are kept, such as sqlite:///path; in the workspace where unset")
+    journal: str | None = _setting(
+        None, "where runs are kept, such as sqlite:///path; in the workspace where unset", guarded=True
+    )
     unsafe_tools: bool = _setting(False, "run tools without confinement where none is possible", guarded=True)
 
     def model_for(self, role: Role) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skills import detectors
 from skills.detector import Selection
@@ -60,8 +60,9 @@ class Shelf:
         """The skills that were asked for, then those that the detector finds."""
         self.check(forced, skills)
         asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        found = (detector or self.detector).detect(goal, skills)
-        return [*asked, *(one for one in found if one.name not in forced)]
+        known = {skill.name for skill in skills}
+        found = [as_selection(one) for one in (detector or self.detector).detect(goal, skills)]
+        return [*asked, *(one for one in found if one.name in known and one.name not in forced)]
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise where a skill that was asked for is not there."""
@@ -76,3 +77,8 @@ class Shelf:
     ) -> list[Selection]:
         """The best skills, however poor they are."""
         return detectors.top(detector or self.detector, goal, skills, most)
+
+
+def as_selection(one: Any) -> Selection:
+    """What a detector gave; another package's may give plain (name, score, reason)."""
+    return one if isinstance(one, Selection) else Selection(*one)

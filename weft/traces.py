@@ -64,6 +64,8 @@ def selections(runs: Sequence[str], places: Places, settings: Settings) -> Itera
     """Each run's beginning and selection; of all runs in the journal where none is named."""
     types = ("run_started", "skills_selected")
     if not runs:
+        if not settings.journal and not (places.agents / "journal.sqlite").exists():
+            return
         rows = records.kept(places, settings).rows_of_all(types)
         yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         return

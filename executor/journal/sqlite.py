@@ -42,6 +42,8 @@ class SqliteStore:
                 f"there is no journal {path}", hint="no run was made here; --workspace or --journal name another"
             )
         try:
+            if create:
+                path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open(create=create)
         except (sqlite3.Error, OSError) as error:
             raise BadStore(f"the journal {path} cannot be used: {error}", hint=_remedy(error)) from error

@@ -121,7 +121,7 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     failed = next(row for row in rows(folder / "out.jsonl") if row["status"] == "failed")
     assert (failed["id"], failed["error_code"]) == ("g3", "REQUEST_REFUSED")
     server.calls.clear()
-    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder).status == 0
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder).status == 1
     assert server.calls == []
     broken[0] = False
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--retry-errors", "--json", *MODEL, cwd=folder)

@@ -80,8 +80,8 @@ async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the
     assert outcomes["after_good"] == Done("fine")
     assert outcomes["bad"] == Failed("the key is wrong")
     assert outcomes["worse"] == Failed("an unexpected error, please report it: ZeroDivisionError: by zero")
-    assert outcomes["after_bad"] == Skipped("it depends on 'bad' failed")
-    assert outcomes["after_that"] == Skipped("it depends on 'after_bad' skipped")
+    assert outcomes["after_bad"] == Skipped("it depends on 'bad', which failed")
+    assert outcomes["after_that"] == Skipped("it depends on 'after_bad', which was skipped")
     started = [event.task for event in record.events if isinstance(event, TaskStarted)]
     assert sorted(started) == ["after_good", "bad", "good", "worse"]
     assert len(record.of(TaskFinished)) == 6

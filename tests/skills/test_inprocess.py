@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from skills.inprocess import GROUP, ToolFault, discover, switched_off, tool
+from skills.inprocess import ToolFault, discover, tool
+from skills.installed import GROUP, switched_off
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:

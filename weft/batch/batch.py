@@ -133,7 +133,7 @@ class Batch:
             before = self.past.get(goal.id)
             if before is not None and before.status is not None:
                 self.past.pop(goal.id)
-                self.summary.skipped += 1
+                self.summary.pass_over(before.status)
             else:
                 yield goal
 

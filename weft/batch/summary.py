@@ -52,6 +52,7 @@ class Summary:
     times: Times = field(default_factory=Times)
     skills: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
+    unwell: int = 0
 
     def add(self, result: Result) -> None:
         """Count a goal that ended."""
@@ -60,6 +61,11 @@ class Summary:
         self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
         self.times.add(result.seconds)
         self.skills.update(result.skills)
+
+    def pass_over(self, status: str) -> None:
+        """Count a goal that an earlier sitting ended."""
+        self.skipped += 1
+        self.unwell += status != "done"
 
     @property
     def ended(self) -> int:
@@ -76,6 +82,7 @@ class Summary:
         return {
             "goals": self.goals,
             "skipped": self.skipped,
+            "skipped_not_done": self.unwell,
             **{status: self.statuses[status] for status in ("done", "partial", "failed", "clarification")},
             "out_of_time": self.statuses["stopped"],
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},

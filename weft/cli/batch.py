@@ -193,7 +193,9 @@ class _Sitting:
             _print(document)
         if sitting.stopped is not None:
             output.say(f"Stopped ({sitting.stopped}); go on with: weft batch … -o {self.target} --resume")
-        good = all(document[name] == 0 for name in ("partial", "failed", "out_of_time", "clarification"))
+        good = all(
+            document[name] == 0 for name in ("partial", "failed", "out_of_time", "clarification", "skipped_not_done")
+        )
         return {"interrupted": 130, "budget": 5, "failures": 1}.get(sitting.stopped or "", 0 if good else 1)
 
     def _preview(self, known: GoalFile) -> int:

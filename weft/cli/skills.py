@@ -55,7 +55,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list --all --json
     """
     registry = shelf(workspace, flags, quiet=quiet).registry
-    rows = registry.list_skills(all=everything)
+    rows = [*registry.list_skills(all=everything), *_functions(everything)]
     _warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
         output.print_json([_row(skill) for skill in rows])
@@ -194,6 +194,13 @@ def _row(skill: Skill) -> dict[str, Any]:
         "state": skill.state,
         "reason": skill.reason,
     }
+
+
+def _functions(everything: bool) -> list[Skill]:
+    """The tools of installed packages, as rows; those switched off only where all are asked for."""
+    from skills import installed
+
+    return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
 
 
 def _print_table(rows: Sequence[Skill]) -> None:

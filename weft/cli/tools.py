@@ -66,7 +66,8 @@ def call(
     given = _object(options.goal_text(arguments))
     tools = shed.tools(log=_say if not quiet else None, progress=output.say if not quiet else None)
     if name not in tools:
-        raise InputError(f"there is no tool {name!r}; tools are: {', '.join(nearest(name, list(tools))) or 'none'}")
+        near = ", ".join(nearest(name, list(tools))) or "none"
+        raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     trusting.settle(shed, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
     if as_json:

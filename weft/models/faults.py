@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 
+from executor.journal.secrets import Secrets
 from planner.errors import (
     CallTimedOut,
     ContentRefused,
@@ -105,5 +107,6 @@ def _message(error: Exception) -> str:
     text = str(getattr(error, "message", "") or error)
     while (shorter := _PREFIX.sub("", text)) != text:
         text = shorter
-    first = " ".join(text.split())
+    # Some providers repeat the key that they refuse.
+    first = " ".join(Secrets.of(os.environ).redact(text).split())
     return first if len(first) <= 400 else first[:400] + "…"

@@ -1,0 +1,51 @@
+"""The tools of installed packages as rows of a listing; nothing is made ready to be called."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.skill import Skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from importlib.metadata import EntryPoint
+
+    from skills.skill import Source
+
+GROUP = "weft.tools"
+_OFF = frozenset({"false", "0", "no", "off"})
+
+
+def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
+    """A row for each tool, by name: switched off, broken or active."""
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        source: Source = "bundled" if point.dist is not None and point.dist.name == "weft" else "global"
+        switch = switched_off(point.name, environ)
+        if switch:
+            reason = f"disabled by {switch}={environ[switch]}"
+            yield Skill(point.name, "", Path(), Path(), source, "executable", "disabled", reason)
+        else:
+            yield _loaded(point, source)
+
+
+def switched_off(name: str, environ: Mapping[str, str]) -> str:
+    """The variable that switches a tool or its domain off; empty where none does."""
+    parts = name.split("_")
+    for end in range(1, len(parts) + 1):
+        variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
+        if environ.get(variable, "").strip().lower() in _OFF:
+            return variable
+    return ""
+
+
+def _loaded(point: EntryPoint, source: Source) -> Skill:
+    try:
+        function = point.load()
+        path = Path(function.__code__.co_filename)
+    except (ImportError, AttributeError) as error:
+        reason = f"{error}; mend {point.value} or install what it needs"
+        return Skill(point.name, "", Path(), Path(), source, "executable", "broken", reason)
+    first = (function.__doc__ or "").strip().partition("\n\n")[0]
+    return Skill(point.name, " ".join(first.split()), path, path.parent, source, "executable")
