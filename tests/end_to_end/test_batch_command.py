@@ -193,7 +193,8 @@ def test_calls_keep_to_rpm(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering)
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--rpm", "600", "-q", *MODEL, cwd=folder).status == 0
     at = sorted(call.at for call in server.calls)
-    assert all(later - earlier > 0.9 for earlier, later in zip(at, at[11:], strict=False))
+    assert len(at) == 18
+    assert at[-1] - at[0] > 1.5
 
 
 def test_identical_calls_are_made_once(tmp_path: Path, serve: Serve, weft: Weft) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import re
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from weft.batch.goals import BatchGoal, GoalFile
     from weft.batch.results import Past
     from weft.settings import Settings
+
+# Nobody waits at the terminal: a provider that asks for fewer calls is given ten minutes.
+_PATIENCE = 600.0
 
 
 @click.command()
@@ -79,7 +83,10 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     if trust:
         trusting.workspace(where)
     names = ("model", "fallback", "timeout", "detector", "strict_skills", "unsafe_tools", "journal")
-    settings = options.settings(where, {name: rest[name] for name in names}, quiet=voice.quiet).settings
+    resolved = options.settings(where, {name: rest[name] for name in names}, quiet=voice.quiet)
+    settings = resolved.settings
+    if "retry_patience" not in resolved.origins:
+        settings = replace(settings, retry_patience=_PATIENCE)
     if not rest["resume"] and not rest["dry_run"]:
         results.fresh(target, rest["errors"])
     return _Sitting(workspace, settings, voice, target, rest).run(file, trust=trust)

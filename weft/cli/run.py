@@ -85,6 +85,9 @@ def run(
         answers=answers,
         stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
     )
+    if voice.verbose:
+        for note in weft.surroundings.toolshed.functions[1]:
+            output.say(note)
     if dry:
         return _preview(weft, wanted, voice)
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)

@@ -43,7 +43,12 @@ def load() -> Any:
 
 def preload() -> None:
     """Begin to load litellm in the background: it takes seconds, and other work can go on meanwhile."""
-    threading.Thread(target=load, name="load litellm", daemon=True).start()
+    threading.Thread(target=_load_quietly, name="load litellm", daemon=True).start()
+
+
+def _load_quietly() -> None:
+    with suppress(Exception):  # the program may end first; whoever needs it loads it again and hears of it
+        load()
 
 
 async def close() -> None:

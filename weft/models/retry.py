@@ -35,13 +35,13 @@ class Patience:
             return error.retry_after + min(jittered, 0.5)
         return jittered
 
-    def is_over(self, state: RetryCallState) -> bool:
-        """Whether to give up."""
+    def is_over(self, state: RetryCallState, failures: int) -> bool:
+        """Whether to give up: after so many failures, or where the provider asks for fewer calls after so long."""
         error = state.outcome.exception() if state.outcome else None
         waited = state.seconds_since_start or 0.0
         if isinstance(error, RateLimited | Overloaded):
             return waited + state.upcoming_sleep > self.seconds
-        return state.attempt_number >= (self.timeouts if isinstance(error, CallTimedOut) else self.attempts)
+        return failures >= (self.timeouts if isinstance(error, CallTimedOut) else self.attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,18 @@ class Retrying:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, after as many attempts as patience allows."""
+        failures = 0
+
+        def is_over(state: RetryCallState) -> bool:
+            nonlocal failures
+            error = state.outcome.exception() if state.outcome else None
+            failures += not isinstance(error, RateLimited | Overloaded)
+            return self.patience.is_over(state, failures)
+
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(Transient),
             wait=self.patience.wait,
-            stop=self.patience.is_over,
+            stop=is_over,
             before_sleep=lambda state: self._tell(state, request),
             reraise=True,
         )

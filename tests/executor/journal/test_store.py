@@ -209,9 +209,15 @@ def test_an_older_version_is_brought_forward(path: Path) -> None:
     assert store._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 
-def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(BadStore, match="unable to open") as caught:
-        SqliteStore(tmp_path / "nowhere" / "j.sqlite")
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "new" / "deep" / "j.sqlite").close()
+    assert (tmp_path / "new" / "deep" / "j.sqlite").is_file()
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(BadStore, match="cannot be used") as caught:
+        SqliteStore(tmp_path / "file" / "j.sqlite")
     assert "--journal" in caught.value.hint
 
 

@@ -50,6 +50,13 @@ async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: Mo
     assert len(model.asked) == attempts
 
 
+async def test_being_asked_to_wait_does_not_count_as_a_failure() -> None:
+    asked_to_wait = [RateLimited("slow", retry_after=0.001)] * 6
+    model = saying(*asked_to_wait, ServerFailed("oops"), *asked_to_wait, "back")
+    reply = await Retrying(model, Patience(seconds=20, first_wait=0.001), Recorder()).complete(REQUEST)
+    assert reply.text == "back"
+
+
 async def test_a_rate_limit_is_bounded_by_time() -> None:
     model = saying(RateLimited("slow"))
     began = time.monotonic()
