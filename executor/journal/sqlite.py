@@ -163,7 +163,7 @@ class SqliteStore:
         mode = "rwc" if create else "rw"
         try:
             connection = self._connect(mode)
-            connection.execute("PRAGMA journal_mode = WAL")
+            _in_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
             migrate(connection, str(self._path))
         except sqlite3.OperationalError as error:
@@ -274,3 +274,17 @@ def _remedy(error: Exception) -> str:
     if "damaged" in text or "malformed" in text or "not a database" in text:
         return "move the file away (runs in it cannot be resumed), or name another with --journal"
     return _ELSEWHERE
+
+
+def _in_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; where several open a new journal at once, SQLite refuses this without waiting, so we wait."""
+    give_up = time.monotonic() + _BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
