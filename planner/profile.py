@@ -58,11 +58,15 @@ class Profile:
         return self.agents.get(role, role)
 
     def digest(self, skill: str) -> str:
-        """As much of a skill's body as a model of this kind can follow: its beginning, up to the end of a line."""
+        """As much of a skill's body as a model of this kind can follow: its beginning, before any template."""
         if self.skill_characters is None or len(skill) <= self.skill_characters:
             return skill
         head = skill[: self.skill_characters].rpartition("\n")[0] or skill[: self.skill_characters]
-        return f"{head}\n```" if head.count("```") % 2 else head
+        before, fence, _ = head.partition("\n```")
+        if not fence:
+            return head
+        lines = before.rstrip().split("\n")
+        return "\n".join(lines[:-1] if lines[-1].startswith("#") else lines).rstrip()
 
 
 FULL = Profile()

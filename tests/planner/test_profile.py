@@ -95,10 +95,10 @@ def test_an_instruction_that_is_the_goal_is_said_once() -> None:
     assert "Goal: Write notes\n\nYour task: Find facts" in both
 
 
-def test_a_small_model_gets_the_beginning_of_a_skill_with_its_code_block_closed() -> None:
-    skill = "Base directory: /x\n\n" + "word " * 80 + "\n```\ntable\n" + "row\n" * 200
-    head = SMALL.digest(skill)
-    assert len(head) <= 630
-    assert head.endswith("row\n```")
+def test_a_small_model_gets_the_beginning_of_a_skill_before_its_template() -> None:
+    skill = "Base directory: /x\n\nSay it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 200
+    assert SMALL.digest(skill) == "Base directory: /x\n\nSay it briefly."
     assert FULL.digest(skill) == skill
     assert SMALL.digest("short") == "short"
+    long = "word " * 50 + "\n" + "more " * 200
+    assert SMALL.digest(long) == "word " * 50
