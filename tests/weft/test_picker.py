@@ -337,5 +337,6 @@ async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Pa
         await runtime.run(GOAL)
     refused = await asyncio.to_thread(weft, "replay", "--select", cwd=workspace)
     assert (refused.status, "asks a model" in refused.err) == (2, True)
-    ran = await asyncio.to_thread(weft, "replay", "--select", "--detector", "ranked", cwd=workspace)
-    assert ran.status == 0, ran.err
+    ran = await asyncio.to_thread(weft, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
+    assert ran.status == 3, "the other detector selects one more"
+    assert "+ tabulating-endpoints" in ran.out
