@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,53 +31,78 @@ def render(selected: Collection[str], skills: Sequence[Skill], *, budget: int = 
     """
     chosen = [skill for skill in skills if skill.name in selected]
     ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
-    shown = ordered[:most]
-    while True:
-        width = _width(shown, selected, len(ordered), budget)
-        if width is not None or not shown:
-            return _block(shown, selected, len(ordered), width or _SHORTEST)
-        shown = shown[:-1]
+    items = [_Item.of(skill, marked=skill.name in selected) for skill in ordered[:most]]
+    while items and _length(items, len(ordered), _SHORTEST) > budget:
+        items.pop()
+    lines = ["<available_skills>", *(item.text(_width(items, len(ordered), budget)) for item in items)]
+    return "\n".join([*lines, *_left_out(items, len(ordered)), "</available_skills>"])
 
 
-def _width(shown: Sequence[Skill], selected: Collection[str], total: int, budget: int) -> int | None:
-    """The most characters that each description may have; None where even the shortest are too long."""
-    if len(_block(shown, selected, total, _SHORTEST)) > budget:
-        return None
-    low, high = _SHORTEST, _LONGEST
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A skill's entry around its description, which has to be cut to some width."""
+
+    before: str
+    description: str
+    after: str
+
+    @classmethod
+    def of(cls, skill: Skill, *, marked: bool) -> _Item:
+        mark = "\n<selected>true</selected>" if marked else ""
+        return cls(
+            f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
+            _clean(one_line(skill.description)),
+            f"</description>\n<location>{_escaped(_clean(str(skill.path)))}</location>{mark}\n</skill>",
+        )
+
+    def text(self, width: int) -> str:
+        return f"{self.before}{_escaped(cut(self.description, width))}{self.after}"
+
+
+def _width(items: Sequence[_Item], total: int, budget: int) -> int:
+    """The most characters that each description may have; the shortest fit."""
+    if _length(items, total, _LONGEST) <= budget:
+        return _LONGEST
+    low, high = _SHORTEST, _LONGEST - 1
     while low < high:
         middle = (low + high + 1) // 2
-        fits = len(_block(shown, selected, total, middle)) <= budget
+        fits = _length(items, total, middle) <= budget
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
 
 
-def _block(shown: Sequence[Skill], selected: Collection[str], total: int, width: int) -> str:
-    lines = ["<available_skills>"]
-    lines += [_item(skill, marked=skill.name in selected, width=width) for skill in shown]
-    left = total - len(shown)
-    if left:
-        lines.append(f"{left} more {'skill is' if left == 1 else 'skills are'} left out of this list.")
-    return "\n".join([*lines, "</available_skills>"])
+def _length(items: Sequence[_Item], total: int, width: int) -> int:
+    lines = ["<available_skills>", *_left_out(items, total), "</available_skills>"]
+    return sum(len(item.text(width)) + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
 
 
-def _item(skill: Skill, *, marked: bool, width: int) -> str:
-    mark = "\n<selected>true</selected>" if marked else ""
-    return (
-        f"<skill>\n<name>{_safe(skill.name)}</name>\n"
-        f"<description>{_safe(shorten(skill.description, width))}</description>\n"
-        f"<location>{_safe(str(skill.path))}</location>{mark}\n</skill>"
-    )
+def _left_out(items: Sequence[_Item], total: int) -> list[str]:
+    left = total - len(items)
+    return [f"{left} more {'skill is' if left == 1 else 'skills are'} left out of this list."] if left else []
 
 
 def shorten(text: str, width: int) -> str:
     """The text in one line, cut at a word's end where it is too long."""
-    text = " ".join(text.split())
+    return cut(one_line(text), width)
+
+
+def one_line(text: str) -> str:
+    """The text with every run of blanks as one space."""
+    return " ".join(text.split())
+
+
+def cut(text: str, width: int) -> str:
+    """A line cut at a word's end where it is too long."""
     if len(text) <= width:
         return text
-    cut = text[: width - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > width // 2 else cut).rstrip(" ,;:.") + "…"
+    kept = text[: width - 1]
+    space = kept.rfind(" ")
+    return (kept[:space] if space > width // 2 else kept).rstrip(" ,;:.") + "…"
 
 
-def _safe(text: str) -> str:
-    return _CONTROL.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from planner.events import SkillPrint
 from skills.context import read_all
+from skills.stamp import NONE, RACY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skills.skill import Skill
     from weft.surroundings import Catalogue
 
@@ -22,18 +26,33 @@ def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
     return tuple(
         SkillPrint(
             skill.name,
-            _hash(skill.description.encode("utf-8", "surrogatepass")),
-            _body(skill) if few or f"<name>{skill.name}</name>" in catalogue.skill_listing else "",
+            _description(skill.description),
+            _file(skill) if few or f"<name>{skill.name}</name>" in catalogue.skill_listing else "",
         )
         for skill in catalogue.skills
     )
 
 
-def _body(skill: Skill) -> str:
+def _file(skill: Skill) -> str:
+    return _read(skill.path) if skill.stamp in (NONE, RACY) else _read_once(skill.path, skill.stamp)
+
+
+@lru_cache(maxsize=20_000)
+def _read_once(path: Path, _stamp: int) -> str:
+    """The hash of a file that is the same as long as its stamp is: goals of a batch share it."""
+    return _read(path)
+
+
+def _read(path: Path) -> str:
     try:
-        return _hash(read_all(skill.path))
+        return _hash(read_all(path))
     except OSError:
         return ""
+
+
+@lru_cache(maxsize=20_000)
+def _description(text: str) -> str:
+    return _hash(text.encode("utf-8", "surrogatepass"))
 
 
 def _hash(data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -12,9 +13,12 @@ from executor.journal.errors import UnknownRun
 from planner.events import Event, RunStarted
 from planner.plan import Plan
 from weft.goal import Goal
+from weft.models import provider
 from weft.models.budget import Budget, Metered
+from weft.models.caller import Opening
+from weft.models.callers import Callers, Distant, most
 from weft.models.capabilities import Capabilities
-from weft.models.cast import opener
+from weft.models.cast import is_local, opener
 from weft.places import Places
 from weft.run import Weft
 
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from weft.stop import Stop
 
 Began = Callable[[str], None]
+
+# From so many goals on, the calls are made in processes of their own; for fewer these are not worth their start.
+MANY = 50
 
 _OWNER: ContextVar[str] = ContextVar("owner", default="")
 
@@ -57,13 +64,17 @@ class Engine(Protocol):
 
 @dataclass(slots=True)
 class InProcess:
-    """Runs goals in this process; they share one pool of calls, one budget and, where asked for, answers."""
+    """Runs goals in this process; they share one pool of calls, one budget and, where asked for, answers.
+
+    Only the calls themselves may be made elsewhere, by `callers`, when there are many goals.
+    """
 
     workspace: Path
     settings: Settings
     traffic: Traffic
     budget: Budget
     answers: Answers | None = None
+    callers: Callers | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
 
     async def run(self, job: Job, stop: Stop) -> Result:
@@ -90,18 +101,32 @@ class InProcess:
             self._runtimes[model] = Weft(self.workspace, settings, open_model=self._open(settings))
         return self._runtimes[model]
 
+    async def warm(self, goals: int) -> None:
+        """Make ready for so many goals, so that no call waits after its turn has come."""
+        if goals >= MANY and (cores := most()) > 1:
+            self.callers = Callers(Opening(self.settings, self._capabilities), cores)
+            await self.callers.warm()
+        else:
+            await asyncio.to_thread(provider.load)
+
+    @property
+    def _capabilities(self) -> Path:
+        return Places.of(self.workspace, os.environ).cache / "models.json"
+
     def _open(self, settings: Settings) -> Callable[[str], Model]:
-        cache = Places.of(self.workspace, os.environ).cache
-        plain = opener(settings, Capabilities(cache / "models.json"))
+        here = opener(settings, Capabilities(self._capabilities))
 
         def open_model(name: str) -> Model:
-            shared: Model = Metered(self.traffic.around(plain(name), _OWNER.get()), self.budget, _unheard)
+            plain = here(name) if self.callers is None or is_local(name) else Distant(name, self.callers)
+            shared: Model = Metered(self.traffic.around(plain, _OWNER.get()), self.budget, _unheard)
             return self.answers.around(shared) if self.answers is not None else shared
 
         return open_model
 
     async def close(self) -> None:
         """Close journals and connections."""
+        if self.callers is not None:
+            await self.callers.close()
         for weft in self._runtimes.values():
             await weft.close()
 

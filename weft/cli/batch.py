@@ -171,7 +171,6 @@ class _Sitting:
         from weft.batch.results import Results
         from weft.batch.summary import Summary
         from weft.cli.batch_view import watching
-        from weft.models import provider
 
         arms = max(len(self.models), 1) * self.flags["repeat"]
         count = known.count * arms
@@ -182,8 +181,8 @@ class _Sitting:
             sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
             sitting.ended = comparison.add if comparison is not None else None
             _on_interrupt(sitting)
-            await asyncio.to_thread(provider.load)  # so that no call waits for it after its turn has come
             try:
+                await self.engine.warm(summary.goals)
                 await sitting.run(self._goals(known))
             finally:
                 await self.engine.close()

@@ -41,6 +41,10 @@ def load() -> Any:
     return litellm
 
 
+def _loaded() -> bool:
+    return hasattr(sys.modules.get("litellm"), "acompletion")
+
+
 def preload() -> None:
     """Begin to load litellm in the background: it takes seconds, and other work can go on meanwhile."""
     threading.Thread(target=_load_quietly, name="load litellm", daemon=True).start()
@@ -91,7 +95,7 @@ class Provider:
                 return reply if known.tools or not request.tools else with_calls(reply, request)
 
     async def _call(self, request: Request, rung: str) -> Reply:
-        litellm = await asyncio.to_thread(load)
+        litellm = load() if _loaded() else await asyncio.to_thread(load)
         arguments: dict[str, Any] = {
             "model": self.name,
             "messages": [_wire(message) for message in request.messages],

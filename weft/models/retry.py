@@ -58,8 +58,20 @@ class Retrying:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, after as many attempts as patience allows."""
+        """Answer the request, after as many attempts as patience allows; most need but the first."""
+        try:
+            return await self.model.complete(request)
+        except Transient as error:
+            return await self._again(request, error)
+
+    async def _again(self, request: Request, first: Transient) -> Reply:
+        failed = [first]
         failures = 0
+
+        async def attempt() -> Reply:
+            if failed:
+                raise failed.pop()
+            return await self.model.complete(request)
 
         def is_over(state: RetryCallState) -> bool:
             nonlocal failures
@@ -74,7 +86,7 @@ class Retrying:
             before_sleep=lambda state: self._tell(state, request),
             reraise=True,
         )
-        return await attempts(self.model.complete, request)
+        return await attempts(attempt)
 
     def _tell(self, state: RetryCallState, request: Request) -> None:
         reason = str(state.outcome.exception()) if state.outcome else ""

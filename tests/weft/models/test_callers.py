@@ -1,0 +1,100 @@
+"""Calls made in processes of their own: answers and errors come back to whoever asked, and nothing outlives weft."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner.errors import ModelError, RateLimited, Unreachable
+from planner.model import Message, Request, ToolSpec
+from tests.openai_server import Call, Fail, OpenAIServer, Say
+from weft.models.caller import Opening
+from weft.models.callers import Caller, Callers, Distant
+from weft.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.openai_server import Answer
+
+MODEL = "openai/test-model"
+
+
+def asking(text: str) -> Request:
+    tool = ToolSpec("look_up", "Looks up a word.", {"type": "object", "properties": {"word": {"type": "string"}}})
+    return Request((Message("user", text),), tools=(tool,))
+
+
+def echo(call: Call) -> Answer:
+    if call.user == "too much":
+        return Fail(429, "slow down", {"Retry-After": "7"})
+    return Say(f"you said {call.user}", after=600.0 if call.user == "wait" else 0.0)
+
+
+@pytest.fixture
+def callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callers:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    return Callers(Opening(Settings(), tmp_path / "models.json"), most=1)
+
+
+async def test_answers_errors_and_dropped_calls_each_reach_who_asked(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    with OpenAIServer(echo) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        model = Distant(MODEL, callers)
+        replies = await asyncio.gather(*(model.complete(asking(f"word {number}")) for number in range(20)))
+        with pytest.raises(RateLimited) as caught:
+            await model.complete(asking("too much"))
+        dropped = asyncio.create_task(model.complete(asking("wait")))
+        await until(lambda: any(call.user == "wait" for call in server.calls))
+        dropped.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await dropped
+        streamed = Request((Message("user", "aloud"),), on_text=heard.append)
+        last = await model.complete(streamed)
+        await callers.close()
+    assert [reply.text for reply in replies] == [f"you said word {number}" for number in range(20)]
+    assert replies[0].usage.prompt_tokens == 10
+    assert replies[0].cost is None
+    assert server.calls[0].body["tools"][0]["function"]["name"] == "look_up"
+    assert caught.value.retry_after == 7.0
+    assert "slow down" in caught.value.message
+    assert heard == [last.text] == ["you said aloud"]
+
+
+async def test_a_process_that_is_killed_fails_its_calls_in_passing_and_is_started_anew(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(echo) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        lost = asyncio.create_task(callers.ask(MODEL, asking("wait")))
+        await until(lambda: bool(server.calls))
+        (first,) = callers._callers
+        os.kill(first.process.pid, signal.SIGKILL)
+        with pytest.raises(Unreachable):
+            await lost
+        assert (await callers.ask(MODEL, asking("again"))).text == "you said again"
+        second = callers._callers[-1]
+        await callers.close()
+    assert (first.process.returncode, second.process.returncode) == (-signal.SIGKILL, 0)
+
+
+async def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
+    broken = Opening(None, tmp_path / "models.json")  # type: ignore[arg-type] # it ends the process at once
+    with pytest.raises(ModelError, match="ended at once"):
+        await Caller.start(broken)
+
+
+async def until(happened: object) -> None:
+    end = time.monotonic() + 60
+    assert callable(happened)
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        await asyncio.sleep(0.02)
