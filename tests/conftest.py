@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from tests.nursery import Nursery, Ran
 from tests.openai_server import OpenAIServer, Script
 
 if TYPE_CHECKING:
@@ -97,30 +95,19 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed and how it ended."""
-
-    status: int
-    out: str
-    err: str
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """Where the processes of the command line come from."""
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
 
 
 @pytest.fixture
-def weft() -> Callable[..., Ran]:
+def weft(nursery: Nursery) -> Callable[..., Ran]:
     """The real command line, in a process of its own."""
 
     def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "weft", *arguments],
-            env={**os.environ, **(env or {})},
-            cwd=cwd,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return nursery.run(list(arguments), {**os.environ, **(env or {})}, cwd, stdin)
 
     return run

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import Ran
+from tests.nursery import Ran
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, instruction
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_killed_twice_and_resumed_every_goal_is_there_once_and_nothing_is_paid_t
         process = start(tmp_path, *(["--resume"] if number else []))
         wait_for(server, calls)
         process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.communicate(timeout=60)  # which waits for whoever holds its stderr: nothing outlives it
     last = start(tmp_path, "--resume")
     _, err = last.communicate(timeout=120)
     assert last.returncode == 0, err

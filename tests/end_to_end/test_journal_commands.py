@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import Ran
 from tests.fakes import ScriptedModel
+from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
 from tests.weft import recorded
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.conftest import Ran
+from tests.nursery import Ran
 
 if TYPE_CHECKING:
     from pathlib import Path

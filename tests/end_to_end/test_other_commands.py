@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import Ran, add_skill
+from tests.conftest import add_skill
+from tests.nursery import Ran
 
 if TYPE_CHECKING:
     from pathlib import Path

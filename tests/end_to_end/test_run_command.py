@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.conftest import Ran
+from tests.nursery import Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran
+from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted
 
 Serve = Callable[[Script], OpenAIServer]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.detector import SkillDetector
-    from tests.conftest import Ran
+    from tests.nursery import Ran
 
 DOCUMENTATION = LIBRARY.parent.parent / "docs" / "skills.md"
 FOLDERS = sorted(path.parent for path in LIBRARY.glob("*/SKILL.md"))

@@ -15,7 +15,7 @@ from planner.events import CallFinished, SkillsSelected, Warned
 from planner.model import Reply, Request
 from planner.prompt import Prompts
 from skills.ranked import Ranked
-from tests.conftest import Ran, add_skill
+from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import Fail, OpenAIServer, Say, Script
 from tests.skills.tree import put, registry
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.skill import Skill
+    from tests.nursery import Ran
 
 Serve = Callable[[Script], OpenAIServer]
 PICK = json.dumps({"skills": [{"name": "cataloging-apis", "reason": "it catalogues  endpoints"}]})
