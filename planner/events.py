@@ -276,11 +276,12 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 def _plain_fields(value: Any) -> dict[str, Any]:
     kind: type = type(value)
-    return {name: _plain(getattr(value, name)) for name in _field_names(kind)}
+    return {name: _plain(getattr(value, name)) for name in field_names(kind)}
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a kind of event, or of another dataclass."""
     return tuple(one.name for one in fields(kind))
 
 

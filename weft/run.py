@@ -97,7 +97,7 @@ class Weft:
         capture = records.capture(self.places, summary.run_id)
         if summary.status in _OVER:
             return self._past(summary.run_id).ledger.result(self.journal.url)
-        self.journal.hold(summary.run_id)
+        await asyncio.to_thread(self.journal.claim, summary.run_id)
         past = self._past(summary.run_id)
         if past.started is None:
             raise UnknownRun(f"run {summary.run_id} was never begun", hint="run its goal anew")

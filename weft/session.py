@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -63,9 +62,9 @@ class Session:
         self.note(self.opening)
         if is_local(self.surroundings.settings.model or ""):
             self.note(Warned(LOCAL_NOTICE))
+        if isinstance(self.opening, RunStarted):  # one that is taken up again was claimed before it was read
+            self.journal.take(self.log.run_id)
         await self.log.settle()  # nothing is spent before the journal has shown that it can be written
-        if isinstance(self.opening, RunStarted):  # one that is taken up again was held before it was read
-            self.journal.hold(self.log.run_id)
         began = time.monotonic()
         try:
             end = await self._until_stopped(self._pursuit(), stop)
@@ -80,13 +79,12 @@ class Session:
 
     async def _finish(self, end: RunFinished) -> None:
         self.note(end)
+        self.journal.release(self.log.run_id)
         try:
             await self.log.settle()
         except StoreFailed as error:
             if self.watcher is not None:
                 self.watcher(Warned(f"the end of the run is not on record: {error.message}"))
-        with suppress(StoreFailed):
-            self.journal.release(self.log.run_id)
 
     def _remind(self) -> None:
         """Tell whoever watches a run that is taken up again what was done before."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
+from executor.journal.compact import canonical
 from executor.journal.roots import NamedRoots
 from executor.journal.secrets import REDACTED, SHORTEST, Secrets, is_secret
-from planner.events import ATOMS
+from planner.events import ATOMS, Event, field_names
 
 _LONG = 400
 _MOST_LONG = 100
-_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,12 @@ class Capture:
             self._long[text] = self.secrets.redact(self.roots.portable(text))
         return self._long[text]
 
+    def event(self, event: Event) -> dict[str, Any]:
+        """An event's fields as they are recorded."""
+        return self._fields(event)
+
     def value(self, value: Any) -> Any:
-        """A JSON-like value with every text in it as it is recorded."""
+        """A value as it is recorded: plain JSON, without secrets, paths relative to named roots."""
         # By exact type first: every event of every run comes through here.
         kind = type(value)
         if kind is str:
@@ -50,7 +53,9 @@ class Capture:
             return self._mapping(value)
         if kind is list or kind is tuple:
             return [self.value(item) for item in value]
-        return value
+        if hasattr(value, "to_dict"):
+            return self.value(value.to_dict())
+        return self._fields(value) if is_dataclass(value) else value
 
     def local(self, value: Any) -> Any:
         """A recorded value with paths as they are here."""
@@ -66,15 +71,21 @@ class Capture:
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
-        text = _CANONICAL.encode(self.value(value))
+        text = canonical(self.value(value))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _fields(self, value: Any) -> dict[str, Any]:
+        kind: type = type(value)
+        return {name: self._item(name, getattr(value, name)) for name in field_names(kind)}
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         found = {}
         for name, item in value.items():
             key = name if type(name) is str and name.isidentifier() else self.text(str(name))
-            if type(item) is str:
-                found[key] = REDACTED if item and is_secret(key) else self.text(item)
-            else:
-                found[key] = item if type(item) in ATOMS else self.value(item)
+            found[key] = self._item(key, item)
         return found
+
+    def _item(self, key: str, item: Any) -> Any:
+        if type(item) is str:
+            return REDACTED if item and is_secret(key) else self.text(item)
+        return item if type(item) in ATOMS else self.value(item)

@@ -35,12 +35,16 @@ class Journal:
         log.take_up(summary)
         return log
 
-    def hold(self, run_id: str) -> None:
-        """Take a run for this process; raises where another that lives has it."""
-        self._writer.hold(run_id)
+    def take(self, run_id: str) -> None:
+        """Take a run that this process has just begun; who settles its log knows that it is taken."""
+        self._writer.take(run_id)
+
+    def claim(self, run_id: str) -> None:
+        """Take a run that was begun before; raises where another process that lives has it."""
+        self._writer.claim(run_id)
 
     def release(self, run_id: str) -> None:
-        """Let a run go."""
+        """Let a run go; who settles its log knows that it is free."""
         self._writer.release(run_id)
 
     def close(self) -> None:

@@ -10,6 +10,10 @@ import sys
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Seconds between signs of life, and the age at which a holder on another machine counts as gone.
 BEAT = 5.0
@@ -37,6 +41,18 @@ class Holder:
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Runs that a process takes, which nobody else can have yet, and runs that it lets go."""
+
+    holder: Holder
+    taken: Sequence[str] = ()
+    released: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.taken or self.released)
 
 
 def myself() -> Holder:

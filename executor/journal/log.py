@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from executor.journal.row import Row, Summary
-from executor.journal.tally import noted
-from planner.events import Event, TextStreamed, to_dict
+from executor.journal.tally import CHANGING, noted
+from planner.events import Event, TextStreamed, type_name
 
 if TYPE_CHECKING:
     from executor.journal.capture import Capture
     from executor.journal.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An event on its way to the store; it becomes a row in the writer's thread."""
 
     run_id: str
@@ -30,9 +29,8 @@ class Entry:
 
     def row(self) -> Row:
         """The row that is kept: without secrets, paths relative to named roots."""
-        body = to_dict(self.event)
-        kind = body.pop("type")
-        return Row(self.run_id, self.seq, self.at, kind, self.capture.value(body))
+        event = self.event
+        return Row(self.run_id, self.seq, self.at, type_name(event), self.capture.event(event))
 
     def line(self) -> Summary:
         """The run's line as it stands after this event."""
@@ -60,11 +58,13 @@ class Log:
 
     def record(self, event: Event) -> None:
         """Hand an event over. Pieces of a streamed answer are not kept: the whole of it follows."""
-        if isinstance(event, TextStreamed):
+        kind = type(event)
+        if kind is TextStreamed:
             return
         stamp = now()
         self._seq += 1
-        self._summary = noted(self._summary, event, stamp)
+        if kind in CHANGING:
+            self._summary = noted(self._summary, event, stamp)
         self._writer.put(Entry(self.run_id, self._seq, stamp, event, self._summary, self.capture))
 
     async def settle(self) -> None:

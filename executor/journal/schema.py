@@ -43,6 +43,26 @@ STEPS: Sequence[str] = (
     """,
     # Selections of all runs are looked at together by `replay --select`, without a walk over every event.
     f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
+    # Events are a log, appended at its end whichever run they are of: ordered by run, each run that a commit concerns
+    # had a page of its own to write.
+    """
+    DROP INDEX events_by_type;
+    ALTER TABLE events RENAME TO events_by_run;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES runs (id),
+        seq INTEGER NOT NULL,
+        at TEXT NOT NULL,
+        type TEXT NOT NULL,
+        task TEXT,
+        body TEXT NOT NULL,
+        UNIQUE (run, seq)
+    );
+    INSERT INTO events (run, seq, at, type, task, body)
+        SELECT run, seq, at, type, task, body FROM events_by_run ORDER BY run, seq;
+    DROP TABLE events_by_run
+    """,
+    f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
 )
 VERSION = len(STEPS)
 

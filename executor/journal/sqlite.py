@@ -8,23 +8,24 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from executor.journal import texts
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Holder, is_gone
 from executor.journal.row import Row, Summary
 from executor.journal.schema import SELECTIONS, migrate
+from executor.journal.statements import LINE, body_of, hand_over, numbers, write_lines, write_rows
 from executor.journal.store import url_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from executor.journal.lease import Handover
+
 _BUSY = 60.0
-_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SMALL = 8 * 2**20
-_SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
 _ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
 
 
@@ -48,31 +49,22 @@ class SqliteStore:
         except (sqlite3.Error, OSError) as error:
             raise BadStore(f"the journal {path} cannot be used: {error}", hint=_remedy(error)) from error
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary]) -> None:
-        """Keep rows and summaries in one transaction."""
-        large: dict[str, str] = {}
+    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
+        """Keep rows, summaries and who is at which run in one transaction."""
+        bodies = [body_of(row) for row in rows]  # before the transaction, whose end other processes may wait for
         with self._transaction() as connection:
-            for summary in summaries.values():
-                self._keep(connection, summary)
-            events: list[tuple[object, ...]] = []
-            uses: set[tuple[int, str]] = set()
-            for row in rows:
-                run = self._number(connection, row.run_id)
-                own: dict[str, str] = {}
-                body = _encoded(row.body, own)
-                events.append((run, row.seq, row.at, row.type, row.body.get("task"), _storable(body)))
-                uses.update((run, sha) for sha in own)
-                large.update(own)
-            fresh = [(sha, _storable(text)) for sha, text in large.items()]
-            connection.executemany("INSERT INTO texts (sha, text) VALUES (?, ?) ON CONFLICT DO NOTHING", fresh)
-            connection.executemany("INSERT INTO uses (run, sha) VALUES (?, ?) ON CONFLICT DO NOTHING", uses)
-            connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
+            write_lines(connection, summaries.values())
+            if handover:
+                hand_over(connection, handover)
+            unknown = {row.run_id for row in rows if row.run_id not in self._numbers}
+            self._numbers.update(numbers(connection, list(unknown)))
+            write_rows(connection, rows, bodies, self._numbers)
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first; one whose process died counts as interrupted."""
         with self._reading() as connection:
             found = connection.execute(
-                f"SELECT {_SUMMARY}, holder, beat FROM runs ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - no input
+                f"SELECT {LINE}, holder, beat FROM runs ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - no input
                 (-1 if most is None else most,),
             )
             for *fields, holder, beat in found:
@@ -81,10 +73,10 @@ class SqliteStore:
     def find(self, run: str) -> Summary:
         """The run meant; all candidates are named where there are several."""
         with self._reading() as connection:
-            where, given = ("1", ()) if run == "last" else ("substr(run_id, 1, ?) = ?", (len(run), run))
+            where = "?1 = 'last'" if run == "last" else "substr(run_id, 1, length(?1)) = ?1"
             found = connection.execute(
-                f"SELECT {_SUMMARY}, holder, beat FROM runs WHERE {where} ORDER BY run_id DESC LIMIT 5",  # noqa: S608
-                given,
+                f"SELECT {LINE}, holder, beat FROM runs WHERE {where} ORDER BY run_id = ?1 DESC, run_id DESC LIMIT 5",  # noqa: S608
+                (run,),
             ).fetchall()
         exact = [row for row in found if row[0] == run] or (found[:1] if run == "last" else found)
         if len(exact) == 1:
@@ -125,20 +117,15 @@ class SqliteStore:
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Say that the holder still lives."""
+        name = holder.to_json()
         with self._transaction() as connection:
             for run_id in run_ids:
-                mark = (time.time(), run_id, holder.to_json())
+                mark = (time.time(), run_id, name)
                 changed = connection.execute("UPDATE runs SET beat = ? WHERE run_id = ? AND holder = ?", mark)
                 if not changed.rowcount:
                     raise StoreFailed(
                         f"another process has taken over run {run_id}", hint="leave it to that one, or resume it later"
                     )
-
-    def release(self, run_id: str, holder: Holder) -> None:
-        """Let a run go."""
-        with self._transaction() as connection:
-            mark = (run_id, holder.to_json())
-            connection.execute("UPDATE runs SET holder = NULL, beat = NULL WHERE run_id = ? AND holder = ?", mark)
 
     def delete(self, run_ids: Collection[str]) -> None:
         """Forget runs and the texts that only they had, and give the room back."""
@@ -226,20 +213,6 @@ class SqliteStore:
             for run_id, seq, at, kind, body in found:
                 yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
 
-    def _keep(self, connection: sqlite3.Connection, summary: Summary) -> None:
-        fields = [getattr(summary, name) for name in _SUMMARY.split(", ")]
-        connection.execute(
-            f"INSERT INTO runs ({_SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608
-            "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
-            "cost_usd = excluded.cost_usd",
-            [_storable(field) if isinstance(field, str) else field for field in fields],
-        )
-
-    def _number(self, connection: sqlite3.Connection, run_id: str) -> int:
-        if run_id not in self._numbers:
-            (self._numbers[run_id],) = connection.execute("SELECT id FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-        return self._numbers[run_id]
-
 
 def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> Summary:
     summary = Summary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
@@ -250,23 +223,6 @@ def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -
 
 def _age(beat: float | None) -> float:
     return time.time() - (beat or 0.0)
-
-
-def _encoded(body: dict[str, Any], large: dict[str, str]) -> str:
-    """The body as JSON, its large texts taken out."""
-    whole = _COMPACT.encode(body)
-    if len(whole) < texts.LARGE and texts.MARK not in whole:  # most are: there is nothing to take out
-        return whole
-    return _COMPACT.encode(texts.split(body, large))
-
-
-def _storable(text: str) -> str:
-    """SQLite takes no lone surrogates, which a model's broken output may hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
 
 
 def _remedy(error: Exception) -> str:

@@ -11,7 +11,7 @@ from skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from executor.journal.lease import Holder
+    from executor.journal.lease import Handover, Holder
     from executor.journal.row import Row, Summary
 
 
@@ -22,8 +22,8 @@ class Store(Protocol):
     def url(self) -> str:
         """The name by which it is opened again."""
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary]) -> None:
-        """Keep rows, in order, and each run's line as it stands; all or nothing."""
+    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
+        """Keep rows, in order, and each run's line as it stands, and change hands of runs; all or nothing."""
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first."""
@@ -38,13 +38,10 @@ class Store(Protocol):
         """The rows of some types of every run, run by run."""
 
     def claim(self, run_id: str, holder: Holder) -> None:
-        """Take a run for a process; raises `RunHeld` where another that still lives has it."""
+        """Take a run that was made before for a process; raises `RunHeld` where another that still lives has it."""
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Say that the holder still lives; raises where it lost a run to another."""
-
-    def release(self, run_id: str, holder: Holder) -> None:
-        """Let a run go."""
 
     def delete(self, run_ids: Collection[str]) -> None:
         """Forget runs, and the texts that only they had."""

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from executor.journal.row import Summary
 
 
+# The events that change a run's line; most do not.
+CHANGING = frozenset({RunStarted, RunResumed, PlanMade, CallFinished, RunFinished})
+
+
 def noted(summary: Summary, event: Event, at: str) -> Summary:
     """The line after an event; seconds are those of all sittings together."""
     match event:

@@ -6,10 +6,10 @@ import asyncio
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from executor.journal.errors import StoreFailed
-from executor.journal.lease import BEAT, myself
+from executor.journal.lease import BEAT, Handover, myself
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LINGER = 0.02
 
 Waiter = asyncio.Future[None]
+Item = TypeVar("Item")
 
 
 class Writer:
@@ -32,7 +33,9 @@ class Writer:
         self.held: set[str] = set()
         self.failure: WeftError | None = None
         self._queue: deque[Entry] = deque()
-        self._waiters: list[Waiter] = []
+        self._taken: deque[str] = deque()
+        self._released: deque[str] = deque()
+        self._waiters: deque[Waiter] = deque()
         self._something = threading.Event()
         self._urgent = threading.Event()
         self._written: dict[str, Summary] = {}
@@ -56,17 +59,20 @@ class Writer:
             self._something.set()
         await done
 
-    def hold(self, run_id: str) -> None:
-        """Take a run for this process, and keep saying so; raises where another has it."""
+    def take(self, run_id: str) -> None:
+        """Take a run whose first entry was put before, and keep saying so; it is taken with the next commit."""
+        self._taken.append(run_id)
+        self._something.set()
+
+    def claim(self, run_id: str) -> None:
+        """Take a run that was there before, and keep saying so; raises where another has it."""
         self.store.claim(run_id, self.holder)
         self.held.add(run_id)
 
     def release(self, run_id: str) -> None:
-        """Let a run go."""
-        self.held.discard(run_id)
-        self._written.pop(run_id, None)
-        if self.failure is None:
-            self.store.release(run_id, self.holder)
+        """Let a run go, with the next commit."""
+        self._released.append(run_id)
+        self._something.set()
 
     def close(self) -> None:
         """Write what is left and end."""
@@ -76,28 +82,36 @@ class Writer:
         self._thread.join()
 
     def _work(self) -> None:
-        while not self._closing or self._queue or self._waiters:
+        while not self._closing or self._queue or self._waiters or self._taken or self._released:
             self._something.wait(BEAT)
             self._something.clear()
-            if self._queue and not self._waiters:
+            if not self._waiters and (self._queue or self._taken or self._released):
                 self._urgent.wait(LINGER)
             self._urgent.clear()
             self._commit()
             self._beat()
 
     def _commit(self) -> None:
-        # Waiters first: whatever they wait for was put before they came, so it is in the queue or written.
-        count = len(self._waiters)
-        waiters, self._waiters[:count] = self._waiters[:count], []
-        batch = [self._queue.popleft() for _ in range(len(self._queue))]
-        if batch and self.failure is None:
+        # Waiters first: whatever they wait for was put before they came, so it is in the queue or written. Likewise a
+        # run's entries were put before it changes hands.
+        waiters = _drained(self._waiters)
+        handover = Handover(self.holder, _drained(self._taken), _drained(self._released))
+        batch = _drained(self._queue)
+        if (batch or handover) and self.failure is None:
             try:
-                self.store.append([entry.row() for entry in batch], self._lines(batch))
+                self.store.append([entry.row() for entry in batch], self._lines(batch), handover)
+                self._hand_over(handover)
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
                 self.failure = StoreFailed(f"the journal failed: {type(error).__name__}: {error}")
         self._wake(waiters)
+
+    def _hand_over(self, handover: Handover) -> None:
+        self.held.update(handover.taken)
+        for run_id in handover.released:
+            self.held.discard(run_id)
+            self._written.pop(run_id, None)
 
     def _lines(self, batch: list[Entry]) -> dict[str, Summary]:
         """The lines of those runs whose line changed since it was last written."""
@@ -121,6 +135,11 @@ class Writer:
                 self.store.renew(list(self.held), self.holder)
             except WeftError as error:
                 self.failure = error
+
+
+def _drained(queue: deque[Item]) -> list[Item]:
+    """What is in the queue now; others may go on adding to it meanwhile."""
+    return [queue.popleft() for _ in range(len(queue))]
 
 
 def _resolve(futures: list[asyncio.Future[None]], failure: WeftError | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from executor.journal.errors import RunHeld, StoreFailed, UnknownRun
-from executor.journal.lease import myself
+from executor.journal.lease import Handover, myself
 from planner.errors import RequestRefused
 from planner.events import Event, PlanMade, TaskFinished, TaskStarted
 from planner.model import Reply
@@ -125,8 +126,23 @@ async def test_two_processes_never_run_the_same_run(workspace: Path) -> None:
     with pytest.raises(RunHeld):
         await resumed(workspace, model)
     assert model.asked == []
-    opened.release(opened.find("last").run_id, myself())
+    opened.append([], {}, Handover(myself(), released=[opened.find("last").run_id]))
     opened.close()
+
+
+async def test_a_run_is_held_from_its_first_event_until_its_end(workspace: Path) -> None:
+    seen: list[str] = []
+
+    def watch(event: Event) -> None:
+        if isinstance(event, PlanMade):
+            seen.append(store(workspace).find("last").status)
+            with pytest.raises(RunHeld):
+                store(workspace).claim(store(workspace).find("last").run_id, replace(myself(), pid=1))
+
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        result = await runtime.run(GOAL, record=watch)
+        store(workspace).claim(result.run_id, replace(myself(), pid=1))
+    assert seen == ["running"]
 
 
 async def test_an_unknown_run_is_said(workspace: Path) -> None:

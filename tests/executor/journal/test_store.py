@@ -13,7 +13,7 @@ import pytest
 
 from executor.journal import schema
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
-from executor.journal.lease import EXPIRY, is_gone, myself
+from executor.journal.lease import EXPIRY, Handover, is_gone, myself
 from executor.journal.row import Row, Summary
 from executor.journal.sqlite import SqliteStore
 from executor.journal.store import normal, open_store, url_of
@@ -59,6 +59,11 @@ def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(pat
         store.find("2026")
     with pytest.raises(UnknownRun, match="no run 'x%'"):
         store.find("x%")
+
+
+def test_a_whole_id_is_found_however_many_begin_with_it(path: Path) -> None:
+    store = filled(path, "r1", *(f"r1{number}" for number in range(9)))
+    assert store.find("r1").run_id == "r1"
 
 
 def test_all_or_nothing_is_kept(path: Path) -> None:
@@ -115,8 +120,29 @@ def test_a_run_that_a_living_process_holds_is_refused(path: Path) -> None:
     store.claim("r1", myself())
     with pytest.raises(RunHeld, match="process"):
         store.claim("r1", replace(myself(), pid=1))
-    store.release("r1", myself())
+    store.append([], {}, Handover(myself(), released=["r1"]))
     store.claim("r1", replace(myself(), pid=1))
+
+
+def test_a_new_run_is_taken_with_its_first_row_and_let_go_with_its_last(path: Path) -> None:
+    store = SqliteStore(path)
+    running = {"r1": line("r1", "running")}
+    store.append([row("r1", 1)], running, Handover(myself(), taken=["r1"]))
+    assert store.find("r1").status == "running"
+    with pytest.raises(RunHeld):
+        store.claim("r1", replace(myself(), pid=1))
+    store.append([row("r1", 2)], running, Handover(myself(), released=["r1"]))
+    assert store.find("r1").status == "interrupted"
+
+
+def test_a_run_that_another_has_is_not_taken_and_nothing_is_kept(path: Path) -> None:
+    store = filled(path, "r1")
+    store.claim("r1", myself())
+    with pytest.raises(StoreFailed, match="another process is at run r1"):
+        store.append([row("r1", 3)], {}, Handover(replace(myself(), pid=1), taken=["r1"]))
+    assert [one.seq for one in store.rows("r1")] == [1, 2]
+    store.append([], {}, Handover(replace(myself(), pid=1), released=["r1"]))  # not its own to let go
+    store.renew(["r1"], myself())
 
 
 def test_a_dead_holder_on_this_machine_is_taken_over_at_once(path: Path) -> None:
@@ -197,15 +223,23 @@ def test_a_newer_version_is_refused_with_a_clear_word(path: Path) -> None:
         SqliteStore(path)
 
 
-def test_an_older_version_is_brought_forward(path: Path) -> None:
+@pytest.mark.parametrize("steps", range(1, schema.VERSION))
+def test_an_older_version_is_brought_forward(path: Path, steps: int) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
-    schema.migrate(connection, str(path), schema.STEPS[:1])
+    schema.migrate(connection, str(path), schema.STEPS[:steps])
     connection.execute(
         "INSERT INTO runs (run_id, goal, status, started, tasks) VALUES ('old', 'g', 'done', '2026-01-01T00:00:00Z', 1)"
     )
+    for seq in (2, 1):
+        connection.execute(
+            "INSERT INTO events (run, seq, at, type, body) VALUES (1, ?, '', 'run_started', '{}')", (seq,)
+        )
     connection.close()
     store = SqliteStore(path)
     assert [run.run_id for run in store.summaries()] == ["old"]
+    assert [one.seq for one in store.rows("old")] == [1, 2]
+    assert [one.seq for one in store.rows_of_all(["run_started"])] == [1, 2]
+    store.append([row("old", 3)], {})
     assert store._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 

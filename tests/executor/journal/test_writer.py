@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from executor.journal.capture import Capture
 from executor.journal.errors import StoreFailed
 from executor.journal.journal import Journal
+from executor.journal.lease import myself
 from executor.journal.log import Log
 from executor.journal.sqlite import SqliteStore
 from executor.journal.store import url_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from executor.journal.lease import Handover
     from executor.journal.row import Row, Summary
 
 
@@ -29,10 +32,10 @@ class Counting(SqliteStore):
     commits = 0
     fails_after = 10**9
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary]) -> None:
+    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         if self.commits >= self.fails_after:
             raise StoreFailed("the disk is full")
-        super().append(rows, summaries)
+        super().append(rows, summaries, handover)
         self.commits += 1
 
 
@@ -92,3 +95,30 @@ async def test_what_nobody_waited_for_is_written_at_the_end(tmp_path: Path) -> N
         log.record(Warned(f"{number}"))
     journal.close()
     assert len(list(SqliteStore(tmp_path / "j.sqlite").rows("r"))) == 100
+
+
+async def test_runs_that_begin_and_end_together_change_hands_in_shared_commits(writer: Writer, store: Counting) -> None:
+    async def run(number: int) -> None:
+        log = Log(writer, f"r{number}", Capture())
+        log.record(RunStarted(f"r{number}", "goal", "/w", {}))
+        writer.take(f"r{number}")
+        await log.settle()
+        assert store.find(f"r{number}").status == "running"
+        log.record(Warned("the end"))
+        writer.release(f"r{number}")
+        await log.settle()
+
+    await asyncio.gather(*(run(number) for number in range(50)))
+    assert store.commits < 50
+    assert {one.status for one in store.summaries()} == {"interrupted"}
+    assert writer.held == set()
+
+
+async def test_a_run_that_nobody_waits_for_is_let_go_at_the_end(tmp_path: Path) -> None:
+    journal = Journal(url_of(tmp_path / "j.sqlite"))
+    log = journal.begin("r", Capture())
+    log.record(Warned("w"))
+    journal.take("r")
+    journal.release("r")
+    journal.close()
+    SqliteStore(tmp_path / "j.sqlite").claim("r", replace(myself(), pid=1))

@@ -1,0 +1,121 @@
+"""What is written into a journal's SQLite file, statement by statement, many rows at a time."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from executor.journal import texts
+from executor.journal.compact import compact
+from executor.journal.errors import StoreFailed
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from executor.journal.lease import Handover
+    from executor.journal.row import Row, Summary
+
+LINE = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
+_LINES = (
+    f"INSERT INTO runs ({LINE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
+    "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
+    "cost_usd = excluded.cost_usd"
+)
+_EVENTS = "INTO events (run, seq, at, type, task, body)"
+_TEXTS = "OR IGNORE INTO texts (sha, text)"
+_USES = "OR IGNORE INTO uses (run, sha)"
+
+# Rows in one statement. Each statement gives Python's lock away and waits to get it back, which takes long where the
+# run itself is busy; one for each row would be slower by far, and these sizes add up to any number.
+_SIZES = (64, 8, 1)
+_MOST_NAMES = 500
+
+
+def write_lines(connection: sqlite3.Connection, summaries: Iterable[Summary]) -> None:
+    """Write runs' lines, new or changed."""
+    names = LINE.split(", ")
+    connection.executemany(_LINES, [[_clean(getattr(line, name)) for name in names] for line in summaries])
+
+
+def write_rows(
+    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
+) -> None:
+    """Write events, and the large texts that are not there yet."""
+    large: dict[str, str] = {}
+    uses: set[tuple[int, str]] = set()
+    for row, (_, own) in zip(rows, bodies, strict=True):
+        if own:
+            large |= own
+            uses.update((run[row.run_id], sha) for sha in own)
+    _insert(connection, _TEXTS, [(sha, _clean(text)) for sha, text in large.items()])
+    _insert(connection, _USES, list(uses))
+    events = [
+        (run[row.run_id], row.seq, row.at, row.type, _clean(row.body.get("task")), body)
+        for row, (body, _) in zip(rows, bodies, strict=True)
+    ]
+    _insert(connection, _EVENTS, events)
+
+
+Body = tuple[str, "dict[str, str]"]
+
+
+def body_of(row: Row) -> Body:
+    """A row's body as JSON, and the large texts taken out of it, by their hash."""
+    large: dict[str, str] = {}
+    if any(type(value) in _NESTED or (type(value) is str and len(value) >= texts.LARGE) for value in row.body.values()):
+        return _clean(compact(texts.split(row.body, large))), large
+    return _clean(compact(row.body)), large
+
+
+_NESTED = frozenset({dict, list})
+
+
+def numbers(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The runs' numbers, by which all else refers to them."""
+    for at in range(0, len(run_ids), _MOST_NAMES):
+        some = run_ids[at : at + _MOST_NAMES]
+        places = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({places})", some)  # noqa: S608
+
+
+def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
+    """Take runs that nobody has, and let go those that are the holder's."""
+    holder = handover.holder.to_json()
+    for run_id in handover.taken:
+        taken = connection.execute(
+            "UPDATE runs SET holder = ?, beat = ? WHERE run_id = ? AND holder IS NULL", (holder, time.time(), run_id)
+        )
+        if not taken.rowcount:
+            raise StoreFailed(f"another process is at run {run_id}", hint="leave it to that one")
+    connection.executemany(
+        "UPDATE runs SET holder = NULL, beat = NULL WHERE run_id = ? AND holder = ?",
+        [(run_id, holder) for run_id in handover.released],
+    )
+
+
+def _insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
+    at = 0
+    for size in _SIZES:
+        while len(rows) - at >= size:
+            values = [value for row in rows[at : at + size] for value in row]
+            connection.execute(_statement(into, len(rows[0]), size), values)
+            at += size
+
+
+@cache
+def _statement(into: str, width: int, size: int) -> str:
+    row = f"({', '.join('?' * width)})"
+    return f"INSERT {into} VALUES {', '.join([row] * size)}"  # noqa: S608 - no input
+
+
+def _clean(value: Any) -> Any:
+    """A value that SQLite takes: a model's broken output may hold lone surrogates."""
+    if type(value) is not str or value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace").decode()
+    return value
