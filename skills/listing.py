@@ -34,7 +34,8 @@ def render(selected: Collection[str], skills: Sequence[Skill], *, budget: int = 
     items = [_Item.of(skill, marked=skill.name in selected) for skill in ordered[:most]]
     while items and _length(items, len(ordered), _SHORTEST) > budget:
         items.pop()
-    lines = ["<available_skills>", *(item.text(_width(items, len(ordered), budget)) for item in items)]
+    width = _width(items, len(ordered), budget)
+    lines = ["<available_skills>", *(item.text(width) for item in items)]
     return "\n".join([*lines, *_left_out(items, len(ordered)), "</available_skills>"])
 
 

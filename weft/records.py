@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,17 @@ def begun(store: Store, run: str) -> RunStarted:
 def capture(places: Places, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
     """How this run's texts are written down: which folders have names, and what must not be written."""
     run = Artifacts.of(places.workspace, run_id).folder.parent
-    return Capture(NamedRoots.of(run, places.workspace, _roots(places, env)), Secrets.of(env))
+    roots, secrets = _surrounding(places, tuple(env.items()), Path.home())
+    return Capture(NamedRoots.of(run, places.workspace, roots), secrets)
+
+
+@lru_cache(maxsize=8)
+def _surrounding(
+    places: Places, env: tuple[tuple[str, str], ...], home: Path
+) -> tuple[tuple[tuple[str, Path], ...], Secrets]:
+    """What all runs of a process share: the roots other than their own, and what must not be written."""
+    variables = dict(env)
+    return tuple(_roots(places, variables, home)), Secrets.of(variables)
 
 
 def started(
@@ -105,8 +116,8 @@ def goal_of(past: Past) -> Goal:
 
 def plain(settings: Settings) -> dict[str, Any]:
     """The settings that were set, as plain values."""
-    defaults = asdict(Settings())
-    return {key: value for key, value in asdict(settings).items() if value != defaults[key]}
+    values = ((one, getattr(settings, one.name)) for one in fields(Settings))
+    return {one.name: value for one, value in values if value != one.default}
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
@@ -118,11 +129,11 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     return replace(Settings(), **{**then, **own, **asked})
 
 
-def _roots(places: Places, env: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+def _roots(places: Places, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
-    for location in locations(places.workspace, env=env, home=Path.home()):
+    for location in locations(places.workspace, env=env, home=home):
         # What weft ships is not the workspace's, even where the one lies inside the other.
         if location.source == "bundled" or not location.path.is_relative_to(places.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1
             yield f"{location.source}-skills-{counts[location.source]}", location.path
-    yield "home", Path.home()
+    yield "home", home

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from planner.events import SkillPrint
@@ -21,7 +22,7 @@ _ALL = 200
 
 
 def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
-    """Each skill's name with the hash of its description and, apart, of its file."""
+    """Each skill's name with the hash of its description and, apart, of its file; by name, the same for every goal."""
     few = len(catalogue.skills) <= _ALL
     return tuple(
         SkillPrint(
@@ -29,7 +30,7 @@ def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
             _description(skill.description),
             _file(skill) if few or f"<name>{skill.name}</name>" in catalogue.skill_listing else "",
         )
-        for skill in catalogue.skills
+        for skill in sorted(catalogue.skills, key=attrgetter("name"))
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+_RUN = "run"
 _LISTED = "<location>"
 _MARK = re.compile(r"⟦([a-z][a-z0-9-]*)⟧")
 
@@ -27,13 +29,14 @@ class NamedRoots:
     def __post_init__(self) -> None:
         names = {folder: name for name, folder in reversed(list(self.folders.items())) if len(folder) > 1}
         names |= {escape(folder): name for folder, name in names.items()}  # as a listing has it, which is XML
+        shared = tuple(folder for folder, name in names.items() if name != _RUN)
         object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "_pattern", _any_of(names) if names else None)
+        object.__setattr__(self, "_pattern", _any_of(shared) if shared else None)
 
     @classmethod
     def of(cls, run: Path, workspace: Path, others: Iterable[tuple[str, Path]] = ()) -> NamedRoots:
         """The roots of a run: its own folder, the workspace, and others such as where skills lie."""
-        folders = {"run": str(run), "workspace": str(workspace)}
+        folders = {_RUN: str(run), "workspace": str(workspace)}
         for name, path in others:
             folders.setdefault(name, str(path))
         return cls(folders)
@@ -42,7 +45,11 @@ class NamedRoots:
         """The text with each path below a root relative to its name."""
         if self._pattern is None or os.sep not in text:
             return text
-        return self._pattern.sub(lambda match: f"⟦{self._names[match.group()]}⟧", text)
+        # Every run has another folder: a pattern for it is made only where it is needed.
+        own = self.folders.get(_RUN)
+        if own is not None and (own in text or (escape(own) != own and escape(own) in text)):
+            text = _any_of((own, escape(own))).sub(f"⟦{_RUN}⟧", text)
+        return self._pattern.sub(self._mark, text)
 
     def local(self, text: str) -> str:
         """The text with names of roots replaced by the folders that they stand for here."""
@@ -50,12 +57,16 @@ class NamedRoots:
             return text
         return _MARK.sub(self._folder, text)
 
+    def _mark(self, folder: re.Match[str]) -> str:
+        return f"⟦{self._names[folder.group()]}⟧"
+
     def _folder(self, mark: re.Match[str]) -> str:
         folder = self.folders.get(mark.group(1), mark.group())
         return escape(folder) if mark.string.endswith(_LISTED, 0, mark.start()) else folder
 
 
-def _any_of(folders: Collection[str]) -> re.Pattern[str]:
+@lru_cache(maxsize=64)
+def _any_of(folders: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern for any of the folders, the longest first.
 
     Only whole path components count: /tmp/work is no root of /tmp/workshop or of /mnt/tmp/work. What must not stand

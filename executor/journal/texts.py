@@ -1,15 +1,20 @@
-"""Large texts stand outside their event, stored once by their SHA-256, however often they are said."""
+"""Large texts stand outside their event, stored once by their SHA-256, however often they are said.
+
+So do long lists, as JSON: every goal of a batch begins with the same list of all skills.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from executor.journal.compact import compact
 from planner.events import ATOMS
 
 LARGE = 400
-MARK = "$text"
+LONG = 10
 
 
 def split(value: Any, texts: dict[str, str]) -> Any:
@@ -18,16 +23,22 @@ def split(value: Any, texts: dict[str, str]) -> Any:
         return value
     match value:
         case str():
-            sha = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-            texts[sha] = value
-            return {MARK: sha}
+            return {"$text": _kept(value, texts)}
         case Mapping():
-            # A field that happens to be named like our own mark gets one more `$`, and loses it again in join.
+            # A field that happens to be named like one of our marks gets one more `$`, and loses it again in join.
             return {(f"${key}" if _marked(key) else key): split(item, texts) for key, item in value.items()}
+        case list() if len(value) >= LONG and len(whole := compact(value)) >= LARGE:
+            return {"$json": _kept(whole, texts)}
         case list():
             return [split(item, texts) for item in value]
         case _:
             return value
+
+
+def _kept(text: str, texts: dict[str, str]) -> str:
+    sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    texts[sha] = text
+    return sha
 
 
 def join(value: Any, read: Callable[[str], str]) -> Any:
@@ -35,6 +46,8 @@ def join(value: Any, read: Callable[[str], str]) -> Any:
     match value:
         case {"$text": str(sha)}:
             return read(sha)
+        case {"$json": str(sha)}:
+            return json.loads(read(sha))
         case Mapping():
             return {(key[1:] if _marked(key) else key): join(item, read) for key, item in value.items()}
         case list():
@@ -46,7 +59,7 @@ def join(value: Any, read: Callable[[str], str]) -> Any:
 def hashes(value: Any) -> Iterator[str]:
     """The hashes of the large texts that a split value refers to."""
     match value:
-        case {"$text": str(sha)}:
+        case {"$text": str(sha)} | {"$json": str(sha)}:
             yield sha
         case Mapping():
             for item in value.values():
@@ -57,4 +70,4 @@ def hashes(value: Any) -> Iterator[str]:
 
 
 def _marked(key: str) -> bool:
-    return key.startswith("$") and key.lstrip("$") == "text"
+    return key.startswith("$") and key.lstrip("$") in ("text", "json")
