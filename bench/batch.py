@@ -4,8 +4,9 @@
     python -m bench.batch [GOALS]                  # calls a second, 400 goals by default
     python -m bench.batch --memory 1000 10000      # peak memory at both sizes
 
-A server in another process answers at once; every way makes the same calls through litellm, as many at a time. Ratios
-of one run on one machine; exit status 1 where a bound is passed.
+A server in another process answers at once; every way makes the same calls through litellm, as many at a time. A rate
+is what the server saw from the first call of a way to its last, so that nobody's start counts. Ratios of one run on one
+machine; exit status 1 where a bound is passed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -30,16 +32,13 @@ CALLS_A_GOAL = len(TASKS) + 2
 
 
 PROGRAM = f"""
-import resource, time
-from weft.models import provider
-provider.load()
-began = time.perf_counter()
+import resource
 from weft.cli.main import main
 try:
     main("batch goals.jsonl -o out.jsonl -q --jobs 16 --max-calls {AT_A_TIME} --model {MODEL}".split())
 except SystemExit as end:
     assert not end.code, end.code
-print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(*(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 
 
@@ -47,8 +46,16 @@ def serve() -> None:
     """The server: plans where it is asked to, else says a word."""
     from aiohttp import web
 
+    seen: list[float] = []
+
+    async def rate(_: web.Request) -> web.Response:
+        calls, seconds = len(seen), seen[-1] - seen[0]
+        seen.clear()
+        return web.json_response([calls, seconds])
+
     async def complete(request: web.Request) -> web.Response:
         body = await request.json()
+        seen.append(time.perf_counter())
         text = PLAN if "<available_skills>" in str(body["messages"][0]["content"]) else "done"
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -57,6 +64,7 @@ def serve() -> None:
 
     app = web.Application(client_max_size=2**24)
     app.router.add_post("/v1/chat/completions", complete)
+    app.router.add_get("/rate", rate)
 
     async def announce(_: web.Application) -> None:
         print("ready", flush=True)
@@ -65,14 +73,22 @@ def serve() -> None:
     web.run_app(app, host="127.0.0.1", port=int(sys.argv[2]), print=None)
 
 
-def ours(goals: int) -> tuple[float, int]:
-    """Seconds and peak kilobytes of `weft batch` in a process of its own, without the time it takes to start."""
+def rate(calls: int) -> float:
+    """Calls a second that the server saw since it was asked last; all of them must have come."""
+    base = os.environ["OPENAI_API_BASE"].removesuffix("/v1")
+    with urllib.request.urlopen(f"{base}/rate") as answer:  # noqa: S310 - our own server
+        came, seconds = json.load(answer)
+    assert came == calls, f"{came} calls came of {calls}"
+    return float(came / seconds)
+
+
+def ours(goals: int) -> int:
+    """Run `weft batch` in a process of its own; gives its peak kilobytes, with those of its largest child."""
     with tempfile.TemporaryDirectory() as folder:
         lines = "\n".join(json.dumps({"id": str(n), "goal": f"Goal {n}"}) for n in range(goals))
         (Path(folder) / "goals.jsonl").write_text(lines, encoding="utf-8")
         done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True)
-        seconds, peak = done.stdout.split()[-2:]
-        return float(seconds), int(peak)
+        return sum(int(peak) for peak in done.stdout.split()[-2:])
 
 
 def request(number: int) -> dict[str, Any]:
@@ -90,7 +106,7 @@ def request(number: int) -> dict[str, Any]:
     return {"messages": messages, "max_retries": 0, "num_retries": 0, **more}
 
 
-async def bare(calls: int) -> float:
+async def bare(calls: int) -> None:
     """A gather over acompletion, as many at a time."""
     from weft.models import provider
 
@@ -101,10 +117,7 @@ async def bare(calls: int) -> float:
         async with room:
             await litellm.acompletion(model=MODEL, **request(number))
 
-    await call(0)
-    began = time.perf_counter()
     await asyncio.gather(*(call(number) for number in range(calls)))
-    return time.perf_counter() - began
 
 
 class State(TypedDict):
@@ -113,12 +126,12 @@ class State(TypedDict):
     said: Annotated[list[str], lambda old, new: [*old, *new]]
 
 
-async def langgraph(goals: int) -> float | None:
-    """The same calls as a LangGraph program: plan, three tasks side by side, synthesis."""
+async def langgraph(goals: int) -> bool:
+    """The same calls as a LangGraph program: plan, three tasks side by side, synthesis; whether it is installed."""
     try:
         from langgraph.graph import END, START, StateGraph
     except ImportError:
-        return None
+        return False
     from weft.models import provider
 
     litellm = provider.load()
@@ -142,33 +155,31 @@ async def langgraph(goals: int) -> float | None:
         async with room:
             await compiled.ainvoke({"said": []})
 
-    await one()
-    began = time.perf_counter()
     await asyncio.gather(*(one() for _ in range(goals)))
-    return time.perf_counter() - began
+    return True
 
 
 def compare(goals: int) -> int:
     """Print calls a second of all three."""
     calls = goals * CALLS_A_GOAL
-    floor = calls / asyncio.run(bare(calls))
-    seconds, _ = ours(goals)
-    weft = calls / seconds
+    asyncio.run(bare(calls))
+    floor = rate(calls)
+    ours(goals)
+    weft = rate(calls)
     print(f"{goals} goals of {len(TASKS)} tasks, {calls} calls, {AT_A_TIME} at a time: calls a second")
     print(f"  bare gather  {floor:8.1f}")
     print(f"  weft batch   {weft:8.1f}   {weft / floor:.2f} of bare (at least {LEAST_OF_BARE:g}), journal on")
-    other = asyncio.run(langgraph(goals))
-    if other is None:
+    if not asyncio.run(langgraph(goals)):
         print("  LangGraph    not installed")
         return int(weft / floor < LEAST_OF_BARE)
-    peer = calls / other
+    peer = rate(calls)
     print(f"  LangGraph    {peer:8.1f}   weft is at {weft / peer:.2f} of it (at least 1), without a checkpointer")
     return int(weft / floor < LEAST_OF_BARE or weft < peer)
 
 
 def memory(sizes: list[int]) -> int:
     """Print peak memory at each size."""
-    peaks = {size: ours(size)[1] / 1024 for size in sizes}
+    peaks = {size: ours(size) / 1024 for size in sizes}
     for size, peak in peaks.items():
         print(f"{size:>7} goals: {peak:6.0f} MB at the peak")
     ratio = max(peaks.values()) / peaks[min(peaks)]

@@ -118,8 +118,9 @@ class Pursuit:
         if not asking:
             return await asyncio.to_thread(look, goal, self.surroundings.shelf.ranked)
         with Line(self.models.playing("detector")) as line:
-            picker = Picker.of(self.surroundings, self.models, line)
-            catalogue = await asyncio.to_thread(look, goal, picker)
+            picker = Picker.of(self.surroundings, self.models, self.surroundings.meanwhile(line))
+            loop = asyncio.get_running_loop()
+            catalogue = await loop.run_in_executor(self.surroundings.askers, look, goal, picker)
         return replace(catalogue, warnings=(*catalogue.warnings, *picker.warnings))
 
     @property

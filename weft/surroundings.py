@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,13 +23,18 @@ from weft.toolshed import Toolshed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from planner.model import Reply, Request
     from planner.plan import Task
     from skills.detector import Selection, SkillDetector
     from skills.skill import Skill
     from skills.tool import Tool
     from weft.goal import Goal
+    from weft.picker import Ask
     from weft.places import Places
     from weft.settings import Settings
+
+
+_ASKERS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,23 @@ class Surroundings:
         """
         with self._one_at_a_time:
             return self._catalogue(goal, detector or self.shelf.detector)
+
+    @cached_property
+    def askers(self) -> ThreadPoolExecutor:
+        """Threads for goals whose detector asks a model: they wait long, and must not keep others from a thread."""
+        return ThreadPoolExecutor(_ASKERS, "asking")
+
+    def meanwhile(self, ask: Ask) -> Ask:
+        """A way to ask a model from within `catalogue`, during which other goals have their turn."""
+
+        def asking(request: Request) -> Reply:
+            self._one_at_a_time.release()
+            try:
+                return ask(request)
+            finally:
+                self._one_at_a_time.acquire()
+
+        return asking
 
     def _catalogue(self, goal: Goal, chooser: SkillDetector) -> Catalogue:
         skills = self.shelf.skills()

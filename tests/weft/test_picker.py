@@ -227,6 +227,22 @@ async def test_the_budget_covers_the_detectors_call(workspace: Path) -> None:
     assert [request.role for request in model.asked] == ["detector"]
 
 
+async def test_one_goals_detector_does_not_wait_for_anothers(workspace: Path) -> None:
+    class Together(ScriptedModel):
+        """Answers the detector only once two goals have asked."""
+
+        both = asyncio.Barrier(2)
+
+        async def complete(self, request: Request) -> Reply:
+            if request.role == "detector":
+                await asyncio.wait_for(self.both.wait(), 60)
+            return await super().complete(request)
+
+    async with weft(workspace, Together(picking()), detector="llm") as runtime:
+        results = await asyncio.gather(runtime.run(GOAL), runtime.run(GOAL))
+    assert [result.skills for result in results] == [("cataloging-apis",)] * 2
+
+
 async def test_stopping_a_run_ends_the_detectors_call(workspace: Path) -> None:
     asked, ended, stop = asyncio.Event(), asyncio.Event(), Stop()
 

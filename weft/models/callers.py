@@ -56,7 +56,8 @@ class Caller:
         """A new one, ready for calls."""
         ours, theirs = socket.socketpair()
         with theirs:
-            process = await asyncio.to_thread(_spawn, theirs.fileno())
+            # Not in a thread: all threads may be waiting for a call that waits for this process.
+            process = _spawn(theirs.fileno())
         reader, writer = await asyncio.open_connection(sock=ours)
         caller = cls(process, reader, writer)
         frames.write(writer, opening)
