@@ -116,6 +116,21 @@ def test_large_texts_are_taken_out_and_put_back(value: object) -> None:
     assert set(texts.hashes(small)) <= set(kept)
 
 
+def test_a_long_list_said_twice_is_kept_once_and_put_back() -> None:
+    kept: dict[str, str] = {}
+    skills = [{"name": f"skill-{number}", "description_hash": "0" * 64, "$json": "own"} for number in range(20)]
+    small = texts.split({"skills": skills, "again": list(skills)}, kept)
+    assert len(kept) == 1
+    assert texts.join(small, kept.__getitem__) == {"skills": skills, "again": skills}
+    assert set(texts.hashes(small)) == set(kept)
+
+
+@pytest.mark.parametrize("key", ["$text", "$json", "$$json"])
+def test_a_field_named_like_a_mark_stays_what_it_is(key: str) -> None:
+    value, kept = {key: "of the user's"}, dict[str, str]()
+    assert texts.join(texts.split(value, kept), kept.__getitem__) == value
+
+
 def test_a_large_text_said_twice_is_kept_once() -> None:
     kept: dict[str, str] = {}
     long = "word " * 200
