@@ -140,8 +140,8 @@ class Tape:
 
     def _compare_listings(self, then: CatalogueTaken, now: CatalogueTaken) -> None:
         for kind in ("skill", "tool"):
-            texts = [self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now)]
-            self._all_differ("listing", of_listings(*texts, kind))
+            before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
+            self._all_differ("listing", of_listings(before, after, kind))
 
     def _compare_skill(self, event: SkillLoaded) -> None:
         then = self.past.loaded.get((event.task, event.name))
