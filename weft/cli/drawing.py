@@ -64,7 +64,8 @@ def _row(span: Span, whole: float, names: int, *, critical: bool) -> str:
     after = f"  ← {', '.join(span.depends_on)}" if span.depends_on else ""
     waited = f" (waited for {span.waited_for})" if len(span.depends_on) > 1 and span.waited_for else ""
     mark = "*" if critical else " "
-    took = f"{span.seconds:7.2f} s{tries}{tokens}{cost}{tools}"
+    seconds = whole - span.start if span.status == "running" and span.start is not None else span.seconds
+    took = f"{seconds:7.2f} s{tries}{tokens}{cost}{tools}"
     return f"{_MARKS.get(span.status, '·')}{mark}{shown:<{names}} |{_bar(span, whole)}| {took}{after}{waited}"
 
 
