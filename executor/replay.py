@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from executor.difference import difference, of_listings, of_messages
+from executor.difference import difference, of_listings, of_messages, of_names, of_plans
 from executor.memory import Finished, Memory
 from planner.errors import CutOff, ModelError
 from planner.events import (
@@ -30,7 +30,7 @@ from skills.envelope import Context, failure
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from executor.journal.capture import Capture
     from executor.journal.past import Past
@@ -75,13 +75,10 @@ class Tape:
             case CatalogueTaken() if past.catalogue is not None:
                 self._compare_listings(past.catalogue, event)
             case SkillsSelected() if past.selected is not None:
-                then = [one.name for one in past.selected.selections]
-                now = [one.name for one in event.selections]
-                if then != now:
-                    self.differs("selection", f"skills selected were: {_names(then)}; are: {_names(now)}")
+                then, now = ([one.name for one in chosen.selections] for chosen in (past.selected, event))
+                self._all_differ("selection", of_names(then, now))
             case PlanMade() if past.planned is not None:
-                if (what := difference(_json(past.planned.plan.to_dict()), _json(event.plan.to_dict()))) is not None:
-                    self.differs("plan", f"the plan: {what}")
+                self._all_differ("plan", of_plans(past.planned.plan, event.plan))
             case SkillLoaded():
                 self._compare_skill(event)
             case TaskFinished():
@@ -134,14 +131,17 @@ class Tape:
                 return call.request
         if self.was_cut_off(request.task):
             raise self.end_of(request.task)
-        self.differs(f"{whose}, call {number}", f"{whose} asks the model for something that is not on record")
+        self.differs(f"{whose}, call {number}", f"prompt of {whose}: it is not on record")
         raise ModelError("no reply on record answers this request")
 
+    def _all_differ(self, where: str, whats: Iterable[str]) -> None:
+        for what in whats:
+            self.differs(where, what)
+
     def _compare_listings(self, then: CatalogueTaken, now: CatalogueTaken) -> None:
-        for kind in ("skill_listing", "tool_listing"):
-            texts = [self.capture.text(getattr(one, kind)) for one in (then, now)]
-            for what in of_listings(*texts):
-                self.differs("listing", what)
+        for kind in ("skill", "tool"):
+            before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
+            self._all_differ("listing", of_listings(before, after, kind))
 
     def _compare_skill(self, event: SkillLoaded) -> None:
         then = self.past.loaded.get((event.task, event.name))
@@ -168,10 +168,19 @@ class Tape:
         if end is None or end.status in ("interrupted", "stopped"):
             return
         if end.status != event.status:
-            self.differs("run", f"the run was {end.status}, is {event.status}")
+            why = event.error or event.question or end.error or end.question
+            what = f"the run was {end.status}, is {event.status}"
+            self.differs("run", f"{what}; {self._last_prompt()}{f': {why}' if why else ''}")
         texts = [self.capture.text(one.answer or "") for one in (end, event)]
-        if event.answer is not None and (what := difference(*texts)) is not None:
-            self.differs("answer", f"the answer: {what}")
+        if event.answer is not None and (what_differs := difference(*texts)) is not None:
+            self.differs("answer", f"the answer, {self._last_prompt()}: {what_differs}")
+
+    def _last_prompt(self) -> str:
+        """What an end comes from: the prompt of planning where there is no plan, of synthesis, or a single task."""
+        plan = self.past.planned.plan if self.past.planned is not None else None
+        if plan is None or not plan.tasks:
+            return "from the prompt of planning"
+        return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
 
 
 @dataclass(slots=True)
@@ -232,13 +241,3 @@ def reused(past: Past) -> list[TaskReused]:
 
 def _whose(role: str, task: str | None) -> str:
     return f"task {task!r}" if task is not None else {"decomposer": "planning"}.get(role, role)
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(names) or "none"
-
-
-def _json(document: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(document, ensure_ascii=False, indent=1)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 VERSION = 4
+_MOST_KNOWN = 50_000
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 
@@ -97,9 +98,17 @@ class Postings:
         spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
         self.count = len(self.spans)
+        self._known: dict[str, int | None] = {}
 
     def term(self, text: str) -> int | None:
-        """The number of a term."""
+        """The number of a term; each is asked for once for a goal and again for each skill that is found."""
+        if text not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[text] = self._found(text)
+        return self._known[text]
+
+    def _found(self, text: str) -> int | None:
         wanted = text.encode("utf-8", "surrogatepass")
         low, high = 0, len(self._bounds) - 1
         while low < high:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weft.timeline import TYPES, Span, timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from executor.journal.row import Row
 
@@ -23,25 +23,24 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; pad
 """
 
 
-def render(runs: list[list[Row]]) -> str:
-    """The page for some runs."""
+def render(runs: list[list[Row]], alive: Collection[str] = ()) -> str:
+    """The page for some runs; `alive` are those that a process is at now."""
     title = "weft: " + ", ".join(rows[0].run_id for rows in runs if rows)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
-    return f"<!doctype html>\n<html lang=en>{head}\n" + "\n".join(_run(rows) for rows in runs) + "\n</html>\n"
+    return f"<!doctype html>\n<html lang=en>{head}\n" + "\n".join(_run(rows, alive) for rows in runs) + "\n</html>\n"
 
 
-def _run(rows: list[Row]) -> str:
-    view = timeline(row for row in rows if row.type in TYPES)
+def _run(rows: list[Row], alive: Collection[str]) -> str:
+    view = timeline((row for row in rows if row.type in TYPES), alive=bool(rows) and rows[0].run_id in alive)
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {result.seconds:.1f} s"
-    whole = max((span.end or 0.0 for span in view.spans.values()), default=0.0)
+    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {view.seconds:.1f} s"
     parts = [
         f"<h1>{escape(result.goal[:300])}</h1>",
-        f"<p>{escape(result.run_id)} · {result.status} · {spent}</p>",
+        f"<p>{escape(result.run_id)} · {view.status} · {spent}</p>",
         "<ul>" + "".join(f"<li>{escape(one.name)} {one.score:.2f}: {escape(one.reason)}" for one in view.selections),
         "</ul><table><tr><th>task<th>after<th>time<th>seconds<th>tries<th>tokens</tr>",
-        *(_row(span, whole, critical=span.id in view.critical) for span in view.spans.values()),
+        *(_row(span, view.seconds, critical=span.id in view.critical) for span in view.spans.values()),
         "</table>",
         f"<p>Critical path: {escape(' → '.join(view.critical))}</p>",
         f"<h2>Answer</h2><pre>{escape(result.answer or result.error or '')}</pre><h2>What was said</h2>",

@@ -10,13 +10,13 @@ from planner.events import RunStarted, SkillsSelected
 from skills import detectors
 from skills.detector import Selection
 from skills.index import cache_folder
+from weft.shelf import as_selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from executor.journal.row import Row
     from skills.detector import SkillDetector
-    from skills.skill import Skill
     from weft.surroundings import Surroundings
 
 _NOTICEABLE = 0.0005
@@ -64,23 +64,36 @@ def reselect(
     runs: Iterable[list[Row]], surroundings: Surroundings, *, detector: str | None = None
 ) -> Iterator[Reselection]:
     """Select for each recorded goal again, with the detector of then, or another."""
-    skills = surroundings.shelf.skills()
-    known: dict[str, SkillDetector] = {}
+    again = _Again(surroundings)
     for rows in runs:
         events = [codec.event(row.type, row.body) for row in rows]
         begun = next((event for event in events if isinstance(event, RunStarted)), None)
         chosen = next((event for event in events if isinstance(event, SkillsSelected)), None)
-        if begun is None or chosen is None:
-            continue  # it ended before anything was selected
-        name = detector or chosen.detector
-        if name not in known:
-            known[name] = detectors.detector(name, cache=cache_folder(surroundings.places.workspace))
-        now = _selected(begun, known[name], skills)
-        yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
+        if begun is not None and chosen is not None:  # else it ended before anything was selected
+            now = again.select(detector or chosen.detector, begun)
+            yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
 
 
-def _selected(begun: RunStarted, detector: SkillDetector, skills: Sequence[Skill]) -> tuple[Selection, ...]:
-    there = {skill.name for skill in skills}
-    asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in there]
-    found = detector.detect(begun.goal, skills)
-    return (*asked, *(one for one in found if one.name not in begun.asked_skills))
+class _Again:
+    """Today's skills and detectors; a goal that many runs have is looked at once."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._skills = surroundings.shelf.skills()
+        self._there = {skill.name for skill in self._skills}
+        self._cache = cache_folder(surroundings.places.workspace)
+        self._detectors: dict[str, SkillDetector] = {}
+        self._found: dict[tuple[str, str], list[Selection]] = {}
+
+    def select(self, detector: str, begun: RunStarted) -> tuple[Selection, ...]:
+        """What a recorded goal selects today."""
+        asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in self._there]
+        found = self._detect(detector, begun.goal)
+        return (*asked, *(one for one in found if one.name not in begun.asked_skills))
+
+    def _detect(self, detector: str, goal: str) -> list[Selection]:
+        if (detector, goal) not in self._found:
+            if detector not in self._detectors:
+                self._detectors[detector] = detectors.detector(detector, cache=self._cache)
+            found = self._detectors[detector].detect(goal, self._skills)
+            self._found[detector, goal] = [as_selection(one) for one in found]
+        return self._found[detector, goal]

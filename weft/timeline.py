@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from executor.journal import codec
@@ -41,7 +41,7 @@ TYPES = (
 
 @dataclass(slots=True)
 class Span:
-    """One step of a run, in seconds since its beginning; `waited_for` is the task that it began after."""
+    """One step of a run, in seconds of work since its beginning; `waited_for` is the task that it began after."""
 
     id: str
     kind: str
@@ -76,9 +76,11 @@ class Span:
 
 @dataclass(slots=True)
 class Timeline:
-    """A run's steps: planning, each task, synthesis."""
+    """A run's steps: planning, each task, synthesis. `seconds` are those worked in all sittings, without pauses."""
 
     result: Result
+    alive: bool
+    seconds: float
     started: str
     parent: str | None
     selections: tuple[Selection, ...]
@@ -87,9 +89,16 @@ class Timeline:
     resumed: int
     critical: list[str]
 
+    @property
+    def status(self) -> str:
+        """How the run stands; one that a process is at is running."""
+        return "running" if self.alive else self.result.status
+
     def to_dict(self) -> dict[str, Any]:
         """The timeline as `trace show --json` has it."""
         return self.result.to_dict() | {
+            "status": self.status,
+            "seconds": round(self.seconds, 3),
             "started": self.started,
             "parent": self.parent,
             "resumed": self.resumed,
@@ -171,29 +180,45 @@ class _Reader:
             span.spend(event)
 
 
-def timeline(rows: Iterable[Row]) -> Timeline:
-    """Read a run's rows as a timeline."""
-    reader, first = _Reader(), None
+def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
+    """Read a run's rows as a timeline; `alive` says that a process is at it now."""
+    reader, clock = _Reader(), _Clock()
     for row in rows:
-        at = datetime.fromisoformat(row.at)
-        first = first or at
+        at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
         event = codec.event(row.type, row.body)
         if event is not None:
-            reader.note(event, (at - first).total_seconds(), row.at)
+            reader.note(event, at, row.at)
     begun = reader.begun
     for span in reader.spans.values():
-        if span.status == "running":
+        if span.status == "running" and not alive:
             span.status = "interrupted"
     return Timeline(
-        reader.ledger.result(),
-        reader.started,
-        begun.parent if begun else None,
-        reader.selections,
-        reader.spans,
-        reader.faults,
-        reader.resumed,
-        _critical(reader.spans),
+        result=reader.ledger.result(),
+        alive=alive,
+        seconds=clock.worked(datetime.now(UTC)) if alive else clock.seconds,
+        started=reader.started,
+        parent=begun.parent if begun else None,
+        selections=reader.selections,
+        spans=reader.spans,
+        faults=reader.faults,
+        resumed=reader.resumed,
+        critical=_critical(reader.spans),
     )
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The time a run has worked: it stands still between its last sign and the moment it is taken up again."""
+
+    seconds: float = 0.0
+    _last: datetime | None = None
+
+    def worked(self, at: datetime, *, resumed: bool = False) -> float:
+        """The seconds worked until then."""
+        if self._last is not None and not resumed:
+            self.seconds += (at - self._last).total_seconds()
+        self._last = at
+        return self.seconds
 
 
 def _critical(spans: dict[str, Span]) -> list[str]:

@@ -30,7 +30,7 @@ class Difference:
 def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
     """All that differs, tasks aligned by their ids."""
     yield from _pair("run", "goal", a.result.goal, b.result.goal)
-    yield from _pair("run", "status", a.result.status, b.result.status)
+    yield from _pair("run", "status", a.status, b.status)
     yield from _pair("selection", "skills", list(a.result.skills), list(b.result.skills))
     outputs = [{task.id: task.output or "" for task in view.result.tasks} for view in (a, b)]
     told = [
@@ -53,7 +53,7 @@ def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
         yield Difference("answer", line, texts[0], texts[1])
     yield from _pair("run", "tokens", a.result.usage.tokens, b.result.usage.tokens)
     yield from _pair("run", "cost_usd", a.result.cost_usd, b.result.cost_usd)
-    yield from _pair("run", "seconds", round(a.result.seconds, 3), round(b.result.seconds, 3))
+    yield from _pair("run", "seconds", round(a.seconds, 3), round(b.seconds, 3))
 
 
 def _spans(name: str, a: Span, b: Span) -> Iterator[Difference]:

@@ -22,21 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recorded run; its rows are read when they are asked for."""
+    """One recorded run, `alive` where a process is at it; its rows are read when they are asked for."""
 
     run_id: str
     source: Store | Path
+    alive: bool = False
 
     @property
     def journal(self) -> str | None:
         """The journal that holds it; None for a file."""
         return None if isinstance(self.source, Path) else self.source.url
 
-    def rows(self, types: Collection[str] = ()) -> Iterator[Row]:
-        """Its rows in order, or those of some types."""
+    def rows(self, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
+        """Its rows in order, or those of some types, or of a task."""
         if isinstance(self.source, Path):
-            return (row for row in trace.read(self.source, types) if row.run_id == self.run_id)
-        return self.source.rows(self.run_id, types=types)
+            own = (row for row in trace.read(self.source, types) if row.run_id == self.run_id)
+            return (row for row in own if task is None or row.body.get("task") == task)
+        return self.source.rows(self.run_id, types=types, task=task)
 
 
 def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[Trace]:
@@ -48,7 +50,8 @@ def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[T
             yield from (Trace(run_id, path) for run_id in _runs_in(path))
             continue
         store = store or records.kept(places, settings)
-        yield Trace(store.find(name).run_id, store)
+        summary = store.find(name)
+        yield Trace(summary.run_id, store, summary.status == "running")
 
 
 def _runs_in(path: Path) -> list[str]:

@@ -15,6 +15,7 @@ from planner.events import ATOMS, Event, field_names
 
 _LONG = 400
 _MOST_LONG = 100
+_PLAIN = ATOMS - {str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,11 @@ class Capture:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind: type = type(value)
-        return {name: self._item(name, getattr(value, name)) for name in field_names(kind)}
+        found = {}
+        for name in field_names(kind):
+            item = getattr(value, name)
+            found[name] = item if type(item) in _PLAIN else self._item(name, item)
+        return found
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         found = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
@@ -26,8 +25,9 @@ def event(kind: str, body: Mapping[str, Any]) -> Event | None:
     made = _KINDS.get(kind)
     if made is None:
         return None
+    names = events.field_names(made)
     try:
-        values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in _names(made)}
+        values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in names}
         result: Event = made(**values)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise InputError(f"an event of type {kind!r} is malformed: {error}", hint="export the run again") from error
@@ -45,10 +45,6 @@ def envelope(document: Mapping[str, Any]) -> Envelope:
         error=Fault(error["code"], error["message"]) if error else None,
         time_ms=(document.get("stats") or {}).get("time_ms", 0),
     )
-
-
-def _names(kind: type) -> set[str]:
-    return {one.name for one in fields(kind)}
 
 
 def _messages(rows: list[Mapping[str, Any]]) -> tuple[Message, ...]:

@@ -6,35 +6,28 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from executor.journal.row import Row, Summary
 from executor.journal.tally import CHANGING, noted
 from planner.events import Event, TextStreamed, type_name
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from executor.journal.capture import Capture
     from executor.journal.writer import Writer
 
 
-class Entry(NamedTuple):
-    """An event on its way to the store; it becomes a row in the writer's thread."""
+# An event on its way to the store: whose, its number, when (in nanoseconds), and the run's line after it. It is a plain
+# tuple, for whoever records an event should not wait for more than has to be done at once.
+Entry = tuple["Log", int, int, Event, Summary]
 
-    run_id: str
-    seq: int
-    at: str
-    event: Event
-    summary: Summary
-    capture: Capture
 
-    def row(self) -> Row:
-        """The row that is kept: without secrets, paths relative to named roots."""
-        event = self.event
-        return Row(self.run_id, self.seq, self.at, type_name(event), self.capture.event(event))
-
-    def line(self) -> Summary:
-        """The run's line as it stands after this event."""
-        return replace(self.summary, goal=self.capture.text(self.summary.goal))
+def row_of(entry: Entry) -> Row:
+    """The row that is kept: without secrets, paths relative to named roots. Made in the writer's thread."""
+    log, seq, at, event, _ = entry
+    return Row(log.run_id, seq, stamp(at), type_name(event), log.capture.event(event))
 
 
 class Log:
@@ -61,20 +54,29 @@ class Log:
         kind = type(event)
         if kind is TextStreamed:
             return
-        stamp = now()
+        at = time.time_ns()
         self._seq += 1
         if kind in CHANGING:
-            self._summary = noted(self._summary, event, stamp)
-        self._writer.put(Entry(self.run_id, self._seq, stamp, event, self._summary, self.capture))
+            self._summary = noted(self._summary, event, stamp(at))
+        self._writer.put((self, self._seq, at, event, self._summary))
 
-    async def settle(self) -> None:
+    def line(self, summary: Summary) -> Summary:
+        """The run's line as it is kept."""
+        return replace(summary, goal=self.capture.text(summary.goal))
+
+    def settle(self) -> Awaitable[None]:
         """Wait until all of it is on disk."""
-        await self._writer.settle()
+        return self._writer.settle()
 
 
 def now() -> str:
     """The time as a record has it."""
-    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return stamp(time.time_ns())
+
+
+def stamp(at: int) -> str:
+    """A time in nanoseconds as a record has it."""
+    seconds, nanoseconds = divmod(at, 10**9)
     return f"{_second(seconds)}.{nanoseconds // 1000:06d}Z"
 
 

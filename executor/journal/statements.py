@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from executor.journal.errors import StoreFailed
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from executor.journal.lease import Handover
     from executor.journal.row import Row, Summary
@@ -32,6 +33,9 @@ _USES = "OR IGNORE INTO uses (run, sha)"
 _SIZES = (64, 8, 1)
 _MOST_NAMES = 500
 
+Body = tuple[str, Mapping[str, str]]
+_NONE: Mapping[str, str] = {}
+
 
 def write_lines(connection: sqlite3.Connection, summaries: Iterable[Summary]) -> None:
     """Write runs' lines, new or changed."""
@@ -43,33 +47,28 @@ def write_rows(
     connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
 ) -> None:
     """Write events, and the large texts that are not there yet."""
-    large: dict[str, str] = {}
+    texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
-    for row, (_, own) in zip(rows, bodies, strict=True):
-        if own:
-            large |= own
-            uses.update((run[row.run_id], sha) for sha in own)
-    _insert(connection, _TEXTS, [(sha, _clean(text)) for sha, text in large.items()])
-    _insert(connection, _USES, list(uses))
-    events = [
-        (run[row.run_id], row.seq, row.at, row.type, _clean(row.body.get("task")), body)
-        for row, (body, _) in zip(rows, bodies, strict=True)
-    ]
-    _insert(connection, _EVENTS, events)
-
-
-Body = tuple[str, "dict[str, str]"]
+    events: list[object] = []
+    for row, (body, large) in zip(rows, bodies, strict=True):
+        number = run[row.run_id]
+        events += (number, row.seq, row.at, row.type, _clean(row.body.get("task")), body)
+        for sha in large:
+            texts_of[sha] = large[sha]
+            uses.add((number, sha))
+    _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, _clean(text))])
+    _insert(connection, _USES, 2, [value for use in uses for value in use])
+    _insert(connection, _EVENTS, 6, events)
 
 
 def body_of(row: Row) -> Body:
     """A row's body as JSON, and the large texts taken out of it, by their hash."""
-    large: dict[str, str] = {}
-    if any(type(value) in _NESTED or (type(value) is str and len(value) >= texts.LARGE) for value in row.body.values()):
-        return _clean(compact(texts.split(row.body, large))), large
-    return _clean(compact(row.body)), large
-
-
-_NESTED = frozenset({dict, list})
+    for value in row.body.values():
+        kind = type(value)
+        if kind is dict or kind is list or (kind is str and len(value) >= texts.LARGE):
+            large: dict[str, str] = {}
+            return _clean(compact(texts.split(row.body, large))), large
+    return _clean(compact(row.body)), _NONE
 
 
 def numbers(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -95,13 +94,14 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
+def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
+    """Insert rows of so many columns, all their values in one list."""
     at = 0
     for size in _SIZES:
-        while len(rows) - at >= size:
-            values = [value for row in rows[at : at + size] for value in row]
-            connection.execute(_statement(into, len(rows[0]), size), values)
-            at += size
+        step = size * width
+        while len(values) - at >= step:
+            connection.execute(_statement(into, width, size), values[at : at + step])
+            at += step
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from executor.journal.errors import StoreFailed
 from executor.journal.lease import BEAT, Handover, myself
+from executor.journal.log import row_of
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ class Writer:
         if not self._something.is_set():
             self._something.set()
 
-    async def settle(self) -> None:
+    def settle(self) -> Waiter:
         """Wait until everything handed over so far is on disk; raises where it cannot be."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done: Waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(done)
         if not self._urgent.is_set():
             self._urgent.set()
             self._something.set()
-        await done
+        return done
 
     def take(self, run_id: str) -> None:
         """Take a run whose first entry was put before, and keep saying so; it is taken with the next commit."""
@@ -99,7 +100,7 @@ class Writer:
         batch = _drained(self._queue)
         if (batch or handover) and self.failure is None:
             try:
-                self.store.append([entry.row() for entry in batch], self._lines(batch), handover)
+                self.store.append([row_of(entry) for entry in batch], self._lines(batch), handover)
                 self._hand_over(handover)
             except WeftError as error:
                 self.failure = error
@@ -115,10 +116,10 @@ class Writer:
 
     def _lines(self, batch: list[Entry]) -> dict[str, Summary]:
         """The lines of those runs whose line changed since it was last written."""
-        last = {entry.run_id: entry for entry in batch}
-        changed = {run: one for run, one in last.items() if self._written.get(run) is not one.summary}
-        self._written.update({run: one.summary for run, one in changed.items()})
-        return {run: one.line() for run, one in changed.items()}
+        last = {log.run_id: (log, summary) for log, _, _, _, summary in batch}
+        changed = {run: one for run, one in last.items() if self._written.get(run) is not one[1]}
+        self._written.update({run: summary for run, (_, summary) in changed.items()})
+        return {run: log.line(summary) for run, (log, summary) in changed.items()}
 
     def _wake(self, waiters: list[Waiter]) -> None:
         by_loop: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}

@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from executor.journal.lease import Handover, myself
+from executor.journal.log import now
+from executor.journal.row import Row, Summary
+from executor.journal.store import open_store, url_of
 from tests.fakes import ScriptedModel
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
@@ -169,6 +173,8 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     (other / "skills").mkdir(parents=True)
     (workspace / "skills" / "cataloging-apis").rename(other / "skills" / "cataloging-apis")
     (other / "run.jsonl").write_text(exported, encoding="utf-8")
+    assert weft("trace", "show", "run.jsonl", cwd=other).out == shown
+    assert weft("trace", "show", "run.jsonl", "--task", "brief", cwd=other).out == full
     ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
@@ -183,6 +189,20 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     assert any("cataloging-apis" in one["what"] for one in json.loads(ran.out)["drift"])
     (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")
     assert len(server.calls) == calls
+
+
+def test_a_run_that_another_process_is_at_is_running(workspace: Path, weft: Weft) -> None:
+    store, at = open_store(url_of(workspace / ".agents" / "journal.sqlite")), now()
+    begun = {"run_id": "r1", "goal": GOAL, "workspace": "w", "settings": {}}
+    line = {"r1": Summary("r1", GOAL, "running", at)}
+    store.append([Row("r1", 1, at, "run_started", begun)], line, Handover(myself(), taken=["r1"]))
+    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "running"
+    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "running"
+    assert weft("trace", "show", cwd=workspace).out.startswith("run r1 · running")
+    assert "r1 · running" in weft("trace", "export", "--html", cwd=workspace).out
+    store.append([], {}, Handover(myself(), released=["r1"]))
+    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "interrupted"
+    store.close()
 
 
 def test_a_rerun_executes_only_what_is_downstream(workspace: Path, serve: Serve, weft: Weft) -> None:

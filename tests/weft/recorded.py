@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from executor.journal.store import open_store, url_of
@@ -40,6 +41,7 @@ BRIEF = {
     "instruction": "Brief: <<survey.output>>",
     "depends_on": ["survey", "notes"],
 }
+_NAMED = re.compile(r"\bskill '|\bskills were selected|\btask '|\btasks stand|\bprompt of (planning|synthesis|task ')")
 PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}
 
 
@@ -87,5 +89,7 @@ def rows(workspace: Path, run: str = "last") -> list[Row]:
 
 
 async def replayed(workspace: Path, recorded: list[Row]) -> Replay:
-    """A strict replay in a workspace."""
-    return await strict(recorded, Places.of(workspace, os.environ), Settings())
+    """A strict replay in a workspace; whatever drift it finds names the skill, the task or the prompt."""
+    replay = await strict(recorded, Places.of(workspace, os.environ), Settings())
+    assert [one.what for one in replay.drift if not _NAMED.search(one.what)] == []
+    return replay

@@ -122,7 +122,52 @@ async def test_a_changed_reply_shows_in_plan_and_answer(workspace: Path, recorde
         return Row(row.run_id, row.seq, row.at, row.type, body if row.type == "call_finished" else row.body)
 
     (drift,) = (await replayed(workspace, [changed(row) for row in recorded])).drift
-    assert (drift.where, "another answer" in drift.what) == ("answer", True)
+    assert drift.where == "answer"
+    assert "from the prompt of synthesis" in drift.what
+    assert "another answer" in drift.what
+
+
+async def test_a_plan_that_differs_is_said_task_by_task(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        if row.type != "call_finished" or row.body["role"] != "decomposer":
+            return row
+        plan = json.loads(row.body["reply"]["text"])
+        plan["tasks"][1]["id"] = "papers"
+        plan["tasks"][2] |= {"depends_on": ["survey", "papers"], "instruction": "Shorter: <<survey.output>>"}
+        plan["synthesis"] = "long"
+        return row._replace(body=row.body | {"reply": row.body["reply"] | {"text": json.dumps(plan)}})
+
+    replay = await replayed(workspace, [changed(row) for row in recorded])
+    planned = [one.what for one in replay.drift if one.where == "plan"]
+    assert "task 'notes' is not in the plan any more" in planned
+    assert "task 'papers' is new in the plan" in planned
+    assert any(what.startswith("task 'brief' is planned differently: ") for what in planned)
+    assert any(what.startswith("prompt of synthesis: the plan's synthesis: ") for what in planned)
+
+
+async def test_no_plan_where_there_was_one_is_drift_of_planning(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        planning = row.type == "call_finished" and row.body["role"] == "decomposer"
+        return row._replace(body=row.body | {"reply": row.body["reply"] | {"text": "no"}}) if planning else row
+
+    replay = await replayed(workspace, [changed(row) for row in recorded])
+    assert "the run was done, is failed" in replay.drift[-1].what
+    assert (replay.result.status, replay.result.answer) == ("failed", None)
+
+
+async def test_a_workspace_whose_name_a_listing_escapes_replays_elsewhere(tmp_path: Path) -> None:
+    there, here = tmp_path / "R&D <new>", tmp_path / "plain"
+    there.mkdir()
+    prepare(there)
+    async with weft(there, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    recorded = rows(there)
+    text = "\n".join(trace.lines(recorded))
+    assert "R&D" not in text
+    assert "R&amp;D" not in text
+    assert (await replayed(there, recorded)).drift == ()
+    shutil.copytree(there / "skills", here / "skills")
+    assert (await replayed(here, recorded)).drift == ()
 
 
 async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path, skill: Path) -> None:

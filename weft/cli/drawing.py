@@ -32,8 +32,8 @@ def drawn(view: Timeline) -> str:
 def _lines(view: Timeline) -> Iterator[str]:
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {result.seconds:.1f} s"
-    yield f"run {result.run_id} · {result.status} · {spent}"
+    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {view.seconds:.1f} s"
+    yield f"run {result.run_id} · {view.status} · {spent}"
     yield f"goal: {' '.join(result.goal.split())[:200]}"
     if view.parent:
         yield f"a rerun of {view.parent}"
@@ -44,10 +44,9 @@ def _lines(view: Timeline) -> Iterator[str]:
     for fault in view.faults:
         yield f"plan refused: {fault}"
     yield ""
-    width = max((span.end or 0.0 for span in view.spans.values()), default=0.0)
     names = min(_NAMES, max((len(_name(span)) for span in view.spans.values()), default=0))
     for span in view.spans.values():
-        yield _row(span, width, names, critical=span.id in view.critical)
+        yield _row(span, view.seconds, names, critical=span.id in view.critical)
     yield ""
     if view.critical:
         yield f"critical path: {' → '.join(view.critical)}"
@@ -65,7 +64,8 @@ def _row(span: Span, whole: float, names: int, *, critical: bool) -> str:
     after = f"  ← {', '.join(span.depends_on)}" if span.depends_on else ""
     waited = f" (waited for {span.waited_for})" if len(span.depends_on) > 1 and span.waited_for else ""
     mark = "*" if critical else " "
-    took = f"{span.seconds:7.2f} s{tries}{tokens}{cost}{tools}"
+    seconds = whole - span.start if span.status == "running" and span.start is not None else span.seconds
+    took = f"{seconds:7.2f} s{tries}{tokens}{cost}{tools}"
     return f"{_MARKS.get(span.status, '·')}{mark}{shown:<{names}} |{_bar(span, whole)}| {took}{after}{waited}"
 
 

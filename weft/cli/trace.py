@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from executor.journal.store import Store
     from weft.places import Places
     from weft.settings import Settings
+    from weft.traces import Trace
 
 
 @click.group(short_help="Look at recorded runs, compare, export, import and prune them.")
@@ -65,30 +66,46 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
 
 
 @trace.command("show", short_help="One run: its graph, its time, its critical path.")
-@click.argument("run", default="last")
+@click.argument("run", default="last", metavar="[RUN|FILE]")
 @click.option("--task", metavar="ID", help="Show this task's prompts and replies in full; (plan) and (synthesis) too.")
 @options.journal
 @options.common
 def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as_json: bool, **_: Any) -> int:
-    """Show RUN (an id, the beginning of one, or `last`): who waited for whom, retries, tokens, cost, and why."""
+    """Show RUN (an id, the beginning of one, or `last`) or the runs in an exported FILE.
+
+    Who waited for whom, retries, tokens, cost, the skill behind each task and why it was selected.
+    """
+    from weft import traces
     from weft.cli import drawing
     from weft.timeline import TYPES, timeline
 
-    store = _opened(workspace, journal)[2]
-    run_id = store.find(run).run_id
-    if task is None:
-        view = timeline(store.rows(run_id, types=TYPES))
-        if as_json:
-            output.print_json(view.to_dict())
-        else:
-            output.print_text(drawing.drawn(view))
-        return 0
+    where = options.places(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    found = list(traces.named([run], where, settings))
+    if task is not None:
+        return _show_task(found, task, as_json=as_json)
+    views = [timeline(one.rows(TYPES), alive=one.alive) for one in found]
+    if as_json:
+        documents = [view.to_dict() for view in views]
+        output.print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        output.print_text("\n\n".join(drawing.drawn(view) for view in views))
+    return 0
+
+
+def _show_task(found: Sequence[Trace], task: str, *, as_json: bool) -> int:
+    from weft.cli import drawing
+
     role = {"(plan)": "decomposer", "(synthesis)": "synthesis"}.get(task)
     rows = [
-        row for row in store.rows(run_id, task=None if role else task) if role is None or row.body.get("role") == role
+        row
+        for one in found
+        for row in one.rows(task=None if role else task)
+        if role is None or row.body.get("role") == role
     ]
     if not rows:
-        raise InputError(f"run {run_id} has no task {task!r}", hint="`weft trace show` lists its tasks")
+        names = ", ".join(one.run_id for one in found)
+        raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")
     if as_json:
         output.print_json([row.to_dict() for row in rows])
     else:
@@ -109,7 +126,11 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
 
     where = options.places(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
-    views = [timeline(one.rows(TYPES)) for name in (a, b) for one in list(traces.named([name], where, settings))[:1]]
+    views = [
+        timeline(one.rows(TYPES), alive=one.alive)
+        for name in (a, b)
+        for one in list(traces.named([name], where, settings))[:1]
+    ]
     found = list(compare(*views))
     if as_json:
         output.print_json([one.to_dict() for one in found])
@@ -141,8 +162,9 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
       weft trace export --otlp last
     """
     _where, _, store = _opened(workspace, journal)
-    ids = [run.run_id for run in store.summaries()] if rest["everything"] else []
-    ids = ids or [store.find(run).run_id for run in runs or ("last",)]
+    chosen = list(store.summaries()) if rest["everything"] else []
+    chosen = chosen or [store.find(run) for run in runs or ("last",)]
+    ids = [run.run_id for run in chosen]
     if rest["otlp"]:
         from weft import otlp
 
@@ -155,7 +177,8 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
         if rest["html"]:
             from weft import page
 
-            file.write(page.render([list(store.rows(run_id)) for run_id in ids]))
+            alive = {run.run_id for run in chosen if run.status == "running"}
+            file.write(page.render([list(store.rows(run_id)) for run_id in ids], alive))
             return 0
         from executor.journal import trace as traces
 

@@ -39,6 +39,18 @@ def test_a_record_means_another_folder_in_another_checkout() -> None:
     assert there.local("⟦unknown⟧/x") == "⟦unknown⟧/x"
 
 
+def test_a_root_is_found_as_a_listing_escapes_it_and_put_back_so() -> None:
+    odd = NamedRoots({"workspace": "/srv/R&D <x>"})
+    listed = "<location>/srv/R&amp;D &lt;x&gt;/skills/a</location>, /srv/R&D <x>/b"
+    assert odd.portable(listed) == "<location>⟦workspace⟧/skills/a</location>, ⟦workspace⟧/b"
+    assert odd.local(odd.portable(listed)) == listed
+
+
+def test_roots_that_begin_differently_are_all_found() -> None:
+    mixed = NamedRoots({"workspace": "/srv/w", "share": "C:\\share"})
+    assert mixed.portable("/srv/w/a and C:\\share/b, xC:\\share") == "⟦workspace⟧/a and ⟦share⟧/b, xC:\\share"
+
+
 def test_a_hash_is_the_same_in_another_checkout() -> None:
     here, there = Capture(ROOTS), Capture(NamedRoots({"workspace": "/srv/checkout"}))
     assert here.hash(["a\n/home/me/work/x"]) == there.hash(["a\n/srv/checkout/x"])
@@ -77,6 +89,15 @@ def test_a_secret_is_redacted_by_value_name_or_form(text: str) -> None:
     ):
         assert part not in redacted
     assert secrets.redact(redacted) == redacted
+
+
+@pytest.mark.parametrize("before", ["", "İİİ ", "task-force ", "max_tokens = 5; ", "a risk-", "é — "])
+@pytest.mark.parametrize("after", ["", " İ", " token: none", "\n" + "word " * 100])
+def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
+    secrets = Secrets.of({"MY_API_KEY": SECRET, "OTHER_TOKEN": f"{SECRET}-and-more"})
+    for secret in (SECRET, f"{SECRET}-and-more", "sk-proj-0123456789abcdefghij", "AKIA0123456789ABCDEF"):
+        assert secrets.redact(f"{before}{secret}{after}") == f"{before}{REDACTED}{after}"
+    assert secrets.redact(f"{before}ApI_KeY: a1b2c3d4e5f6g7{after}") == f"{before}ApI_KeY: {REDACTED}{after}"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""A run in time: what was worked, not what was slept; and whether a process is at it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from executor.journal.row import Row
+from weft.cli.drawing import drawn
+from weft.timeline import timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLAN = {"tasks": [{"id": "a", "action_type": "llm"}, {"id": "b", "action_type": "llm", "depends_on": ["a"]}]}
+REPLY: dict[str, Any] = {
+    "text": "t", "tool_calls": [], "usage": {"calls": 1}, "cost": 0.1, "finish": "stop", "model": "m"
+}  # fmt: skip
+
+
+def event(at: str, kind: str, **body: Any) -> tuple[str, str, dict[str, Any]]:
+    return at, kind, body
+
+
+BEGUN = (
+    event("10:00:00", "run_started", run_id="r", goal="g", workspace="w", settings={}),
+    event("10:00:02", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0),
+    event("10:00:02", "plan_made", plan=PLAN, attempts=1),
+    event("10:00:02", "task_started", task="a", inputs="x"),
+    event("10:00:05", "task_finished", task="a", status="done", seconds=3.0, output="o"),
+    event("10:00:05", "task_started", task="b", inputs="y"),
+)
+RESUMED = (
+    event("18:00:00", "run_resumed", run_id="r", settings={}),
+    event("18:00:01", "task_started", task="b", inputs="y"),
+    event("18:00:04", "task_finished", task="b", status="done", seconds=3.0, output="o"),
+    event("18:00:05", "run_finished", status="done", answer="o", seconds=5.0),
+)
+
+
+def rows(*events: tuple[str, str, dict[str, Any]]) -> Iterator[Row]:
+    for seq, (at, kind, body) in enumerate(events, start=1):
+        yield Row("r", seq, f"2026-01-01T{at}.000000Z", kind, body)
+
+
+def test_a_pause_between_two_sittings_is_no_work() -> None:
+    view = timeline(rows(*BEGUN, *RESUMED))
+    assert (view.status, view.resumed, view.seconds) == ("done", 1, 10.0)
+    spans = {name: (span.start, span.end) for name, span in view.spans.items()}
+    assert spans == {"(plan)": (0.0, 2.0), "a": (2.0, 5.0), "b": (6.0, 9.0)}
+    assert view.to_dict()["seconds"] == 10.0
+    assert "done · 1 calls · 0 tokens · $0.1000 · 10.0 s" in drawn(view)
+
+
+def test_planning_that_is_done_in_a_second_sitting_has_not_lasted_since_the_first() -> None:
+    again = event("18:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
+    refused = event("10:00:02", "plan_refused", attempt=1, faults=["no"])
+    view = timeline(rows(*BEGUN[:2], refused, RESUMED[0], again))
+    assert view.spans["(plan)"].seconds == pytest.approx(5.0)
+
+
+def test_what_a_dead_process_left_is_interrupted() -> None:
+    view = timeline(rows(*BEGUN))
+    assert (view.status, view.spans["b"].status) == ("interrupted", "interrupted")
+    assert drawn(view).startswith("run r · interrupted")
+
+
+def test_what_a_process_is_at_is_running() -> None:
+    view = timeline(rows(*BEGUN), alive=True)
+    assert (view.status, view.spans["b"].status, view.to_dict()["status"]) == ("running", "running", "running")
+    assert view.seconds > 5.0
+    text = drawn(view)
+    assert text.startswith("run r · running")
+    assert "▶" in text
