@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from skills.plural import counted
 from weft.timeline import TYPES, Span, timeline
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def _run(rows: list[Row]) -> str:
     view = timeline(row for row in rows if row.type in TYPES)
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {result.seconds:.1f} s"
+    usage = f"{counted(result.usage.calls, 'call')} · {counted(result.usage.tokens, 'token')}"
+    spent = f"{usage} · {cost} · {result.seconds:.1f} s"
     whole = max((span.end or 0.0 for span in view.spans.values()), default=0.0)
     parts = [
         f"<h1>{escape(result.goal[:300])}</h1>",

@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def line(result: Result) -> str:
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
         result.status,
-        f"{done}/{len(result.tasks)} tasks",
-        f"{result.usage.calls} calls",
-        f"{result.usage.tokens:,} tokens",
+        f"{done}/{counted(len(result.tasks), 'task')}",
+        counted(result.usage.calls, "call"),
+        counted(result.usage.tokens, "token"),
         cost,
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 from weft.cli.options import Voice
 
@@ -219,7 +220,8 @@ class _Sitting:
         if self.voice.as_json:
             output.print_json(document)
             return 0
-        output.print_text(f"{known.count} goals, {none} of them without a skill that fits; at least {least} calls.")
+        goals, calls = counted(known.count, "goal"), counted(least, "call")
+        output.print_text(f"{goals}, {none} of them without a skill that fits; at least {calls}.")
         for name, times in skills.most_common(20):
             output.print_text(f"{times:>7}  {name}")
         return 0
@@ -264,10 +266,11 @@ def _print(document: dict[str, Any]) -> None:
     cost = "unknown" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
     counts = ", ".join(f"{document[name]} {name}" for name in ("done", "partial", "failed", "clarification"))
     times = document["seconds"]
-    output.print_text(f"{document['goals']} goals: {counts}, {document['skipped']} from before")
+    output.print_text(f"{counted(document['goals'], 'goal')}: {counts}, {document['skipped']} from before")
+    usage = document["usage"]
     output.print_text(
-        f"{document['usage']['calls']:,} calls, "
-        f"{document['usage']['prompt_tokens'] + document['usage']['completion_tokens']:,} tokens, cost {cost}; "
+        f"{counted(usage['calls'], 'call')}, "
+        f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {cost}; "
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
     )
     for skill in document["skills"]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def import_skill(
     if as_json:
         output.print_json(document)
     else:
-        output.print_text(f"Imported {staged.name} ({len(staged.files)} files) into {path}")
+        output.print_text(f"Imported {staged.name} ({counted(len(staged.files), 'file')}) into {path}")
     return 0
 
 

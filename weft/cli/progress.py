@@ -20,6 +20,7 @@ from planner.events import (
     ToolLogged,
     Warned,
 )
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ def describe(event: Event) -> str | None:
     match event:
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
-            return f"skills selected: {chosen}" if chosen else f"none of {event.available} skills fits"
+            return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
-            return f"plan: {len(event.plan.tasks)} tasks"
+            return f"plan: {counted(len(event.plan.tasks), 'task')}"
         case CallRetried():
             whose = event.task or event.role
             return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"

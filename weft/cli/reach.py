@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Protocol
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = N
         answer.show(result, target, quiet=voice.quiet)
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
-        output.say(f"Kept: {done} of {len(result.tasks)} tasks and {result.usage.calls} calls. Go on with:")
+        kept = f"{done} of {counted(len(result.tasks), 'task')} and {counted(result.usage.calls, 'call')}"
+        output.say(f"Kept: {kept}. Go on with:")
         output.say(f"  {_command(result, workspace)}")
     return EXIT[result.status]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 from weft.cli.options import Voice
 
@@ -86,6 +87,6 @@ def _strict(runs: tuple[str, ...], where: Places, settings: Settings, voice: Voi
         for drift in one.drift:
             output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
         if not voice.as_json and not voice.quiet:
-            said = f"{len(one.drift)} differences" if one.drift else "nothing differs"
+            said = counted(len(one.drift), "difference") if one.drift else "nothing differs"
             output.print_text(f"{one.result.run_id}: {one.result.status}, {said}")
     return _DRIFT if any(one.drift for one in done) else 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _print(reports: list[Report], *, quiet: bool) -> None:
             output.print_text(line)
     errors = sum(one.severity == "error" for report in reports for one in report.problems)
     if not quiet:
-        output.say(f"{len(reports)} files checked, {errors} errors")
+        output.say(f"{counted(len(reports), 'file')} checked, {counted(errors, 'error')}")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
 @click.group(short_help="Look at recorded runs, compare, export, import and prune them.")
 def trace() -> None:
-    """Look at recorded runs, compare them, take them elsewhere, and forget them. No model is asked."""
+    """Look at recorded runs, compare them, take them elsewhere, and forget them. No model is asked.
+
+    \b
+    Examples:
+      weft trace list
+      weft trace show last
+      weft trace show last --task survey
+      weft trace export last -o run.jsonl
+    """
 
 
 def _opened(workspace: Path, journal: str | None) -> tuple[Places, Settings, Store]:
@@ -51,7 +60,13 @@ def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[S
 @options.journal
 @options.common
 def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, **_: Any) -> int:
-    """List the runs of this workspace, newest first."""
+    """List the runs of this workspace, newest first.
+
+    \b
+    Examples:
+      weft trace list --limit 10
+      weft trace list --json
+    """
     runs = _runs(workspace, journal, limit if limit or as_json else 50)
     if as_json:
         output.print_json([run.to_dict() for run in runs])
@@ -60,7 +75,9 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
         cost = "      ?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
         seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
         goal = " ".join(run.goal.split())[:60]
-        output.print_text(f"{run.run_id}  {run.status:<13} {run.tasks:>4} tasks {seconds:>9} {cost:>8}  {goal}")
+        output.print_text(
+            f"{run.run_id}  {run.status:<13} {counted(run.tasks, 'task'):>9} {seconds:>9} {cost:>8}  {goal}"
+        )
     return 0
 
 
@@ -70,7 +87,14 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
 @options.journal
 @options.common
 def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as_json: bool, **_: Any) -> int:
-    """Show RUN (an id, the beginning of one, or `last`): who waited for whom, retries, tokens, cost, and why."""
+    """Show RUN (an id, the beginning of one, or `last`): who waited for whom, retries, tokens, cost, and why.
+
+    \b
+    Examples:
+      weft trace show
+      weft trace show 20261115T0213 --task survey
+      weft trace show last --task "(plan)"
+    """
     from weft.cli import drawing
     from weft.timeline import TYPES, timeline
 
@@ -102,7 +126,13 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
 @options.journal
 @options.common
 def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
-    """Compare runs A and B (ids or exported files): selection, plan, inputs, outputs, tokens, time."""
+    """Compare runs A and B (ids or exported files): selection, plan, inputs, outputs, tokens, time.
+
+    \b
+    Examples:
+      weft trace diff 20261115T0213 last
+      weft trace diff before.jsonl after.jsonl --json
+    """
     from weft import traces
     from weft.timeline import TYPES, timeline
     from weft.tracediff import compare
@@ -148,7 +178,7 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 
         for run_id in ids:
             sent = otlp.send(store.rows(run_id), content=rest["content"])
-            output.say(f"{run_id}: {sent} spans sent")
+            output.say(f"{run_id}: {counted(sent, 'span')} sent")
         return 0
     with ExitStack() as stack:
         file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
@@ -170,7 +200,12 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 @options.journal
 @options.common
 def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
-    """Take runs from exported FILES into this workspace's journal; a run that is there already is refused."""
+    """Take runs from exported FILES into this workspace's journal; a run that is there already is refused.
+
+    \b
+    Examples:
+      weft trace import run.jsonl
+    """
     from weft import records, transfer
 
     where = options.places(workspace)
@@ -183,7 +218,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     if as_json:
         output.print_json(taken)
     else:
-        output.print_text(f"{len(taken)} runs imported: {', '.join(taken)}")
+        output.print_text(f"{counted(len(taken), 'run')} imported: {', '.join(taken)}")
     return 0
 
 
@@ -195,7 +230,14 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
 @options.journal
 @options.common
 def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_json: bool, **rest: Any) -> int:
-    """Forget RUNs, old ones, or all but the newest, with their artifacts; one that is running is left alone."""
+    """Forget RUNs, old ones, or all but the newest, with their artifacts; one that is running is left alone.
+
+    \b
+    Examples:
+      weft trace prune 20261115T0213
+      weft trace prune --older-than 30 --dry-run
+      weft trace prune --keep 100
+    """
     from weft import transfer
 
     where, _, store = _opened(workspace, journal)
@@ -214,5 +256,5 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     if as_json:
         output.print_json(chosen)
     else:
-        output.print_text(f"{len(chosen)} runs {'would be ' if rest['dry_run'] else ''}forgotten")
+        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if rest['dry_run'] else ''}forgotten")
     return 0
