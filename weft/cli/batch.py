@@ -33,9 +33,7 @@ _PATIENCE = 600.0
 
 @click.command()
 @click.argument("file")
-@click.option(
-    "-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="The results, a line a goal."
-)
+@options.written("Write the results to this file, a line a goal.", required=True)
 @click.option("--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead.")
 @click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="Goals at a time.")
 @click.option(

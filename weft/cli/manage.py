@@ -36,7 +36,9 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
     if as_json:
         output.print_json({"name": name, "path": str(path)})
     else:
-        output.print_text(f"{path}\nNow say in it, step by step, how it is done.")
+        output.print_text(str(path))
+    if not as_json and not quiet:
+        output.say("Now say in it, step by step, how it is done.")
     return 0
 
 

@@ -69,6 +69,8 @@ class Lines:
             case ToolLogged():
                 said = " ".join((event.log + " " + event.stderr).split())[:300]
                 return f"tool {event.name} wrote: {said}" if said else None
+            case CallFailed() if self._verbose:  # else it is said once: with its task, or as the run's error
+                return f"{event.task or event.role}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:
@@ -88,8 +90,6 @@ def describe(event: Event) -> str | None:
         case CallRetried():
             whose = event.task or event.role
             return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"
-        case CallFailed():
-            return f"{event.task or event.role}: {event.error}"
         case TaskStarted():
             return f"{event.task}: started"
         case TaskFinished():

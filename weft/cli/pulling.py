@@ -34,6 +34,8 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     for name in (model.entry_name(name) for name in names if is_local(name)):
         if store.find(name) is not None:
             continue
+        if name not in {entry.name for entry in catalogue.read().entries}:
+            model.installed(f"local/{name}")  # raises, and says which there are
         entry = catalogue.read().find(name)
         question = f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence}) is not here yet. Fetch it?"
         person = sys.stdin.isatty() and output.is_terminal()

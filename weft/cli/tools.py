@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,8 @@ def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool,
         output.print_json({"written": [str(path) for path in written]})
     else:
         output.print_text("\n".join(str(path) for path in written))
-        output.say(f"Try it: weft skills check {written[0].parent}")
+    if not as_json and not quiet:
+        output.say(f"Try it: weft skills check {shlex.quote(str(written[0].parent))}")
     return 0
 
 
@@ -104,7 +106,8 @@ def check(
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
     folders = _folders(paths, options.places(workspace).workspace)
     for done in (line for folder in folders if mend for line in checks.fix(folder)):
-        output.say(f"mended: {done}")
+        if not quiet:
+            output.say(f"mended: {done}")
     if trust:
         shed.trust_all()
     reports = asyncio.run(_review(folders, shed, run=not no_run))

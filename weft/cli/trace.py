@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -155,7 +155,7 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
 @trace.command("export", short_help="Write runs as JSON lines, as a page, or to OpenTelemetry.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="All runs.")
-@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write to this file, not to stdout.")
+@options.written("Write to this file, not to stdout.")
 @click.option("--html", is_flag=True, help="One self-contained page instead of JSON lines.")
 @click.option("--otlp", is_flag=True, help="Send spans to OTEL_EXPORTER_OTLP_ENDPOINT (http://localhost:4318).")
 @click.option("--content", is_flag=True, help="With --otlp: send prompts and replies too.")
@@ -176,23 +176,35 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
     if rest["otlp"]:
         from weft import otlp
 
+        spans: dict[str, int] = {}
         for run_id in ids:
-            sent = otlp.send(store.rows(run_id), content=rest["content"])
-            output.say(f"{run_id}: {counted(sent, 'span')} sent")
+            spans[run_id] = otlp.send(store.rows(run_id), content=rest["content"])
+            if not rest["quiet"]:
+                output.say(f"{run_id}: {counted(spans[run_id], 'span')} sent")
+        if rest["as_json"]:
+            output.print_json({"runs": ids, "spans": sum(spans.values())})
         return 0
     with ExitStack() as stack:
         file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
-        if rest["html"]:
-            from weft import page
-
-            file.write(page.render([list(store.rows(run_id)) for run_id in ids]))
-            return 0
-        from executor.journal import trace as traces
-
-        for run_id in ids:
-            for line in traces.lines(store.rows(run_id)):
-                file.write(line + "\n")
+        _write(file, store, ids, html=rest["html"])
+    if target is not None and rest["as_json"]:
+        output.print_json({"output": str(target.absolute()), "runs": ids})
+    elif target is not None and not rest["quiet"]:
+        output.say(f"{counted(len(ids), 'run')} written to {target}")
     return 0
+
+
+def _write(file: TextIO, store: Store, ids: Sequence[str], *, html: bool) -> None:
+    if html:
+        from weft import page
+
+        file.write(page.render([list(store.rows(run_id)) for run_id in ids]))
+        return
+    from executor.journal import trace as traces
+
+    for run_id in ids:
+        for line in traces.lines(store.rows(run_id)):
+            file.write(line + "\n")
 
 
 @trace.command("import", short_help="Take exported runs into this journal.")
