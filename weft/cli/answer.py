@@ -20,7 +20,7 @@ def show(result: Result, target: Path | None, *, quiet: bool) -> None:
     """Print the answer (Markdown on a terminal), then what is worth knowing."""
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
-    if result.error is not None:
+    if result.error is not None and result.error != result.status:
         output.say(f"{result.status}: {result.error}")
     if result.question is not None:
         output.say(f"It needs to know: {result.question}")

@@ -14,7 +14,7 @@ import click
 
 from skills.errors import InputError
 from skills.plural import counted
-from weft.cli import options, output
+from weft.cli import options, output, reach
 from weft.cli.options import Voice
 
 if TYPE_CHECKING:
@@ -187,7 +187,10 @@ class _Sitting:
             finally:
                 await self.engine.close()
                 results.close(through=sitting.stopped is None)
-        return self._end(sitting, comparison)
+        status = self._end(sitting, comparison)
+        if sitting.stopped == "interrupted":
+            reach.leave(status)
+        return status
 
     def _end(self, sitting: Batch, comparison: Comparison | None) -> int:
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}

@@ -73,6 +73,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         status = cli.main(args=given, prog_name="weft", standalone_mode=False)
     except KeyboardInterrupt:
+        output.say("interrupted")
         status = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone

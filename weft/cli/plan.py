@@ -78,16 +78,21 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
     """The plan, with progress, within the time that it may take."""
     from weft.choose import LOCAL_NOTICE
+    from weft.cli import reach
     from weft.cli.progress import progress
     from weft.models.cast import is_local
 
     seconds = weft.settings.timeout
-    async with weft:
-        with progress(replace(voice, verbose=True)) as record:
-            if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
-                record(Warned(LOCAL_NOTICE))
-            try:
+    try:
+        async with weft:
+            with progress(replace(voice, verbose=True)) as record:
+                if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
+                    record(Warned(LOCAL_NOTICE))
                 async with asyncio.timeout(seconds):
                     return await weft.plan(goal, record=record)
-            except TimeoutError as error:
-                raise BudgetSpent(f"there is no plan after --timeout {seconds:g} s", hint="give it more") from error
+    except TimeoutError as error:
+        raise BudgetSpent(f"there is no plan after --timeout {seconds:g} s", hint="give it more time") from error
+    except asyncio.CancelledError:
+        output.say("interrupted; a plan that is not made yet leaves nothing behind")
+        reach.leave(130)
+        raise

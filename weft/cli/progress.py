@@ -22,6 +22,7 @@ from planner.events import (
 )
 from skills.plural import counted
 from weft.cli import output
+from weft.cli.pulse import EVERY, Pulse, beating
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,9 @@ def progress(voice: Voice) -> Iterator[Record]:
         with LiveView() as view:
             yield view.note
     else:
-        yield Lines(verbose=voice.verbose).note
+        lines = Lines(verbose=voice.verbose)
+        with beating(lines.beat):
+            yield lines.note
 
 
 def _only_warnings(event: Event) -> None:
@@ -53,12 +56,23 @@ class Lines:
 
     def __init__(self, *, verbose: bool = False) -> None:
         self._verbose = verbose
-        self._began = time.monotonic()
+        self._began = self._said = time.monotonic()
+        self._pulse = Pulse()
 
     def note(self, event: Event) -> None:
         """Say what is worth a line."""
+        self._pulse.note(event)
         if (text := self._text(event)) is not None:
-            output.say(f"{time.monotonic() - self._began:7.1f} s  {text}")
+            self._say(text)
+
+    def beat(self) -> None:
+        """Say what is under way, unless something was said a moment ago."""
+        if time.monotonic() - self._said >= EVERY / 2 and (text := self._pulse.text()) is not None:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._said = time.monotonic()
+        output.say(f"{self._said - self._began:7.1f} s  {text}")
 
     def _text(self, event: Event) -> str | None:
         match event:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from skills.errors import InputError
 from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from executor.ledger import Result
@@ -31,6 +35,37 @@ class Work(Protocol):
         """Carry it out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is needed to show how a run ended."""
+
+    voice: Voice
+    workspace: Path
+    target: Path | None = None
+
+
+def carry_out(run: Coroutine[Any, Any, Result], ending: Ending) -> int:
+    """Carry out a run and show how it ended; gives the exit status."""
+
+    async def whole() -> int:
+        result = await run
+        status = shown(result, ending)
+        if result.status == "interrupted":
+            leave(status)
+        return status
+
+    return asyncio.run(whole())
+
+
+def leave(status: int) -> None:
+    """End the program now. Everything is kept; only threads that load a library or wait for a model are left,
+    which cannot be stopped and would keep a person waiting who has asked for the end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
 async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
     """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
     from weft.cli.progress import progress
@@ -43,10 +78,11 @@ async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
             return await work(record=record, stop=stop)
 
 
-def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = None) -> int:
+def shown(result: Result, ending: Ending) -> int:
     """Print how a run ended, and where it can be taken up again the command for it; gives the exit status."""
     from weft.cli import answer
 
+    voice, workspace, target = ending.voice, ending.workspace, ending.target
     if target is not None and result.answer is not None:
         try:
             target.write_text(result.answer + "\n", encoding="utf-8")
@@ -59,7 +95,8 @@ def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = N
         answer.show(result, target, quiet=voice.quiet)
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
-        kept = f"{done} of {counted(len(result.tasks), 'task')} and {counted(result.usage.calls, 'call')}"
+        tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
+        kept = f"{tasks} and {counted(result.usage.calls, 'call')}"
         output.say(f"Kept: {kept}. Go on with:")
         output.say(f"  {_command(result, workspace)}")
     return EXIT[result.status]

@@ -60,8 +60,8 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
         asyncio.run(weft.close())
         return _preview(parent.run_id, division, voice)
     provider.preload()
-    result = asyncio.run(reach.carried(weft, voice, partial(weft.rerun, parent.run_id, division)))
-    return reach.shown(result, voice, workspace, target)
+    run_anew = reach.carried(weft, voice, partial(weft.rerun, parent.run_id, division))
+    return reach.carry_out(run_anew, reach.Ending(voice, workspace, target))
 
 
 def _preview(parent: str, division: Division, voice: Voice) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,5 +45,5 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     recorded = records.begun(records.kept(where, now), run)
     provider.preload()
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest))
-    result = asyncio.run(reach.carried(weft, voice, partial(weft.resume, recorded.run_id)))
-    return reach.shown(result, voice, workspace, target)
+    run_again = reach.carried(weft, voice, partial(weft.resume, recorded.run_id))
+    return reach.carry_out(run_again, reach.Ending(voice, workspace, target))

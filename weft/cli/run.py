@@ -90,8 +90,7 @@ def run(
         return _preview(weft, wanted, voice)
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
-    result = asyncio.run(_reach(weft, wanted, voice))
-    return reach.shown(result, voice, workspace, target)
+    return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target))
 
 
 async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
