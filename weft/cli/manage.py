@@ -91,16 +91,18 @@ def import_skill(
 @_YES
 @options.common
 def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Delete a skill of the workspace (.agents/skills/), folder and all. Others are read-only.
+    """Delete a skill of .agents/skills/, or a tool that `skills new` wrote, folder and all. Others are read-only.
 
     \b
     Examples:
       weft skills delete release-notes --yes
+      weft skills delete word-count    a tool's folder; its tools' names do as well
     """
     from skills import install
 
     registry = _registry(workspace)
-    if not _confirmed(yes, f"Delete the skill {name!r} and all its files?"):
+    found = install.own(registry, name)
+    if not _confirmed(yes, f"Delete {found.base_dir} and all its files?"):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
     if as_json:
