@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REDACTED = "[redacted]"
-SHORTEST = 8
+# From here on a value is left out wherever it occurs, inside longer words too; below, as a word of its own.
+_LONG = 8
+_SHORTEST = 4
 _NAME = re.compile(
     r"(?:^|[_\-.])(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|password|passwd|credentials?|authorization)$",
     re.IGNORECASE,
@@ -41,17 +43,22 @@ class Secrets:
     """What must not be written down."""
 
     values: re.Pattern[str] | None = None
+    shortest: int = _LONG  # no text shorter than this holds one
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
-        """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
-        found = {value for name, value in env.items() if _VARIABLE.search(name) and len(value.strip()) >= SHORTEST}
-        longest_first = sorted((value.strip() for value in found), key=len, reverse=True)
-        return cls(re.compile("|".join(map(re.escape, longest_first))) if longest_first else None)
+        """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
+        named = {value.strip() for name, value in env.items() if _VARIABLE.search(name)}
+        longest_first = sorted(named, key=len, reverse=True)
+        patterns = [pattern for value in longest_first if (pattern := _pattern(value)) is not None]
+        if not patterns:
+            return cls()
+        shortest = min(len(value) for value in named if _pattern(value) is not None)
+        return cls(re.compile("|".join(patterns)), min(_LONG, shortest))
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        if len(text) < SHORTEST:
+        if len(text) < self.shortest:
             return text
         if self.values is not None:
             text = self.values.sub(REDACTED, text)
@@ -63,6 +70,19 @@ class Secrets:
             if "://" in text:
                 text = _IN_URL.sub(rf"\1{REDACTED}\3", text)
         return text
+
+
+def _pattern(value: str) -> str | None:
+    """What finds a value in a text; None for one that may as well be a word, such as `test`, or a year.
+
+    A short value counts only as a whole word, and only where it mixes letters with digits or holds a sign:
+    a goal that says `test` must not lose the word because some variable is set to it.
+    """
+    if len(value) >= _LONG:
+        return re.escape(value)
+    if len(value) < _SHORTEST or value.isalpha() or value.isdigit():
+        return None
+    return rf"(?<![^\W_]){re.escape(value)}(?![^\W_])"
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import signal
 import sys
 from dataclasses import replace
@@ -86,6 +87,8 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     settings = resolved.settings
     if "retry_patience" not in resolved.origins:
         settings = replace(settings, retry_patience=_PATIENCE)
+    if not rest["dry_run"]:
+        options.tell_journal(where, resolved, quiet=voice.quiet)
     if not rest["resume"] and not rest["dry_run"]:
         results.fresh(target, rest["errors"])
     return _Sitting(workspace, settings, voice, target, rest).run(file, trust=trust)
@@ -201,7 +204,7 @@ class _Sitting:
         else:
             _print(document)
         if sitting.stopped is not None:
-            output.say(f"Stopped ({sitting.stopped}); go on with: weft batch … -o {self.target} --resume")
+            output.say(f"Stopped ({sitting.stopped}). Go on with:\n  {_again()}")
         good = all(
             document[name] == 0 for name in ("partial", "failed", "out_of_time", "clarification", "skipped_not_done")
         )
@@ -261,6 +264,12 @@ def _on_interrupt(sitting: Batch) -> None:
     if sys.platform != "win32":
         loop.add_signal_handler(signal.SIGINT, pressed)
         loop.add_signal_handler(signal.SIGTERM, sitting.stop_now)
+
+
+def _again() -> str:
+    """The command that goes on with what this one began."""
+    given: list[str] = click.get_current_context().obj or ["batch", "…"]
+    return shlex.join(["weft", *given, *([] if "--resume" in given else ["--resume"])])
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     given = sys.argv[1:] if arguments is None else arguments
     output.ready_streams()
     try:
-        status = cli.main(args=given, prog_name="weft", standalone_mode=False)
+        status = cli.main(args=given, prog_name="weft", standalone_mode=False, obj=given)
     except KeyboardInterrupt:
         output.say("interrupted")
         status = 130

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
 import click
 
@@ -135,6 +136,16 @@ def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Re
         if not quiet:
             output.say_warning(warning)
     return resolved
+
+
+def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
+    """Say where a journal is about to be made that was named: a slip in its name would make one silently."""
+    from weft import records
+
+    if resolved.settings.journal and not quiet:
+        url = records.url(where, resolved.settings)
+        if url.startswith("sqlite:///") and not Path(unquote(url.removeprefix("sqlite:///"))).exists():
+            output.say(f"a new journal is made: {url}")
 
 
 def is_trusted(where: Places) -> bool:

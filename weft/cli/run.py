@@ -73,7 +73,8 @@ def run(
     where = options.places(workspace)
     if trust:
         trusting.workspace(where)
-    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
+    resolved = options.settings(where, rest, quiet=voice.quiet)
+    weft = Weft(workspace, resolved.settings)
     plan = _plan(weft, plan_file) if plan_file is not None else None
     wanted = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
@@ -88,6 +89,7 @@ def run(
             output.say(note)
     if dry:
         return _preview(weft, wanted, voice)
+    options.tell_journal(where, resolved, quiet=voice.quiet)
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target))
