@@ -63,6 +63,15 @@ def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.Captu
     assert document["prompt"] == []
 
 
+def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "goals.txt").write_text("Say hello\nSay goodbye\n", encoding="utf-8")
+    assert ended("batch", "goals.txt", "-o", "out.jsonl", "--model", "nonsense", "--json") == 4
+    assert json.loads(capsys.readouterr().out)["error"]["message"] == "no provider is known for the model 'nonsense'"
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
+from skills.errors import InputError, SetupError
 from skills.plural import counted
 from weft.cli import options, output, reach
 from weft.cli.options import Voice
@@ -120,9 +120,10 @@ class _Sitting:
         with goals.opened(file, check=self._check()) as known:
             if self.flags["dry_run"]:
                 return self._preview(known)
+            names = self.models or weft.models
+            _check_models(names)
             past = self._past(known)
             trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
-            names = self.models or weft.models
             pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
             return asyncio.run(self._carry_out(known, past))
 
@@ -266,6 +267,15 @@ def _on_interrupt(sitting: Batch) -> None:
         loop.add_signal_handler(signal.SIGTERM, sitting.stop_now)
 
 
+def _check_models(names: Iterable[str]) -> None:
+    """Find out before thousands of goals fail one by one whether a model can be asked at all."""
+    from weft.readiness import lack
+
+    for found in filter(None, map(lack, names)):
+        if found.certain:
+            raise SetupError(found.what, hint=found.remedy)
+
+
 def _again() -> str:
     """The command that goes on with what this one began."""
     given: list[str] = click.get_current_context().obj or ["batch", "…"]
@@ -283,6 +293,8 @@ def _print(document: dict[str, Any]) -> None:
         f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {cost}; "
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
     )
+    for fault in document["errors"]:
+        output.print_text(f"{fault['goals']:>7}  went wrong: {' '.join(fault['error'].split())[:300]}")
     for skill in document["skills"]:
         output.print_text(f"{skill['goals']:>7}  {skill['name']}")
     for one in document.get("models", ()):

@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         output.say("interrupted")
         status = 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone
+        output.forget_stdout()  # whoever read it has gone
         status = 0
     except Exception as error:  # noqa: BLE001 - whatever went wrong, a person is told what and never shown a stack
         if "-v" in given or "--verbose" in given:
@@ -108,7 +108,9 @@ def _explained(error: Exception, *, as_json: bool) -> int:
             return output.say_error(what, hint, code="INVALID_INPUT", status=2, as_json=as_json)
         case OSError(strerror=str() as what):
             hint = "something could not be read or written; is a disk full, or a connection gone?"
-            return output.say_error(what, hint, code="FAILED", status=1, as_json=as_json)
+            status = output.say_error(what, hint, code="FAILED", status=1, as_json=as_json)
+            output.forget_stdout()
+            return status
         case _:
             what = f"an unexpected error: {type(error).__name__}: {error}"
             hint = "this is a fault in weft: please report it, with what -v shows"

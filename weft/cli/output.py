@@ -62,8 +62,15 @@ def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool)
     if hint:
         say(f"  {hint}")
     if as_json:
-        print_json({"error": {"code": code, "message": message, "hint": hint}})
+        with suppress(OSError):  # where it is stdout that failed, the line above must do
+            print_json({"error": {"code": code, "message": message, "hint": hint}})
     return status
+
+
+def forget_stdout() -> None:
+    """Drop what stdout still holds, so that the end of the program does not fail at writing it once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_warning(message: str) -> None:
