@@ -63,6 +63,15 @@ def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.Captu
     assert document["prompt"] == []
 
 
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_where_the_answer_cannot_go_is_said_before_anything_is_spent(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target, said in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "there is no folder")):
+        assert ended(command, "--model", "openai/x", "-o", str(target), "Say hello") == 2
+        assert said in capsys.readouterr().err
+
+
 def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,10 +60,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     made = asyncio.run(_made(weft, wanted, voice))
-    if target is not None:
-        target.write_text(planfile.dump(made, planfile.form_of(target), wanted.text), encoding="utf-8")
-        if not voice.quiet:
-            output.say(f"The plan is in {target}; run it with: weft run --plan {shlex.quote(str(target))}")
+    if target is not None and not _kept(planfile.dump(made, planfile.form_of(target), wanted.text), target, voice):
+        target = None
     if voice.as_json:
         output.print_json(made.to_dict())
     elif target is None:
@@ -73,6 +70,18 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
         output.say(f"It needs to know: {made.clarification}\nAnswer with --answer TEXT")
         return 1
     return 0
+
+
+def _kept(text: str, target: Path, voice: Voice) -> bool:
+    """Whether the plan could be written; it was paid for, and must not be lost where it could not."""
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        output.say_warning(f"the plan could not be written to {target}: {error.strerror}; here it is")
+        return False
+    if not voice.quiet:
+        output.say(f"The plan is in {target}; run it with: weft run --plan {shlex.quote(str(target))}")
+    return True
 
 
 async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
@@ -85,7 +94,7 @@ async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
     seconds = weft.settings.timeout
     try:
         async with weft:
-            with progress(replace(voice, verbose=True)) as record:
+            with progress(voice, graph=False) as record:
                 if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
                     record(Warned(LOCAL_NOTICE))
                 async with asyncio.timeout(seconds):

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(voice: Voice) -> Iterator[Record]:
-    """Where to hand events while a run goes on."""
+def progress(voice: Voice, *, graph: bool = True) -> Iterator[Record]:
+    """Where to hand events while a run goes on; without a graph to draw there are lines on a terminal too."""
     if voice.quiet:
         yield _only_warnings
-    elif output.is_terminal() and not voice.verbose and not voice.as_json:
+    elif graph and output.is_terminal() and not voice.verbose and not voice.as_json:
         from weft.cli.live import LiveView
 
         with LiveView() as view:

@@ -104,10 +104,15 @@ def shown(result: Result, ending: Ending) -> int:
 
 def writable(target: Path | None) -> None:
     """Find out before anything is spent whether the answer can be kept."""
-    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
-        raise InputError(
-            f"-o {target}: there is no folder for it" if not target.is_dir() else f"-o {target} is a folder"
-        )
+    if target is None:
+        return
+    folder = target.absolute().parent
+    if target.is_dir():
+        raise InputError(f"-o {target} is a folder", hint="name a file in it")
+    if not folder.is_dir():
+        raise InputError(f"-o {target}: there is no folder {folder}", hint="make it, or name another file")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise InputError(f"-o {target} cannot be written", hint="name a file elsewhere, or change its permissions")
 
 
 def _command(result: Result, workspace: Path) -> str:

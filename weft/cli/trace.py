@@ -59,7 +59,7 @@ def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[S
 @click.option("--limit", type=int, help="At most this many (default: 50 on a terminal, all with --json).")
 @options.journal
 @options.common
-def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, **_: Any) -> int:
+def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
     """List the runs of this workspace, newest first.
 
     \b
@@ -71,6 +71,8 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
     if as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
+    if not runs and not quiet:
+        output.say("No run was made here yet.")
     for run in runs:
         cost = "      ?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
         seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
