@@ -77,6 +77,11 @@ def test_an_unexpected_error_has_its_stack_with_verbose(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_usual_error_has_none_even_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "show", "-v") == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_streams_that_are_closed_or_lack_characters_can_be_printed_to(monkeypatch: pytest.MonkeyPatch) -> None:
     poor = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", poor)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 import weft
 from skills.errors import WeftError
 from weft.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
@@ -79,14 +81,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         output.forget_stdout()  # whoever read it has gone
         status = 0
     except Exception as error:  # noqa: BLE001 - whatever went wrong, a person is told what and never shown a stack
-        if "-v" in given or "--verbose" in given:
-            traceback.print_exc()
-        status = _explained(error, as_json=output.asks_for_json(given))
+        status = _explained(error, given)
     sys.exit(status or 0)
 
 
-def _explained(error: Exception, *, as_json: bool) -> int:
+def _explained(error: Exception, given: Sequence[str]) -> int:
     """Say what went wrong and what to do next; gives the exit status."""
+    as_json = output.asks_for_json(given)
     match error:
         case click.exceptions.Abort():
             return output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
@@ -112,6 +113,10 @@ def _explained(error: Exception, *, as_json: bool) -> int:
             output.forget_stdout()
             return status
         case _:
+            if "-v" in given or "--verbose" in given:
+                import traceback
+
+                traceback.print_exception(error)
             what = f"an unexpected error: {type(error).__name__}: {error}"
             hint = "this is a fault in weft: please report it, with what -v shows"
             return output.say_error(what, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)

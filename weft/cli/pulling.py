@@ -51,7 +51,17 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
 
 @contextmanager
 def reporting(*, quiet: bool) -> Iterator[Report]:
-    """Where a pull reports how far it has come."""
+    """Where a pull reports how far it has come; one that is interrupted says what becomes of it."""
+    try:
+        with _reporting(quiet=quiet) as report:
+            yield report
+    except KeyboardInterrupt:
+        output.say("\nWhat came is kept; the same command goes on from there.")
+        raise
+
+
+@contextmanager
+def _reporting(*, quiet: bool) -> Iterator[Report]:
     if quiet:
         yield lambda _: None
     elif output.is_terminal():
