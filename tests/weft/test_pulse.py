@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from planner.events import CallFailed, CallFinished, CallStarted, TaskFinished, TaskStarted
 from planner.model import Reply
+from weft.cli.progress import Lines
 from weft.cli.pulse import Pulse, beating
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Clock:
@@ -45,6 +50,18 @@ def test_many_tasks_are_counted_and_the_slowest_named() -> None:
     assert pulse.text() == "5 tasks under way: first for 5 s, t0 for 0 s, t1 for 0 s, …"
     pulse.note(TaskFinished("first", "done", 5.0, "x"))
     assert pulse.text() == "4 tasks under way: t0 for 0 s, t1 for 0 s, t2 for 0 s, …"
+
+
+def test_lines_say_it_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = Lines(clock=clock)
+    lines.note(TaskStarted("a"))
+    clock.now += 3
+    lines.beat()
+    assert "under way" not in capsys.readouterr().err
+    clock.now += 12
+    lines.beat()
+    assert capsys.readouterr().err == "   15.0 s  1 task under way: a for 15 s\n"
 
 
 def test_it_beats_for_as_long_as_the_block_lasts() -> None:

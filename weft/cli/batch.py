@@ -72,7 +72,8 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
 
-    Exit status: 0 all done, 1 some not, 2 wrong usage or input, 5 stopped by a limit, 130 interrupted.
+    Exit status: 0 all done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
+    130 interrupted.
     """
     from weft.batch import results
     from weft.cli import trusting

@@ -25,7 +25,7 @@ from weft.cli import output
 from weft.cli.pulse import EVERY, Pulse, beating
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from planner.events import Record
     from weft.cli.options import Voice
@@ -54,10 +54,11 @@ def _only_warnings(event: Event) -> None:
 class Lines:
     """A line for each thing that happens."""
 
-    def __init__(self, *, verbose: bool = False) -> None:
+    def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._verbose = verbose
-        self._began = self._said = time.monotonic()
-        self._pulse = Pulse()
+        self._clock = clock
+        self._began = self._said = clock()
+        self._pulse = Pulse(clock)
 
     def note(self, event: Event) -> None:
         """Say what is worth a line."""
@@ -67,11 +68,11 @@ class Lines:
 
     def beat(self) -> None:
         """Say what is under way, unless something was said a moment ago."""
-        if time.monotonic() - self._said >= EVERY / 2 and (text := self._pulse.text()) is not None:
+        if self._clock() - self._said >= EVERY / 2 and (text := self._pulse.text()) is not None:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        self._said = time.monotonic()
+        self._said = self._clock()
         output.say(f"{self._said - self._began:7.1f} s  {text}")
 
     def _text(self, event: Event) -> str | None:

@@ -16,7 +16,7 @@ from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from executor.ledger import Result
@@ -44,26 +44,28 @@ class Ending:
     target: Path | None = None
 
 
-def carry_out(run: Coroutine[Any, Any, Result], ending: Ending) -> int:
-    """Carry out a run and show how it ended; gives the exit status."""
+def leave(status: int) -> None:
+    """End the program now: everything is kept, and nobody who asked for the end waits for what cannot be stopped.
+
+    These are threads that load a library or wait for a model, and the clean-up of a model that is at work.
+    """
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
+def carry_out(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callable[[int], None] = leave) -> int:
+    """Carry out a run and show how it ended; gives the exit status. One that was interrupted ends the program here."""
 
     async def whole() -> int:
         result = await run
         status = shown(result, ending)
         if result.status == "interrupted":
-            leave(status)
+            leaving(status)
         return status
 
     return asyncio.run(whole())
-
-
-def leave(status: int) -> None:
-    """End the program now. Everything is kept; only threads that load a library or wait for a model are left,
-    which cannot be stopped and would keep a person waiting who has asked for the end."""
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status)
 
 
 async def carried(weft: Weft, voice: Voice, work: Work) -> Result:

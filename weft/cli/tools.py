@@ -22,10 +22,12 @@ RUNTIMES = ("python", "node", "go", "binary")
 
 @click.command("new")
 @click.argument("name")
-@click.option("--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True)
+@click.option(
+    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What the tool is written in."
+)
 @options.common
 def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Write a tool that works and passes the check, for you to change.
+    """Write a tool that works and passes the check, for you to change, into skills/.
 
     \b
     Examples:
@@ -59,6 +61,8 @@ def call(
     Examples:
       weft skills call excel_info '{"path": "data/report.xlsx"}'
       weft skills call word_count_run '{"text": "one two"}' --trust
+
+    Exit status: 0 success or a part of it, 1 the tool's error, 2 wrong usage.
     """
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
@@ -98,6 +102,8 @@ def check(
     Examples:
       weft skills check
       weft skills check skills/word-count --fix
+
+    Exit status: 0 no error (there may be warnings), 1 an error stands, 2 wrong usage.
     """
     import asyncio
 
