@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Nobody waits at the terminal: a provider that asks for fewer calls is given ten minutes.
 _PATIENCE = 600.0
+_RATE = click.FloatRange(0, min_open=True)
 
 
 @click.command()
@@ -40,8 +41,8 @@ _PATIENCE = 600.0
 @click.option(
     "--max-calls", type=click.IntRange(1), default=32, show_default=True, help="Model calls at a time, of all goals."
 )
-@click.option("--rpm", type=float, help="Calls a minute, for each model.")
-@click.option("--tpm", type=float, help="Tokens a minute, for each model.")
+@click.option("--rpm", type=_RATE, help="Calls a minute, for each model.")
+@click.option("--tpm", type=_RATE, help="Tokens a minute, for each model.")
 @click.option("--resume", is_flag=True, help="Go on with an earlier sitting; goals that ended are left as they are.")
 @click.option("--retry-errors", is_flag=True, help="With --resume: run those that did not end well again.")
 @click.option("--rerun-changed", is_flag=True, help="With --resume: run goals that have changed since again.")
@@ -50,7 +51,7 @@ _PATIENCE = 600.0
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many goals.")
 @click.option("--shuffle", is_flag=True, help="In random order.")
 @click.option("--dedupe", is_flag=True, help="Make identical calls once.")
-@click.option("--models", help="An experiment: each goal with each of these models (a,b,c).")
+@click.option("--models", metavar="NAMES", help="An experiment: each goal with each of these models (a,b,c).")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="An experiment: each goal so many times.")
 @click.option("--dry-run", is_flag=True, help="Show what would be selected, and an estimate; make no call.")
 @options.models
@@ -85,6 +86,8 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
         trusting.workspace(where)
     names = ("model", "fallback", "timeout", "detector", "strict_skills", "unsafe_tools", "journal")
     resolved = options.settings(where, {name: rest[name] for name in names}, quiet=voice.quiet)
+    # These two are the batch's, not each goal's, but bad ones are refused in the same words.
+    options.settings(where, {name: rest[name] for name in ("max_cost", "max_tokens")}, quiet=True)
     settings = resolved.settings
     if "retry_patience" not in resolved.origins:
         settings = replace(settings, retry_patience=_PATIENCE)

@@ -28,7 +28,12 @@ _DRIFT = 3
 @click.option("--select", "selection", is_flag=True, help="Select skills again; say what would differ today.")
 @click.option("--check", is_flag=True, help="With --select: exit 3 where the selection differs.")
 @click.option("--detector", metavar="NAME", help="With --select: how skills are selected (default: as set).")
-@click.option("--speed", type=float, default=0.0, help="Without either: how many times as fast (default: no pauses).")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Without either: how many times as fast (default: no pauses).",
+)
 @options.journal
 @options.common
 def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:

@@ -56,7 +56,7 @@ def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[S
 
 
 @trace.command("list", short_help="The runs there are, newest first.")
-@click.option("--limit", type=int, help="At most this many (default: 50 on a terminal, all with --json).")
+@click.option("--limit", type=click.IntRange(1), help="At most this many (default: 50 on a terminal, all with --json).")
 @options.journal
 @options.common
 def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
@@ -238,8 +238,13 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
 
 @trace.command("prune", short_help="Forget runs.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--older-than", type=float, metavar="DAYS", help="Runs that began more than this many days ago.")
-@click.option("--keep", type=int, metavar="N", help="All but the newest N.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0, 36_500),
+    metavar="DAYS",
+    help="Runs that began more than this many days ago.",
+)
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="All but the newest N.")
 @click.option("--dry-run", is_flag=True, help="Only say which.")
 @options.journal
 @options.common
