@@ -108,31 +108,46 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
             yield _staged(folder, workspace, id, listed)
 
 
-def delete(registry: Registry, name: str) -> Path:
-    """Remove a skill of the workspace, folder and all; the caller has asked."""
-    rows = [skill for skill in registry.list_skills(all=True) if skill.name == name]
-    own = next((skill for skill in rows if skill.source == "workspace"), None)
-    if own is None and rows:
+def own(registry: Registry, name: str) -> Skill:
+    """The workspace's own skill or tool of that name, or the tool in the folder of that name, which may be deleted."""
+    rows = registry.list_skills(all=True)
+    named = [row for row in rows if row.name == name]
+    named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
+    found = next((row for row in named if _home(registry, row) is not None), None)
+    if found is None and named:
         raise InputError(
-            f"skill {name!r} is {rows[0].source}: {rows[0].path} is read-only",
+            f"skill {name!r} is {named[0].source}: {named[0].path} is read-only",
             hint="delete its folder yourself",
         )
-    if own is None:
+    if found is None:
         raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all")
-    root = registry.workspace / WORKSPACE
-    inside = [s for s in registry.list_skills(all=True) if s.path != own.path and s.path.is_relative_to(own.base_dir)]
-    if own.base_dir == root or inside:
-        names = ", ".join(sorted({s.name for s in inside})[:5]) or "all others"
-        raise InputError(f"{own.base_dir} also holds {names}", hint="delete those first, or the file yourself")
-    if own.base_dir.is_symlink():
-        own.base_dir.unlink()
-    elif not Path(os.path.realpath(own.base_dir)).is_relative_to(os.path.realpath(root)):
-        raise InputError(f"{own.base_dir} lies behind a link that leads out", hint="delete its folder yourself")
+    inside = {row.name for row in rows if row.base_dir != found.base_dir and row.path.is_relative_to(found.base_dir)}
+    if found.base_dir == _home(registry, found) or inside:
+        names = ", ".join(sorted(inside)[:5]) or "all others"
+        raise InputError(f"{found.base_dir} also holds {names}", hint="delete those first, or the file yourself")
+    return found
+
+
+def delete(registry: Registry, name: str) -> Path:
+    """Remove a skill or tool of the workspace, folder and all; the caller has asked."""
+    folder, home = (found := own(registry, name)).base_dir, _home(registry, found)
+    if folder.is_symlink():
+        folder.unlink()
+    elif home is None or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(home)):
+        raise InputError(f"{folder} lies behind a link that leads out", hint="delete its folder yourself")
     else:
         with _scratch(registry.workspace) as scratch:
-            own.base_dir.rename(scratch / "deleted")
+            folder.rename(scratch / "deleted")
     registry.scan()
-    return own.base_dir
+    return folder
+
+
+def _home(registry: Registry, skill: Skill) -> Path | None:
+    """The folder of the workspace's own skills that holds it: where `add` and `import` write, or for tools `new`."""
+    if skill.source == "workspace":
+        return registry.workspace / WORKSPACE
+    new = registry.workspace / "skills"
+    return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
 
 
 def files(skill: Skill, most: int = 5_000) -> list[tuple[str, int]]:

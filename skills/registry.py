@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from skills import index
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 from skills.locations import LIBRARY, locations
+from skills.plural import counted
 from skills.precedence import settle, tighten
 from skills.scan import Tree, scan
 from skills.stamp import RACY
@@ -194,4 +195,5 @@ def summary(problems: Sequence[Problem], most: int = 3) -> list[str]:
     if len(problems) <= most:
         return [str(problem) for problem in problems]
     files = len({problem.path for problem in problems})
-    return [f"{len(problems)} warnings about {files} skill files; `weft skills list --all` or `-v` shows each"]
+    said = f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}"
+    return [f"{said}; `weft skills list --all` or `-v` shows each"]

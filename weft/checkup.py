@@ -15,12 +15,13 @@ from skills.errors import WeftError
 from weft import ollama
 from weft.choose import choices, explore, local_is_installed
 from weft.models.cast import is_local
+from weft.readiness import lack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from weft.places import Places
-    from weft.settings import Resolved
+    from weft.settings import Resolved, Settings
     from weft.surroundings import Surroundings
 
 _PACKAGES = ("litellm", "networkx", "jinja2", "pyyaml", "tenacity", "click", "rich")
@@ -69,20 +70,27 @@ def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("model", True if link.model else None, f"{link.name}: {link.found}")
     if chain[-1].model is None:
         yield Finding("model", False, "none is named, and none was found", choices())
-    elif is_local(chain[-1].model):
-        yield _local(chain[-1].model)
+    for name in _looked_at(resolved.settings, chain[-1].model or ""):
+        if (found := lack(name)) is not None:
+            yield Finding("model", False if found.certain else None, found.what, found.remedy)
+        elif is_local(name):
+            yield _local(name)
     keys = sorted(name for name, value in env.items() if name.endswith("_API_KEY") and value)
     yield Finding("keys", True if keys else None, ", ".join(keys) or "no provider's key is in the environment")
+
+
+def _looked_at(settings: Settings, chosen: str) -> Iterable[str]:
+    """The models that are named somewhere; one that was found has its key, unless it is local and yet to be fetched."""
+    roles = (settings.decomposer, settings.task, settings.synthesis, settings.detector_model)
+    named = [name for name in (settings.model, *roles, *settings.fallback) if name]
+    return dict.fromkeys([*named, chosen] if is_local(chosen) else named)
 
 
 def _local(name: str) -> Finding:
     from weft.local import model
 
-    try:
-        found = model.installed(name)
-    except WeftError as error:
-        return Finding("local", None, error.message, error.hint)
-    return Finding("local", True, f"{found.record.name}: {found.path}")
+    found = model.installed(name)
+    return Finding("model", True, f"{found.record.name}: {found.path}")
 
 
 def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
@@ -115,8 +123,8 @@ def _prompts(surroundings: Surroundings) -> Iterator[Finding]:
 def _sandbox(unsafe: bool) -> Iterator[Finding]:
     force = confinement.in_force(unsafe=unsafe)
     yield Finding("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
-    for lack in force.lacks:
-        yield Finding("sandbox", None, f"not held: {lack}")
+    for wall in force.lacks:
+        yield Finding("sandbox", None, f"not held: {wall}")
     for one in runtimes.available():
         found = f"{one.runtime}: {one.version or one.path}" if one.path else f"{one.runtime}: not there"
         yield Finding("runtime", True if one.path else None, found, "" if one.path else one.hint)

@@ -46,6 +46,8 @@ class Goal:
                 hint="put the material in a file and give it with --file",
             )
         for path in self.files:
+            if path.is_dir():
+                raise InputError(f"--file {path} is a folder", hint="name the files in it that belong to the goal")
             if not path.is_file():
                 raise InputError(f"--file {path}: there is no such file", hint="check the path")
 

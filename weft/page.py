@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from skills.plural import counted
 from weft.timeline import TYPES, Span, timeline
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def _run(rows: list[Row], alive: Collection[str]) -> str:
     view = timeline((row for row in rows if row.type in TYPES), alive=bool(rows) and rows[0].run_id in alive)
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {view.seconds:.1f} s"
+    usage = f"{counted(result.usage.calls, 'call')} · {counted(result.usage.tokens, 'token')}"
+    spent = f"{usage} · {cost} · {view.seconds:.1f} s"
     parts = [
         f"<h1>{escape(result.goal[:300])}</h1>",
         f"<p>{escape(result.run_id)} · {view.status} · {spent}</p>",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST = 20_000_000
+_MEND = "mend the plan, then run it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,10 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise InputError(f"the plan {where}{line} is neither YAML nor JSON: {_brief(error)}") from error
+        raise InputError(f"the plan {where}{line} is neither YAML nor JSON: {_brief(error)}", hint=_MEND) from error
     document = SHAPES["full"].widen(document)
     if faults := problems(document, known):
-        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint="mend the plan, then run it again")
+        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint=_MEND)
     goal = document.get("goal")
     return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
 

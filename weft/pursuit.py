@@ -16,12 +16,13 @@ from planner.decompose import Brief, decompose, messages
 from planner.errors import CutOff, ModelError
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from skills import detectors
+from skills.plural import counted, plural
 from weft.line import Line
 from weft.picker import Picker
 from weft.snapshot import fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from executor.artifacts import Artifacts
     from executor.memory import Memory
@@ -179,7 +180,7 @@ class Pursuit:
         agent, prompts = self.models.profile("synthesis").agent("synthesis"), self.surroundings.prompts
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record)
         missing = synthesis.missing(outcomes)
-        error = f"{len(missing)} of {len(plan.tasks)} tasks have no result: {'; '.join(missing)}" if missing else None
+        error = _lack(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
             return RunFinished("failed", error=error)
         try:
@@ -188,6 +189,11 @@ class Pursuit:
             said = f"the results could not be put together: {failure}"
             return RunFinished("partial", synthesis.without_model(outcomes), f"{error}; {said}" if error else said)
         return RunFinished("partial" if missing else "done", answer, error)
+
+
+def _lack(missing: Sequence[str], tasks: int) -> str:
+    has = plural(len(missing), "has", "have")
+    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
 
 
 def today() -> str:

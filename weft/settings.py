@@ -174,6 +174,6 @@ def _number(raw: Any, wanted: type[int] | type[float]) -> int | float:
         number = wanted(raw) if isinstance(raw, str) or not isinstance(raw, bool) else None
     except (TypeError, ValueError):
         number = None
-    if number is None or number <= 0:
+    if number is None or not number > 0:  # so that `nan`, which is neither, is refused too
         raise ValueError(f"must be a {'whole ' if wanted is int else ''}number above 0, not {raw!r}")
     return number

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REDACTED = "[redacted]"
-SHORTEST = 8
+# From here on a value is left out wherever it occurs, inside longer words too; below, as a word of its own.
+_LONG = 8
+_SHORTEST = 4
 _NAME = re.compile(
     r"(?:^|[_\-.])(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|password|passwd|credentials?|authorization)$",
     re.IGNORECASE,
@@ -50,21 +52,24 @@ _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 class Secrets:
     """What must not be written down."""
 
-    values: tuple[str, ...] = ()
+    values: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    shortest: int = _LONG  # no text shorter than this holds one
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
-        """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
-        found = {value.strip() for name, value in env.items() if _VARIABLE.search(name)}
-        return cls(tuple(sorted((value for value in found if len(value) >= SHORTEST), key=len, reverse=True)))
+        """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
+        named = {value.strip() for name, value in env.items() if _VARIABLE.search(name)}
+        longest_first = sorted(named, key=len, reverse=True)  # one may begin like another
+        values = tuple((value, pattern) for value in longest_first if (pattern := _pattern(value)) is not None)
+        return cls(values, min((_LONG, *(len(value) for value, _ in values))))
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        if len(text) < SHORTEST:
+        if len(text) < self.shortest:
             return text
-        for value in self.values:  # the longest first: one may begin like another
+        for value, pattern in self.values:
             if value in text:
-                text = text.replace(value, REDACTED)
+                text = pattern.sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM and _begins(text, _FORM_BEGINS, _FORM):
             text = _FORM.sub(REDACTED, text)
         if "PRIVATE KEY" in text:
@@ -92,6 +97,19 @@ def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool
                 return True
             at = text.find(word, at + 1)
     return False
+
+
+def _pattern(value: str) -> re.Pattern[str] | None:
+    """What finds a value in a text; None for one that may as well be a word, such as `test`, or a year.
+
+    A short value counts only as a whole word, and only where it mixes letters with digits or holds a sign:
+    a goal that says `test` must not lose the word because some variable is set to it.
+    """
+    if len(value) >= _LONG:
+        return re.compile(re.escape(value))
+    if len(value) < _SHORTEST or value.isalpha() or value.isdigit():
+        return None
+    return re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
 
 
 @lru_cache(maxsize=4096)

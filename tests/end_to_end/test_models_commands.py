@@ -52,3 +52,7 @@ def test_init_writes_a_file_that_says_everything_and_sets_nothing(tmp_path: Path
     assert tomllib.loads(uncommented)["max_concurrency"] == 16
     assert (tmp_path / ".agents" / "skills" / "status-mails" / "SKILL.md").is_file()
     assert weft("init", cwd=tmp_path).status == 2
+    (tmp_path / "weft.toml").write_text("max_cost = 2\n", encoding="utf-8")
+    assert weft("init", "--skill", "minutes", "-q", cwd=tmp_path).status == 0
+    assert (tmp_path / ".agents" / "skills" / "minutes" / "SKILL.md").is_file()
+    assert (tmp_path / "weft.toml").read_text(encoding="utf-8") == "max_cost = 2\n"

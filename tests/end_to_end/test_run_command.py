@@ -66,7 +66,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
     ("arguments", "status", "says"),
     [
         (["run", "--json", "--model", "local", GOAL], 4, "is not here yet"),
-        (["run", "--json", "--model", "local/nonsense", GOAL], 2, "no model named 'nonsense'"),
+        (["run", "--json", "--model", "local/nonsense", GOAL], 4, "no local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
         (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from skills import archive, install
 from skills.archive import Limits, Refused, members, unpack
 from skills.errors import InputError, UnknownSkill
+from skills.new import new
 from skills.suspicion import suspicions
 from tests.skills.tree import put, registry
 
@@ -245,6 +246,22 @@ def test_only_workspace_skills_are_deleted(tmp_path: Path) -> None:
         install.delete(found, "theirs")
     with pytest.raises(UnknownSkill):
         install.delete(found, "mine")
+
+
+@pytest.mark.parametrize("name", ["word-count", "word_count_run"])
+@pytest.mark.parametrize("parent", ["skills", ".agents/skills"])
+def test_a_tool_that_was_written_anew_is_deleted_by_its_own_or_its_folders_name(
+    tmp_path: Path, parent: str, name: str
+) -> None:
+    new("word-count", "python", tmp_path / parent)
+    put(tmp_path / parent / "other", "other")
+    (tmp_path / parent / "word-count" / "SKILL.md").write_text(
+        "---\nname: word-count\ndescription: Count words.\n---\n", encoding="utf-8"
+    )
+    found = registry(tmp_path)
+    assert install.delete(found, name) == tmp_path / parent / "word-count"
+    assert not (tmp_path / parent / "word-count").exists()
+    assert found.get("other") is not None
 
 
 def test_deleting_takes_no_other_skill_and_no_links_target_with_it(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from planner.errors import BudgetSpent
 from planner.events import Event, RunFinished
 from planner.model import Usage
 from skills.errors import InputError, WeftError
+from skills.plural import counted, plural
 from weft.batch.engine import Job
 from weft.stop import Stop
 
@@ -168,7 +169,7 @@ def check_past(goals: Iterable[BatchGoal], past: dict[str, Past], manner: Manner
     if changed and not manner.rerun_changed:
         shown = ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
         raise InputError(
-            f"{len(changed)} goals have changed since they were run: {shown}",
+            f"{counted(len(changed), 'goal')} {plural(len(changed), 'has', 'have')} changed since: {shown}",
             hint="--rerun-changed runs them again; or give them new ids",
         )
     for name in changed:

@@ -146,6 +146,8 @@ def _jsonl(file: IO[str]) -> Iterator[BatchGoal | _Bad]:
             continue
         try:
             row = json.loads(line)
+        except json.JSONDecodeError as error:
+            yield _Bad(number, f"no JSON: {error.msg}, at column {error.colno}")
         except ValueError as error:
             yield _Bad(number, f"no JSON: {error}")
         except RecursionError:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _STEP = 1.1
 _MOST_SKILLS = 10
+_MOST_ERRORS = 5
+_KINDS_OF_ERROR = 100
 
 
 @dataclass(slots=True)
@@ -51,6 +53,7 @@ class Summary:
     cost: float | None = 0.0
     times: Times = field(default_factory=Times)
     skills: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
     unwell: int = 0
 
@@ -61,6 +64,8 @@ class Summary:
         self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
         self.times.add(result.seconds)
         self.skills.update(result.skills)
+        if result.error and (result.error in self.errors or len(self.errors) < _KINDS_OF_ERROR):
+            self.errors[result.error] += 1
 
     def pass_over(self, status: str) -> None:
         """Count a goal that an earlier sitting ended."""
@@ -89,4 +94,5 @@ class Summary:
             "cost_usd": self.cost,
             "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},
             "skills": [{"name": name, "goals": count} for name, count in self.skills.most_common(_MOST_SKILLS)],
+            "errors": [{"error": text, "goals": count} for text, count in self.errors.most_common(_MOST_ERRORS)],
         }

@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def show(result: Result, target: Path | None, *, quiet: bool) -> None:
     """Print the answer (Markdown on a terminal), then what is worth knowing."""
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
-    if result.error is not None:
+    if result.error is not None and result.error != result.status:
         output.say(f"{result.status}: {result.error}")
     if result.question is not None:
         output.say(f"It needs to know: {result.question}")
@@ -36,9 +37,9 @@ def line(result: Result) -> str:
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
         result.status,
-        f"{done}/{len(result.tasks)} tasks",
-        f"{result.usage.calls} calls",
-        f"{result.usage.tokens:,} tokens",
+        f"{done}/{counted(len(result.tasks), 'task')}",
+        counted(result.usage.calls, "call"),
+        counted(result.usage.tokens, "token"),
         cost,
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import signal
 import sys
 from dataclasses import replace
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from weft.cli import options, output
+from skills.errors import InputError, SetupError
+from skills.plural import counted
+from weft.cli import options, output, reach
 from weft.cli.options import Voice
 
 if TYPE_CHECKING:
@@ -28,20 +30,19 @@ if TYPE_CHECKING:
 
 # Nobody waits at the terminal: a provider that asks for fewer calls is given ten minutes.
 _PATIENCE = 600.0
+_RATE = click.FloatRange(0, min_open=True)
 
 
 @click.command()
 @click.argument("file")
-@click.option(
-    "-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="The results, a line a goal."
-)
+@options.written("Write the results to this file, a line a goal.", required=True)
 @click.option("--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead.")
 @click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="Goals at a time.")
 @click.option(
     "--max-calls", type=click.IntRange(1), default=32, show_default=True, help="Model calls at a time, of all goals."
 )
-@click.option("--rpm", type=float, help="Calls a minute, for each model.")
-@click.option("--tpm", type=float, help="Tokens a minute, for each model.")
+@click.option("--rpm", type=_RATE, help="Calls a minute, for each model.")
+@click.option("--tpm", type=_RATE, help="Tokens a minute, for each model.")
 @click.option("--resume", is_flag=True, help="Go on with an earlier sitting; goals that ended are left as they are.")
 @click.option("--retry-errors", is_flag=True, help="With --resume: run those that did not end well again.")
 @click.option("--rerun-changed", is_flag=True, help="With --resume: run goals that have changed since again.")
@@ -50,7 +51,7 @@ _PATIENCE = 600.0
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many goals.")
 @click.option("--shuffle", is_flag=True, help="In random order.")
 @click.option("--dedupe", is_flag=True, help="Make identical calls once.")
-@click.option("--models", help="An experiment: each goal with each of these models (a,b,c).")
+@click.option("--models", metavar="NAMES", help="An experiment: each goal with each of these models (a,b,c).")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="An experiment: each goal so many times.")
 @click.option("--dry-run", is_flag=True, help="Show what would be selected, and an estimate; make no call.")
 @options.models
@@ -72,7 +73,8 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
 
-    Exit status: 0 all done, 1 some not, 2 wrong usage or input, 5 stopped by a limit, 130 interrupted.
+    Exit status: 0 all done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
+    130 interrupted.
     """
     from weft.batch import results
     from weft.cli import trusting
@@ -84,9 +86,13 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
         trusting.workspace(where)
     names = ("model", "fallback", "timeout", "detector", "strict_skills", "unsafe_tools", "journal")
     resolved = options.settings(where, {name: rest[name] for name in names}, quiet=voice.quiet)
+    # These two are the batch's, not each goal's, but bad ones are refused in the same words.
+    options.settings(where, {name: rest[name] for name in ("max_cost", "max_tokens")}, quiet=True)
     settings = resolved.settings
     if "retry_patience" not in resolved.origins:
         settings = replace(settings, retry_patience=_PATIENCE)
+    if not rest["dry_run"]:
+        options.tell_journal(where, resolved, quiet=voice.quiet)
     if not rest["resume"] and not rest["dry_run"]:
         results.fresh(target, rest["errors"])
     return _Sitting(workspace, settings, voice, target, rest).run(file, trust=trust)
@@ -118,9 +124,10 @@ class _Sitting:
         with goals.opened(file, check=self._check()) as known:
             if self.flags["dry_run"]:
                 return self._preview(known)
+            names = self.models or weft.models
+            _check_models(names)
             past = self._past(known)
             trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
-            names = self.models or weft.models
             pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
             return asyncio.run(self._carry_out(known, past))
 
@@ -187,7 +194,10 @@ class _Sitting:
             finally:
                 await self.engine.close()
                 results.close(through=sitting.stopped is None)
-        return self._end(sitting, comparison)
+        status = self._end(sitting, comparison)
+        if sitting.stopped == "interrupted":
+            reach.leave(status)
+        return status
 
     def _end(self, sitting: Batch, comparison: Comparison | None) -> int:
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
@@ -198,7 +208,7 @@ class _Sitting:
         else:
             _print(document)
         if sitting.stopped is not None:
-            output.say(f"Stopped ({sitting.stopped}); go on with: weft batch … -o {self.target} --resume")
+            output.say(f"Stopped ({sitting.stopped}). Go on with:\n  {_again()}")
         good = all(
             document[name] == 0 for name in ("partial", "failed", "out_of_time", "clarification", "skipped_not_done")
         )
@@ -218,7 +228,8 @@ class _Sitting:
         if self.voice.as_json:
             output.print_json(document)
             return 0
-        output.print_text(f"{known.count} goals, {none} of them without a skill that fits; at least {least} calls.")
+        goals, calls = counted(known.count, "goal"), counted(least, "call")
+        output.print_text(f"{goals}, {none} of them without a skill that fits; at least {calls}.")
         for name, times in skills.most_common(20):
             output.print_text(f"{times:>7}  {name}")
         return 0
@@ -259,16 +270,34 @@ def _on_interrupt(sitting: Batch) -> None:
         loop.add_signal_handler(signal.SIGTERM, sitting.stop_now)
 
 
+def _check_models(names: Iterable[str]) -> None:
+    """Find out before thousands of goals fail one by one whether a model can be asked at all."""
+    from weft.readiness import lack
+
+    for found in filter(None, map(lack, names)):
+        if found.certain:
+            raise SetupError(found.what, hint=found.remedy)
+
+
+def _again() -> str:
+    """The command that goes on with what this one began."""
+    given: list[str] = click.get_current_context().obj or ["batch", "…"]
+    return shlex.join(["weft", *given, *([] if "--resume" in given else ["--resume"])])
+
+
 def _print(document: dict[str, Any]) -> None:
     cost = "unknown" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
     counts = ", ".join(f"{document[name]} {name}" for name in ("done", "partial", "failed", "clarification"))
     times = document["seconds"]
-    output.print_text(f"{document['goals']} goals: {counts}, {document['skipped']} from before")
+    output.print_text(f"{counted(document['goals'], 'goal')}: {counts}, {document['skipped']} from before")
+    usage = document["usage"]
     output.print_text(
-        f"{document['usage']['calls']:,} calls, "
-        f"{document['usage']['prompt_tokens'] + document['usage']['completion_tokens']:,} tokens, cost {cost}; "
+        f"{counted(usage['calls'], 'call')}, "
+        f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {cost}; "
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
     )
+    for fault in document["errors"]:
+        output.print_text(f"{fault['goals']:>7}  went wrong: {' '.join(fault['error'].split())[:300]}")
     for skill in document["skills"]:
         output.print_text(f"{skill['goals']:>7}  {skill['name']}")
     for one in document.get("models", ()):

@@ -23,6 +23,11 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Look at models and keys, settings, skills, prompts, confinement and stores; no call is made.
 
+    \b
+    Examples:
+      weft doctor
+      weft doctor --model anthropic/claude-sonnet-4-5    is its key there?
+
     Exit status: 0 a goal can be run, 4 something that it needs is missing.
     """
     from weft.checkup import Finding, checkup

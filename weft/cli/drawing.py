@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skills.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,13 +34,14 @@ def drawn(view: Timeline) -> str:
 def _lines(view: Timeline) -> Iterator[str]:
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    spent = f"{result.usage.calls} calls · {result.usage.tokens:,} tokens · {cost} · {view.seconds:.1f} s"
+    usage = f"{counted(result.usage.calls, 'call')} · {counted(result.usage.tokens, 'token')}"
+    spent = f"{usage} · {cost} · {view.seconds:.1f} s"
     yield f"run {result.run_id} · {view.status} · {spent}"
     yield f"goal: {' '.join(result.goal.split())[:200]}"
     if view.parent:
         yield f"a rerun of {view.parent}"
     if view.resumed:
-        yield f"resumed {view.resumed} times"
+        yield f"resumed {counted(view.resumed, 'time')}"
     for one in view.selections:
         yield f"skill: {one.name} {one.score:.2f} ({one.reason})"
     for fault in view.faults:

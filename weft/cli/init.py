@@ -21,7 +21,7 @@ _EXAMPLE = "Say in one sentence what the skill does, and when to use it: for wee
 @click.command()
 @click.option("--skill", "skill", metavar="ID", help="Also create an example skill of this name.")
 @options.common
-def init(skill: str | None, workspace: Path, *, as_json: bool, **_: Any) -> int:
+def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_: Any) -> int:
     """Write a commented weft.toml into the workspace; nothing that is there is overwritten.
 
     \b
@@ -33,11 +33,15 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, **_: Any) -> int:
 
     where = options.places(workspace).workspace
     path = where / "weft.toml"
-    if path.exists():
+    there = path.exists()
+    if there and not skill:
         raise InputError(f"{path} is there already, and nothing was touched", hint="edit it, or move it away first")
     made = [install.add(where, skill, _EXAMPLE)] if skill else []
-    path.write_text(template(), encoding="utf-8")
-    made.insert(0, path)
+    if not there:
+        path.write_text(template(), encoding="utf-8")
+        made.insert(0, path)
+    elif not quiet:
+        output.say(f"{path} is there already and stays as it is")
     if as_json:
         output.print_json({"written": [str(one) for one in made]})
     else:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 import weft
 from skills.errors import WeftError
 from weft.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
@@ -68,27 +71,52 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
     given = sys.argv[1:] if arguments is None else arguments
-    as_json = output.asks_for_json(given)
+    output.ready_streams()
     try:
-        status = cli.main(args=given, prog_name="weft", standalone_mode=False)
-    except click.exceptions.Abort:
-        status = output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
-    except click.ClickException as error:
-        hint = ""
-        if isinstance(error, click.UsageError) and error.ctx is not None:
-            hint = f"`{error.ctx.command_path} --help` shows how it is used"
-        status = output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
-    except WeftError as error:
-        status = output.say_error(error.message, error.hint, code=error.code, status=error.exit_status, as_json=as_json)
+        status = cli.main(args=given, prog_name="weft", standalone_mode=False, obj=given)
     except KeyboardInterrupt:
+        output.say("interrupted")
         status = 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone
+        output.forget_stdout()  # whoever read it has gone
         status = 0
-    except OSError as error:
-        if error.filename is None:
-            raise  # nothing that a person could look at
-        what = f"{error.filename}: {error.strerror}"
-        hint = "check that the path is right and that you may write there"
-        status = output.say_error(what, hint, code="INVALID_INPUT", status=2, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, a person is told what and never shown a stack
+        status = _explained(error, given)
     sys.exit(status or 0)
+
+
+def _explained(error: Exception, given: Sequence[str]) -> int:
+    """Say what went wrong and what to do next; gives the exit status."""
+    as_json = output.asks_for_json(given)
+    match error:
+        case click.exceptions.Abort():
+            return output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
+        case click.exceptions.NoArgsIsHelpError():
+            output.say(error.format_message())  # nothing went wrong, but nothing was done either
+            return 2
+        case click.ClickException():
+            context = error.ctx if isinstance(error, click.UsageError) else None
+            hint = f"`{context.command_path} --help` shows how it is used" if context else ""
+            return output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
+        case WeftError():
+            said, status = (error.message, error.hint), error.exit_status
+            return output.say_error(*said, code=error.code, status=status, as_json=as_json)
+        case OSError(filename=str() | bytes() as name):
+            what, hint = (
+                f"{os.fsdecode(name)}: {error.strerror}",
+                "check that the path is right and that you may use it",
+            )
+            return output.say_error(what, hint, code="INVALID_INPUT", status=2, as_json=as_json)
+        case OSError(strerror=str() as what):
+            hint = "something could not be read or written; is a disk full, or a connection gone?"
+            status = output.say_error(what, hint, code="FAILED", status=1, as_json=as_json)
+            output.forget_stdout()
+            return status
+        case _:
+            if "-v" in given or "--verbose" in given:
+                import traceback
+
+                traceback.print_exception(error)
+            what = f"an unexpected error: {type(error).__name__}: {error}"
+            hint = "this is a fault in weft: please report it, with what -v shows"
+            return output.say_error(what, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
     if as_json:
         output.print_json({"name": name, "path": str(path)})
     else:
-        output.print_text(f"{path}\nNow say in it, step by step, how it is done.")
+        output.print_text(str(path))
+    if not as_json and not quiet:
+        output.say("Now say in it, step by step, how it is done.")
     return 0
 
 
@@ -79,7 +82,7 @@ def import_skill(
     if as_json:
         output.print_json(document)
     else:
-        output.print_text(f"Imported {staged.name} ({len(staged.files)} files) into {path}")
+        output.print_text(f"Imported {staged.name} ({counted(len(staged.files), 'file')}) into {path}")
     return 0
 
 
@@ -88,16 +91,18 @@ def import_skill(
 @_YES
 @options.common
 def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Delete a skill of the workspace (.agents/skills/), folder and all. Others are read-only.
+    """Delete a skill of .agents/skills/, or a tool that `skills new` wrote, folder and all. Others are read-only.
 
     \b
     Examples:
       weft skills delete release-notes --yes
+      weft skills delete word-count    a tool's folder; its tools' names do as well
     """
     from skills import install
 
     registry = _registry(workspace)
-    if not _confirmed(yes, f"Delete the skill {name!r} and all its files?"):
+    found = install.own(registry, name)
+    if not _confirmed(yes, f"Delete {found.base_dir} and all its files?"):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
     if as_json:

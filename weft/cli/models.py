@@ -28,7 +28,13 @@ def models() -> None:
 @models.command("list")
 @options.common
 def list_models(*, as_json: bool, **_: Any) -> int:
-    """List the models that can be fetched, and those that are here."""
+    """List the models that can be fetched, and those that are here.
+
+    \b
+    Examples:
+      weft models list
+      weft models list --json
+    """
     from weft.local import catalogue
     from weft.local.progress import megabytes
 
@@ -89,7 +95,12 @@ def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bo
 @click.argument("name")
 @options.common
 def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
-    """Remove a model and what an unfinished pull of it left."""
+    """Remove a model and what an unfinished pull of it left.
+
+    \b
+    Examples:
+      weft models remove qwen2.5-coder-1.5b
+    """
     from weft.local.progress import megabytes
 
     freed = _store().remove(name)
@@ -104,7 +115,13 @@ def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
 @click.argument("name", required=False)
 @options.common
 def model_path(name: str | None, *, as_json: bool, **_: Any) -> int:
-    """Print where a model lies, or without NAME the folder of all."""
+    """Print where a model lies, or without NAME the folder of all.
+
+    \b
+    Examples:
+      weft models path
+      weft models path qwen2.5-coder-0.5b
+    """
     from weft.local import model
 
     path = model.installed(f"local/{name}").path if name else _store().root

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
 import click
 
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_FILE = click.Path(path_type=Path)
 _WORKSPACE = click.option(
     "--workspace",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     default=Path(),
     help="The folder to work in (default: the current one).",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="Only the result and errors: no progress, no remarks.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Every warning and event.")
 _STRICT = click.option(
     "--strict-skills", is_flag=True, default=None, help="Drop skills whose name is not as it must be."
@@ -36,7 +39,7 @@ _TRUST = click.option("--trust", is_flag=True, help="Trust this workspace's tool
 _UNSAFE = click.option(
     "--unsafe-tools", is_flag=True, default=None, help="Run tools without confinement where none is possible."
 )
-_DETECTOR = click.option("--detector", help="How skills are selected (default: ranked).")
+_DETECTOR = click.option("--detector", metavar="NAME", help="How skills are selected (default: ranked).")
 
 
 def common(command: Command) -> Command:
@@ -62,8 +65,31 @@ def tools(command: Command) -> Command:
 
 def journal(command: Command) -> Command:
     """Where runs are kept."""
-    text = "Where runs are kept (default: in the workspace, .agents/journal.sqlite)."
-    return click.option("--journal", metavar="URL", help=text)(command)
+    text = "Where runs are kept: sqlite:///PATH, or just a path (default: .agents/journal.sqlite in the workspace)."
+    return click.option("--journal", metavar="URL|PATH", help=text)(command)
+
+
+def goal(command: Command) -> Command:
+    """What a person gives with a goal."""
+    for option in (
+        click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked."),
+        click.option("--file", "files", multiple=True, type=_FILE, help="A file that belongs to the goal."),
+        click.option(
+            "--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def written(text: str = "Write the answer to this file.", *, required: bool = False) -> Callable[[Command], Command]:
+    """-o, with what it takes."""
+    return click.option("-o", "--output", "target", type=_FILE, required=required, help=text)
+
+
+def concurrency(command: Command) -> Command:
+    """How many tasks run at a time."""
+    return click.option("--max-concurrency", type=int, help="Tasks that run at a time (default: 16).")(command)
 
 
 def fetching(command: Command) -> Command:
@@ -110,6 +136,16 @@ def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Re
         if not quiet:
             output.say_warning(warning)
     return resolved
+
+
+def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
+    """Say where a journal is about to be made that was named: a slip in its name would make one silently."""
+    from weft import records
+
+    if resolved.settings.journal and not quiet:
+        url = records.url(where, resolved.settings)
+        if url.startswith("sqlite:///") and not Path(unquote(url.removeprefix("sqlite:///"))).exists():
+            output.say(f"a new journal is made: {url}")
 
 
 def is_trusted(where: Places) -> bool:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def ready_streams() -> None:
+    """See to it that anything can be printed: to a stream that is closed, and in an encoding that lacks characters."""
+    nothing = Path(os.devnull)
+    sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nothing.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nothing.open("w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def asks_for_json(arguments: Sequence[str]) -> bool:
@@ -19,11 +33,12 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
 
 def print_json(document: Any, *, indent: int | None = 2) -> None:
     """One JSON document on stdout; a list has a row a line, for it may be long and indenting is slow."""
+    plain = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
     if isinstance(document, list) and indent is not None:
-        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in document)
+        rows = ",\n".join(json.dumps(row, ensure_ascii=plain) for row in document)
         text = f"[\n{rows}\n]" if document else "[]"
     else:
-        text = json.dumps(document, ensure_ascii=False, indent=indent)
+        text = json.dumps(document, ensure_ascii=plain, indent=indent)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -35,9 +50,10 @@ def print_text(text: str) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line on stderr."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    """A line on stderr; where nobody reads it any more, the work goes on without."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
@@ -46,8 +62,15 @@ def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool)
     if hint:
         say(f"  {hint}")
     if as_json:
-        print_json({"error": {"code": code, "message": message, "hint": hint}})
+        with suppress(OSError):  # where it is stdout that failed, the line above must do
+            print_json({"error": {"code": code, "message": message, "hint": hint}})
     return status
+
+
+def forget_stdout() -> None:
+    """Drop what stdout still holds, so that the end of the program does not fail at writing it once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_warning(message: str) -> None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner.errors import BudgetSpent
+from planner.events import Warned
 from weft.cli import options, output
 from weft.cli.options import Voice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.plan import Plan
+    from weft.goal import Goal
+    from weft.run import Weft
 
 
 @click.command()
@@ -18,14 +26,8 @@ from weft.cli.options import Voice
 @options.models
 @options.fetching
 @options.skills
-@click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
-@click.option(
-    "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file that belongs to the goal."
-)
-@click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked.")
-@click.option(
-    "-o", "--output", "target", type=click.Path(path_type=Path), help="Write it here, as YAML or (.json) JSON."
-)
+@options.goal
+@options.written("Write the plan to this file, as YAML or (.json) JSON.")
 @options.common
 def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, **rest: Any) -> int:
     """Make a plan for GOAL and print it as YAML, without running it. `-` reads the goal from stdin.
@@ -35,10 +37,11 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
       weft plan "Compare three caches" -o plan.yaml
       weft run --plan plan.yaml
       weft plan --json "Compare three caches"
+
+    Exit status: 0 made, 1 no valid plan or a question to answer, 2 wrong usage, 4 no model or key.
     """
     from weft import planfile
     from weft.cli import pulling, reach
-    from weft.cli.progress import progress
     from weft.goal import Goal
     from weft.models import provider
     from weft.run import Weft
@@ -55,18 +58,10 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     )
     where = options.places(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
-
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
-
-    async def make() -> Any:
-        async with weft:
-            with progress(replace(voice, verbose=True)) as record:
-                return await weft.plan(wanted, record=record)
-
-    made = asyncio.run(make())
-    if target is not None:
-        target.write_text(planfile.dump(made, planfile.form_of(target), wanted.text), encoding="utf-8")
-        output.say(f"The plan is in {target}; run it with: weft run --plan {target}")
+    made = asyncio.run(_made(weft, wanted, voice))
+    if target is not None and not _kept(planfile.dump(made, planfile.form_of(target), wanted.text), target, voice):
+        target = None
     if voice.as_json:
         output.print_json(made.to_dict())
     elif target is None:
@@ -75,3 +70,38 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
         output.say(f"It needs to know: {made.clarification}\nAnswer with --answer TEXT")
         return 1
     return 0
+
+
+def _kept(text: str, target: Path, voice: Voice) -> bool:
+    """Whether the plan could be written; it was paid for, and must not be lost where it could not."""
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        output.say_warning(f"the plan could not be written to {target}: {error.strerror}; here it is")
+        return False
+    if not voice.quiet:
+        output.say(f"The plan is in {target}; run it with: weft run --plan {shlex.quote(str(target))}")
+    return True
+
+
+async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
+    """The plan, with progress, within the time that it may take."""
+    from weft.choose import LOCAL_NOTICE
+    from weft.cli import reach
+    from weft.cli.progress import progress
+    from weft.models.cast import is_local
+
+    seconds = weft.settings.timeout
+    try:
+        async with weft:
+            with progress(voice, graph=False) as record:
+                if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
+                    record(Warned(LOCAL_NOTICE))
+                async with asyncio.timeout(seconds):
+                    return await weft.plan(goal, record=record)
+    except TimeoutError as error:
+        raise BudgetSpent(f"there is no plan after --timeout {seconds:g} s", hint="give it more time") from error
+    except asyncio.CancelledError:
+        output.say("interrupted; a plan that is not made yet leaves nothing behind")
+        reach.leave(130)
+        raise

@@ -20,27 +20,31 @@ from planner.events import (
     ToolLogged,
     Warned,
 )
+from skills.plural import counted
 from weft.cli import output
+from weft.cli.pulse import EVERY, Pulse, beating
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from planner.events import Record
     from weft.cli.options import Voice
 
 
 @contextmanager
-def progress(voice: Voice) -> Iterator[Record]:
-    """Where to hand events while a run goes on."""
+def progress(voice: Voice, *, graph: bool = True) -> Iterator[Record]:
+    """Where to hand events while a run goes on; without a graph to draw there are lines on a terminal too."""
     if voice.quiet:
         yield _only_warnings
-    elif output.is_terminal() and not voice.verbose and not voice.as_json:
+    elif graph and output.is_terminal() and not voice.verbose and not voice.as_json:
         from weft.cli.live import LiveView
 
         with LiveView() as view:
             yield view.note
     else:
-        yield Lines(verbose=voice.verbose).note
+        lines = Lines(verbose=voice.verbose)
+        with beating(lines.beat):
+            yield lines.note
 
 
 def _only_warnings(event: Event) -> None:
@@ -50,14 +54,26 @@ def _only_warnings(event: Event) -> None:
 class Lines:
     """A line for each thing that happens."""
 
-    def __init__(self, *, verbose: bool = False) -> None:
+    def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._verbose = verbose
-        self._began = time.monotonic()
+        self._clock = clock
+        self._began = self._said = clock()
+        self._pulse = Pulse(clock)
 
     def note(self, event: Event) -> None:
         """Say what is worth a line."""
+        self._pulse.note(event)
         if (text := self._text(event)) is not None:
-            output.say(f"{time.monotonic() - self._began:7.1f} s  {text}")
+            self._say(text)
+
+    def beat(self) -> None:
+        """Say what is under way, unless something was said a moment ago."""
+        if self._clock() - self._said >= EVERY / 2 and (text := self._pulse.text()) is not None:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._said = self._clock()
+        output.say(f"{self._said - self._began:7.1f} s  {text}")
 
     def _text(self, event: Event) -> str | None:
         match event:
@@ -68,6 +84,8 @@ class Lines:
             case ToolLogged():
                 said = " ".join((event.log + " " + event.stderr).split())[:300]
                 return f"tool {event.name} wrote: {said}" if said else None
+            case CallFailed() if self._verbose:  # else it is said once: with its task, or as the run's error
+                return f"{event.task or event.role}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:
@@ -79,16 +97,14 @@ def describe(event: Event) -> str | None:
     match event:
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
-            return f"skills selected: {chosen}" if chosen else f"none of {event.available} skills fits"
+            return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
-            return f"plan: {len(event.plan.tasks)} tasks"
+            return f"plan: {counted(len(event.plan.tasks), 'task')}"
         case CallRetried():
             whose = event.task or event.role
             return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"
-        case CallFailed():
-            return f"{event.task or event.role}: {event.error}"
         case TaskStarted():
             return f"{event.task}: started"
         case TaskFinished():

@@ -34,6 +34,8 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     for name in (model.entry_name(name) for name in names if is_local(name)):
         if store.find(name) is not None:
             continue
+        if name not in {entry.name for entry in catalogue.read().entries}:
+            model.installed(f"local/{name}")  # raises, and says which there are
         entry = catalogue.read().find(name)
         question = f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence}) is not here yet. Fetch it?"
         person = sys.stdin.isatty() and output.is_terminal()
@@ -49,7 +51,17 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
 
 @contextmanager
 def reporting(*, quiet: bool) -> Iterator[Report]:
-    """Where a pull reports how far it has come."""
+    """Where a pull reports how far it has come; one that is interrupted says what becomes of it."""
+    try:
+        with _reporting(quiet=quiet) as report:
+            yield report
+    except KeyboardInterrupt:
+        output.say("\nWhat came is kept; the same command goes on from there.")
+        raise
+
+
+@contextmanager
+def _reporting(*, quiet: bool) -> Iterator[Report]:
     if quiet:
         yield lambda _: None
     elif output.is_terminal():

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from executor.ledger import Result
@@ -30,6 +35,39 @@ class Work(Protocol):
         """Carry it out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is needed to show how a run ended."""
+
+    voice: Voice
+    workspace: Path
+    target: Path | None = None
+
+
+def leave(status: int) -> None:
+    """End the program now: everything is kept, and nobody who asked for the end waits for what cannot be stopped.
+
+    These are threads that load a library or wait for a model, and the clean-up of a model that is at work.
+    """
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
+def carry_out(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callable[[int], None] = leave) -> int:
+    """Carry out a run and show how it ended; gives the exit status. One that was interrupted ends the program here."""
+
+    async def whole() -> int:
+        result = await run
+        status = shown(result, ending)
+        if result.status == "interrupted":
+            leaving(status)
+        return status
+
+    return asyncio.run(whole())
+
+
 async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
     """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
     from weft.cli.progress import progress
@@ -42,10 +80,11 @@ async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
             return await work(record=record, stop=stop)
 
 
-def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = None) -> int:
+def shown(result: Result, ending: Ending) -> int:
     """Print how a run ended, and where it can be taken up again the command for it; gives the exit status."""
     from weft.cli import answer
 
+    voice, workspace, target = ending.voice, ending.workspace, ending.target
     if target is not None and result.answer is not None:
         try:
             target.write_text(result.answer + "\n", encoding="utf-8")
@@ -58,17 +97,24 @@ def shown(result: Result, voice: Voice, workspace: Path, target: Path | None = N
         answer.show(result, target, quiet=voice.quiet)
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
-        output.say(f"Kept: {done} of {len(result.tasks)} tasks and {result.usage.calls} calls. Go on with:")
+        tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
+        kept = f"{tasks} and {counted(result.usage.calls, 'call')}"
+        output.say(f"Kept: {kept}. Go on with:")
         output.say(f"  {_command(result, workspace)}")
     return EXIT[result.status]
 
 
 def writable(target: Path | None) -> None:
     """Find out before anything is spent whether the answer can be kept."""
-    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
-        raise InputError(
-            f"-o {target}: there is no folder for it" if not target.is_dir() else f"-o {target} is a folder"
-        )
+    if target is None:
+        return
+    folder = target.absolute().parent
+    if target.is_dir():
+        raise InputError(f"-o {target} is a folder", hint="name a file in it")
+    if not folder.is_dir():
+        raise InputError(f"-o {target}: there is no folder {folder}", hint="make it, or name another file")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise InputError(f"-o {target} cannot be written", hint="name a file elsewhere, or change its permissions")
 
 
 def _command(result: Result, workspace: Path) -> str:

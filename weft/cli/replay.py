@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 from weft.cli.options import Voice
 
@@ -26,8 +27,13 @@ _DRIFT = 3
 @click.option("--strict", is_flag=True, help="Run it again with the recorded replies; say what would differ today.")
 @click.option("--select", "selection", is_flag=True, help="Select skills again; say what would differ today.")
 @click.option("--check", is_flag=True, help="With --select: exit 3 where the selection differs.")
-@click.option("--detector", help="With --select: how skills are selected (default: as set).")
-@click.option("--speed", type=float, default=0.0, help="Without either: how many times as fast (default: no pauses).")
+@click.option("--detector", metavar="NAME", help="With --select: how skills are selected (default: as set).")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Without either: how many times as fast (default: no pauses).",
+)
 @options.journal
 @options.common
 def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
@@ -85,7 +91,7 @@ def _strict(runs: tuple[str, ...], where: Places, settings: Settings, voice: Voi
     for one in done:
         for drift in one.drift:
             output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
-        if not voice.as_json and not voice.quiet:
-            said = f"{len(one.drift)} differences" if one.drift else "nothing differs"
+        if not voice.as_json:
+            said = counted(len(one.drift), "difference") if one.drift else "nothing differs"
             output.print_text(f"{one.result.run_id}: {one.result.status}, {said}")
     return _DRIFT if any(one.drift for one in done) else 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--use", "use", multiple=True, metavar="NAME=PATH", help="Use the skill at PATH in the place of NAME.")
 @click.option("--input", "inputs", multiple=True, metavar="TASK=FILE", help="Take TASK's output from a file.")
 @click.option("--dry-run", is_flag=True, help="Say what would be reused and what executed; make no call.")
-@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@options.written()
 @options.models
 @options.journal
 @options.common
@@ -60,8 +60,8 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
         asyncio.run(weft.close())
         return _preview(parent.run_id, division, voice)
     provider.preload()
-    result = asyncio.run(reach.carried(weft, voice, partial(weft.rerun, parent.run_id, division)))
-    return reach.shown(result, voice, workspace, target)
+    run_anew = reach.carried(weft, voice, partial(weft.rerun, parent.run_id, division))
+    return reach.carry_out(run_anew, reach.Ending(voice, workspace, target))
 
 
 def _preview(parent: str, division: Division, voice: Voice) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def show(runs: Sequence[str], where: Places, resolved: Resolved, voice: Voice, *
             output.print_text(_described(one))
         moved = sum(bool(one.scores) and not one.drifted for one in found)
         scores = f", {moved} with other scores only" if moved else ""
-        output.print_text(f"{len(found)} runs, {len(drifted)} selected differently{scores}")
+        output.print_text(f"{counted(len(found), 'run')}, {len(drifted)} selected differently{scores}")
     return _DRIFT if check and drifted else 0
 
 

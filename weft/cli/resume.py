@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weft.cli import options, reach
 from weft.cli.options import Voice
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @click.command(short_help="Go on with a run that was stopped, killed or failed.")
 @click.argument("run", default="last")
 @options.models
-@click.option("--max-concurrency", type=int, help="Tasks that run at a time.")
-@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@options.concurrency
+@options.written()
 @options.journal
 @options.common
 def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
@@ -44,5 +45,5 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     recorded = records.begun(records.kept(where, now), run)
     provider.preload()
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest))
-    result = asyncio.run(reach.carried(weft, voice, partial(weft.resume, recorded.run_id)))
-    return reach.shown(result, voice, workspace, target)
+    run_again = reach.carried(weft, voice, partial(weft.resume, recorded.run_id))
+    return reach.carry_out(run_again, reach.Ending(voice, workspace, target))

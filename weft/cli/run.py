@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skills.plural import counted
 from weft.cli import options, output, reach
 from weft.cli.options import Voice
 
 if TYPE_CHECKING:
     from executor.ledger import Result
+    from planner.plan import Plan
     from weft.goal import Goal
     from weft.planfile import PlanFile
     from weft.run import Weft
@@ -29,16 +31,12 @@ _NO_GOAL = "Carry out this plan."
 @options.fetching
 @options.skills
 @options.tools
-@click.option("--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says.")
-@click.option(
-    "--file", "files", multiple=True, type=click.Path(path_type=Path), help="A file that belongs to the goal."
-)
+@options.goal
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one.")
-@click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked.")
-@click.option("--max-concurrency", type=int, help="Tasks that run at a time (default: 16).")
-@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the answer to this file.")
+@options.concurrency
+@options.written()
 @options.journal
-@click.option("--dry-run", is_flag=True, help="Show the selection, the prompt and an estimate; make no call.")
+@click.option("--dry-run", is_flag=True, help="Show the selection, the prompt or plan, an estimate; make no call.")
 @options.common
 def run(
     goal: str | None,
@@ -75,7 +73,8 @@ def run(
     where = options.places(workspace)
     if trust:
         trusting.workspace(where)
-    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
+    resolved = options.settings(where, rest, quiet=voice.quiet)
+    weft = Weft(workspace, resolved.settings)
     plan = _plan(weft, plan_file) if plan_file is not None else None
     wanted = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
@@ -90,10 +89,10 @@ def run(
             output.say(note)
     if dry:
         return _preview(weft, wanted, voice)
+    options.tell_journal(where, resolved, quiet=voice.quiet)
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
-    result = asyncio.run(_reach(weft, wanted, voice))
-    return reach.shown(result, voice, workspace, target)
+    return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target))
 
 
 async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
@@ -116,6 +115,8 @@ def _plan(weft: Weft, path: Path) -> PlanFile:
 
 def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
     preview = asyncio.run(weft.preview(goal))
+    if goal.plan is not None:
+        return _preview_plan(goal, goal.plan, preview.calls, voice)
     selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
     if voice.as_json:
         prompt = [{"role": message.role, "content": message.content} for message in preview.messages]
@@ -128,4 +129,19 @@ def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
     for message in preview.messages:
         output.print_text(f"\n--- {message.role} ---\n{message.content}")
     output.print_text(f"\nEstimate: about {preview.prompt_tokens:,} tokens to plan; calls: {preview.calls}.")
+    return 0
+
+
+def _preview_plan(goal: Goal, plan: Plan, calls: str, voice: Voice) -> int:
+    """What would run where the plan is given: neither is a skill selected nor a planning prompt sent."""
+    from weft import planfile
+
+    if voice.as_json:
+        estimate = {"prompt_tokens": 0, "calls": calls}
+        output.print_json(
+            {"goal": goal.text, "selected": [], "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
+        )
+        return 0
+    output.print_text(planfile.dump(plan, "yaml", goal.text))
+    output.print_text(f"Estimate: {counted(len(plan.tasks), 'task')}; calls: {calls}.")
     return 0

@@ -113,7 +113,7 @@ def _select_one(choose: Choose, known: Shelf, goal: str | None, voice: options.V
         return 0
     for one in found:
         output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
-    if not found:
+    if not found and not voice.quiet:
         output.say("No skill fits this goal. `weft skills list` shows what there is; --top 5 shows the nearest.")
     return 0
 

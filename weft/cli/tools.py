@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -20,10 +22,12 @@ RUNTIMES = ("python", "node", "go", "binary")
 
 @click.command("new")
 @click.argument("name")
-@click.option("--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True)
+@click.option(
+    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What the tool is written in."
+)
 @options.common
 def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Write a tool that works and passes the check, for you to change.
+    """Write a tool that works and passes the check, for you to change, into skills/.
 
     \b
     Examples:
@@ -37,7 +41,8 @@ def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool,
         output.print_json({"written": [str(path) for path in written]})
     else:
         output.print_text("\n".join(str(path) for path in written))
-        output.say(f"Try it: weft skills check {written[0].parent}")
+    if not as_json and not quiet:
+        output.say(f"Try it: weft skills check {shlex.quote(str(written[0].parent))}")
     return 0
 
 
@@ -56,6 +61,8 @@ def call(
     Examples:
       weft skills call excel_info '{"path": "data/report.xlsx"}'
       weft skills call word_count_run '{"text": "one two"}' --trust
+
+    Exit status: 0 success or a part of it, 1 the tool's error, 2 wrong usage.
     """
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
@@ -95,6 +102,8 @@ def check(
     Examples:
       weft skills check
       weft skills check skills/word-count --fix
+
+    Exit status: 0 no error (there may be warnings), 1 an error stands, 2 wrong usage.
     """
     import asyncio
 
@@ -103,7 +112,8 @@ def check(
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
     folders = _folders(paths, options.places(workspace).workspace)
     for done in (line for folder in folders if mend for line in checks.fix(folder)):
-        output.say(f"mended: {done}")
+        if not quiet:
+            output.say(f"mended: {done}")
     if trust:
         shed.trust_all()
     reports = asyncio.run(_review(folders, shed, run=not no_run))
@@ -174,7 +184,7 @@ def _print(reports: list[Report], *, quiet: bool) -> None:
             output.print_text(line)
     errors = sum(one.severity == "error" for report in reports for one in report.problems)
     if not quiet:
-        output.say(f"{len(reports)} files checked, {errors} errors")
+        output.say(f"{counted(len(reports), 'file')} checked, {counted(errors, 'error')}")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -6,11 +6,12 @@ import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
 
 @click.group(short_help="Look at recorded runs, compare, export, import and prune them.")
 def trace() -> None:
-    """Look at recorded runs, compare them, take them elsewhere, and forget them. No model is asked."""
+    """Look at recorded runs, compare them, take them elsewhere, and forget them. No model is asked.
+
+    \b
+    Examples:
+      weft trace list
+      weft trace show last
+      weft trace show last --task survey
+      weft trace export last -o run.jsonl
+    """
 
 
 def _opened(workspace: Path, journal: str | None) -> tuple[Places, Settings, Store]:
@@ -48,20 +57,30 @@ def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[S
 
 
 @trace.command("list", short_help="The runs there are, newest first.")
-@click.option("--limit", type=int, help="At most this many (default: 50 on a terminal, all with --json).")
+@click.option("--limit", type=click.IntRange(1), help="At most this many (default: 50 on a terminal, all with --json).")
 @options.journal
 @options.common
-def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, **_: Any) -> int:
-    """List the runs of this workspace, newest first."""
+def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
+    """List the runs of this workspace, newest first.
+
+    \b
+    Examples:
+      weft trace list --limit 10
+      weft trace list --json
+    """
     runs = _runs(workspace, journal, limit if limit or as_json else 50)
     if as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
+    if not runs and not quiet:
+        output.say("No run was made here yet.")
     for run in runs:
         cost = "      ?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
         seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
         goal = " ".join(run.goal.split())[:60]
-        output.print_text(f"{run.run_id}  {run.status:<13} {run.tasks:>4} tasks {seconds:>9} {cost:>8}  {goal}")
+        output.print_text(
+            f"{run.run_id}  {run.status:<13} {counted(run.tasks, 'task'):>9} {seconds:>9} {cost:>8}  {goal}"
+        )
     return 0
 
 
@@ -74,6 +93,13 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
     """Show RUN (an id, the beginning of one, or `last`) or the runs in an exported FILE.
 
     Who waited for whom, retries, tokens, cost, the skill behind each task and why it was selected.
+
+    \b
+    Examples:
+      weft trace show
+      weft trace show 20261115T0213 --task survey
+      weft trace show last --task "(plan)"
+      weft trace show exported.jsonl
     """
     from weft import traces
     from weft.cli import drawing
@@ -119,7 +145,13 @@ def _show_task(found: Sequence[Trace], task: str, *, as_json: bool) -> int:
 @options.journal
 @options.common
 def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
-    """Compare runs A and B (ids or exported files): selection, plan, inputs, outputs, tokens, time."""
+    """Compare runs A and B (ids or exported files): selection, plan, inputs, outputs, tokens, time.
+
+    \b
+    Examples:
+      weft trace diff 20261115T0213 last
+      weft trace diff before.jsonl after.jsonl --json
+    """
     from weft import traces
     from weft.timeline import TYPES, timeline
     from weft.tracediff import compare
@@ -146,7 +178,7 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
 @trace.command("export", short_help="Write runs as JSON lines, as a page, or to OpenTelemetry.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="All runs.")
-@click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write to this file, not to stdout.")
+@options.written("Write to this file, not to stdout.")
 @click.option("--html", is_flag=True, help="One self-contained page instead of JSON lines.")
 @click.option("--otlp", is_flag=True, help="Send spans to OTEL_EXPORTER_OTLP_ENDPOINT (http://localhost:4318).")
 @click.option("--content", is_flag=True, help="With --otlp: send prompts and replies too.")
@@ -168,24 +200,36 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
     if rest["otlp"]:
         from weft import otlp
 
+        spans: dict[str, int] = {}
         for run_id in ids:
-            sent = otlp.send(store.rows(run_id), content=rest["content"])
-            output.say(f"{run_id}: {sent} spans sent")
+            spans[run_id] = otlp.send(store.rows(run_id), content=rest["content"])
+            if not rest["quiet"]:
+                output.say(f"{run_id}: {counted(spans[run_id], 'span')} sent")
+        if rest["as_json"]:
+            output.print_json({"runs": ids, "spans": sum(spans.values())})
         return 0
     with ExitStack() as stack:
         file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
-        if rest["html"]:
-            from weft import page
-
-            alive = {run.run_id for run in chosen if run.status == "running"}
-            file.write(page.render([list(store.rows(run_id)) for run_id in ids], alive))
-            return 0
-        from executor.journal import trace as traces
-
-        for run_id in ids:
-            for line in traces.lines(store.rows(run_id)):
-                file.write(line + "\n")
+        _write(file, store, chosen, html=rest["html"])
+    if target is not None and rest["as_json"]:
+        output.print_json({"output": str(target.absolute()), "runs": ids})
+    elif target is not None and not rest["quiet"]:
+        output.say(f"{counted(len(ids), 'run')} written to {target}")
     return 0
+
+
+def _write(file: TextIO, store: Store, runs: Sequence[Summary], *, html: bool) -> None:
+    if html:
+        from weft import page
+
+        alive = {run.run_id for run in runs if run.status == "running"}
+        file.write(page.render([list(store.rows(run.run_id)) for run in runs], alive))
+        return
+    from executor.journal import trace as traces
+
+    for run in runs:
+        for line in traces.lines(store.rows(run.run_id)):
+            file.write(line + "\n")
 
 
 @trace.command("import", short_help="Take exported runs into this journal.")
@@ -193,7 +237,12 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 @options.journal
 @options.common
 def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
-    """Take runs from exported FILES into this workspace's journal; a run that is there already is refused."""
+    """Take runs from exported FILES into this workspace's journal; a run that is there already is refused.
+
+    \b
+    Examples:
+      weft trace import run.jsonl
+    """
     from weft import records, transfer
 
     where = options.places(workspace)
@@ -206,19 +255,31 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     if as_json:
         output.print_json(taken)
     else:
-        output.print_text(f"{len(taken)} runs imported: {', '.join(taken)}")
+        output.print_text(f"{counted(len(taken), 'run')} imported: {', '.join(taken)}")
     return 0
 
 
 @trace.command("prune", short_help="Forget runs.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--older-than", type=float, metavar="DAYS", help="Runs that began more than this many days ago.")
-@click.option("--keep", type=int, metavar="N", help="All but the newest N.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0, 36_500),
+    metavar="DAYS",
+    help="Runs that began more than this many days ago.",
+)
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="All but the newest N.")
 @click.option("--dry-run", is_flag=True, help="Only say which.")
 @options.journal
 @options.common
 def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_json: bool, **rest: Any) -> int:
-    """Forget RUNs, old ones, or all but the newest, with their artifacts; one that is running is left alone."""
+    """Forget RUNs, old ones, or all but the newest, with their artifacts; one that is running is left alone.
+
+    \b
+    Examples:
+      weft trace prune 20261115T0213
+      weft trace prune --older-than 30 --dry-run
+      weft trace prune --keep 100
+    """
     from weft import transfer
 
     where, _, store = _opened(workspace, journal)
@@ -237,5 +298,5 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     if as_json:
         output.print_json(chosen)
     else:
-        output.print_text(f"{len(chosen)} runs {'would be ' if rest['dry_run'] else ''}forgotten")
+        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if rest['dry_run'] else ''}forgotten")
     return 0

@@ -34,14 +34,21 @@ def entry_name(name: str) -> str:
 
 def installed(name: str) -> Installed:
     """The model on disk, or how to get it there."""
-    wanted = entry_name(name)
-    found = Store(models_dir()).find(wanted)
-    if found is None:
+    wanted, store = entry_name(name), Store(models_dir())
+    found = store.find(wanted)
+    if found is not None:
+        return found
+    known = [entry.name for entry in catalogue.read().entries]
+    if wanted not in known:
+        own = [one.record.name for one in store.installed() if one.record.name not in known]
         raise SetupError(
-            f"the local model {wanted} is not here yet",
-            hint=f"fetch it with `weft models pull {wanted}`, or run again with --yes",
+            f"there is no local model {wanted!r}; models are: {', '.join([*own, *known])}",
+            hint="`weft models list` shows them; your own comes in with `weft models pull NAME --from FILE|URL`",
         )
-    return found
+    raise SetupError(
+        f"the local model {wanted} is not here yet",
+        hint=f"fetch it with `weft models pull {wanted}`, or run again with --yes",
+    )
 
 
 def profile(name: str) -> Profile:

@@ -26,8 +26,13 @@ _FORMAT = re.compile(r"response[ _]?format|json_schema|json_object|json mode|str
 _TOOLS = re.compile(r"\btools?\b|\bfunction.?calling\b|tool_choice", re.I)
 _UNSUPPORTED = re.compile(r"support|unsupported|unavailable|not allowed|unrecognized|unknown|invalid", re.I)
 _NO_KEY = re.compile(r"missing credentials|api.?key.*(missing|not set|must be set|required|client option)", re.I)
-_NO_PROVIDER = re.compile(r"provider not provided|unmapped|model.*(not found|does not exist)", re.I)
+_NO_PROVIDER = re.compile(r"provider not provided|unmapped", re.I)
+_NO_MODEL = re.compile(r"model.*(not found|does not exist)", re.I)
 _UNCONNECTED = re.compile(r"connection error|cannot connect|connection refused|disconnected|name resolution", re.I)
+NO_PROVIDER = (
+    "check the name: the provider stands in front, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
+    "ollama_chat/qwen3:4b; --model local needs no account"
+)
 _PREFIX = re.compile(r"^(litellm\.)?(\w+Error|Timeout):\s*|^\w+Exception\s*-\s*")
 
 
@@ -46,7 +51,9 @@ def explain(error: Exception, model: str) -> ModelError:
         )
     if _NO_KEY.search(text) or status in (401, 403):
         return _key_refused(model, status, text)
-    if _NO_PROVIDER.search(text) or status == 404:
+    if _NO_PROVIDER.search(text):
+        return UnknownModel(f"no provider is known for the model {model!r}", hint=NO_PROVIDER, model=model)
+    if _NO_MODEL.search(text) or status == 404:
         return _not_found(model, status, text)
     if kind in ("APIConnectionError", "BadGatewayError") or _UNCONNECTED.search(text) or status is None:
         return Unreachable(
@@ -78,8 +85,8 @@ def _not_found(model: str, status: int | None, text: str) -> ModelError:
     if _TOOLS.search(text) and _UNSUPPORTED.search(text):
         return ToolsRefused(f"{model} takes no tools: {text}", model=model)
     return UnknownModel(
-        f"there is no model {model!r} to be had ({status or 'no provider'}): {text}",
-        hint="check the name; a litellm name has its provider in front, such as openai/gpt-4o or ollama/llama3",
+        f"there is no model {model!r} to be had ({status}): {text}",
+        hint="check the name with its provider, or choose another model with --model",
         model=model,
     )
 
@@ -87,11 +94,10 @@ def _not_found(model: str, status: int | None, text: str) -> ModelError:
 def _key_refused(model: str, status: int | None, text: str) -> ModelError:
     provider = model.split("/")[0] if "/" in model else "openai"
     variable = f"{provider.upper().replace('-', '_')}_API_KEY"
-    return KeyRefused(
-        f"the provider of {model} refused the key ({status or 'none given'}): {text}",
-        hint=f"set {variable}, or choose another model with --model; `weft doctor` shows what was found",
-        model=model,
-    )
+    hint = f"set {variable}, or choose another model with --model; `weft doctor` shows what was found"
+    if status not in (401, 403):  # it did not get as far as the provider
+        return KeyRefused(f"there is no key for {model}", hint=hint, model=model)
+    return KeyRefused(f"the provider of {model} refused the key ({status}): {text}", hint=hint, model=model)
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -57,7 +57,9 @@ def _load_quietly() -> None:
 
 async def close() -> None:
     """Close litellm's connections, if it was ever loaded; a later call opens new ones."""
-    if "litellm" in sys.modules:
+    litellm = sys.modules.get("litellm")
+    # `load` sets this once it is imported: while another thread imports it, it would have to be waited for
+    if getattr(litellm, "suppress_debug_info", False):
         litellm = load()
         with suppress(Exception):  # the run is over; what cannot be closed ends with the process
             await litellm.close_litellm_async_clients()

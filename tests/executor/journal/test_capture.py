@@ -115,6 +115,20 @@ def test_what_only_speaks_of_secrets_stays(text: str) -> None:
     assert Secrets.of({"SHORT_TOKEN": "abc"}).redact(text) == text
 
 
+def test_a_short_secret_is_redacted_as_a_word_of_its_own() -> None:
+    secrets = Secrets.of({"DB_PASSWORD": "hunter2", "PIN_SECRET": "a-1b", "API_TOKEN": "tok3n-0123456789"})
+    assert secrets.redact("log in with hunter2, or 'a-1b'") == f"log in with {REDACTED}, or '{REDACTED}'"
+    assert secrets.redact("hunter2") == REDACTED
+    assert secrets.redact("hunter2x and xa-1b") == "hunter2x and xa-1b"
+    assert Capture(secrets=secrets).text("a-1b") == REDACTED
+
+
+@pytest.mark.parametrize("value", ["test", "true", "root", "Secret", "2026", "1234567", "x1", "a1b"])
+def test_a_short_value_that_may_be_a_word_or_a_number_stays(value: str) -> None:
+    text = f"write a {value} plan"
+    assert Secrets.of({"API_KEY": value}).redact(text) == text
+
+
 def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
     recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
     assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}

@@ -32,6 +32,15 @@ def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exce
     return made
 
 
+def test_what_litellm_says_of_itself_is_not_repeated() -> None:
+    nameless = explain(foreign("BadRequestError", 400, "LLM Provider NOT provided. Pass model as E.g. …"), "nonsense")
+    assert nameless.message == "no provider is known for the model 'nonsense'"
+    assert "openai/gpt-4o" in nameless.hint
+    keyless = explain(foreign("InternalServerError", 500, "Missing credentials. Please pass an `api_key`"), "openai/x")
+    assert keyless.message == "there is no key for openai/x"
+    assert keyless.hint.startswith("set OPENAI_API_KEY")
+
+
 @pytest.mark.parametrize(
     ("error", "wanted"),
     [

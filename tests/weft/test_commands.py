@@ -1,0 +1,95 @@
+"""Small promises of the commands, kept in this process: what is asked, said and kept silent."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.weft.test_main import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+goal: Greet the team
+tasks:
+  - {id: greet, action_type: llm, instruction: Say hello.}
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_is_not_there_is_said_before_anyone_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "delete", "nope") == 2
+    said = capsys.readouterr().err
+    assert "there is no skill 'nope'" in said
+    assert "nothing was deleted" not in said
+
+
+def test_what_new_wrote_delete_removes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "new", "word-count", "-q") == 0
+    assert capsys.readouterr().err == ""
+    assert ended("skills", "delete", "word-count") == 2
+    assert "confirm with --yes" in capsys.readouterr().err
+    assert ended("skills", "delete", "word-count", "--yes") == 0
+    assert not (tmp_path / "skills" / "word-count").exists()
+
+
+def test_a_local_model_that_is_not_known_names_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (("models", "path", "nope"), ("run", "--model", "local/nope", "Say hello")):
+        assert ended(*command) == 4
+        said = capsys.readouterr().err
+        assert "there is no local model 'nope'; models are: " in said
+        assert "qwen2.5-coder-0.5b" in said
+
+
+def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    flags = ("run", "--plan", "plan.yaml", "--dry-run", "--model", "openai/x")
+    assert ended(*flags) == 0
+    said = capsys.readouterr().out
+    assert "goal: Greet the team" in said
+    assert "instruction: Say hello." in said
+    assert "Estimate: 1 task; calls: 1 or more" in said
+    assert "available_skills" not in said
+    assert ended(*flags, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["plan"]["tasks"][0]["id"] == "greet"
+    assert document["prompt"] == []
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_where_the_answer_cannot_go_is_said_before_anything_is_spent(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target, said in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "there is no folder")):
+        assert ended(command, "--model", "openai/x", "-o", str(target), "Say hello") == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "goals.txt").write_text("Say hello\nSay goodbye\n", encoding="utf-8")
+    assert ended("batch", "goals.txt", "-o", "out.jsonl", "--model", "nonsense", "--json") == 4
+    assert json.loads(capsys.readouterr().out)["error"]["message"] == "no provider is known for the model 'nonsense'"
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("skills", "select", "-q", "Bake a sourdough loaf"),
+        ("skills", "add", "notes", "--description", "Take notes.", "-q"),
+        ("init", "--skill", "minutes", "-q"),
+        ("skills", "check", "-q"),
+    ],
+)
+def test_quiet_leaves_only_the_result(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    ended(*command)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,46 @@
+"""How a run's end is shown, and when the program ends with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.ledger import Result
+from planner.model import Usage
+from weft.cli.options import Voice
+from weft.cli.reach import Ending, carry_out
+
+if TYPE_CHECKING:
+    import pytest
+
+    from planner.events import RunStatus
+
+
+async def ran(status: RunStatus) -> Result:
+    """A run that ended so, before it had a plan."""
+    answer = "hello" if status == "done" else None
+    error = status if status != "done" else None
+    return Result("r1", status, "Say hello", answer, error, None, (), (), Usage(1, 10, 5), 0.0, None, 2.0)
+
+
+def test_an_interrupted_run_says_what_is_kept_and_leaves_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    left: list[int] = []
+    assert carry_out(ran("interrupted"), Ending(Voice(), Path()), left.append) == 130
+    assert left == [130]
+    said = capsys.readouterr().err
+    assert "Kept: the goal and 1 call. Go on with:\n  weft resume r1\n" in said
+    assert "interrupted: interrupted" not in said
+
+
+def test_a_run_that_is_done_ends_as_programs_do(capsys: pytest.CaptureFixture[str]) -> None:
+    left: list[int] = []
+    assert carry_out(ran("done"), Ending(Voice(quiet=True), Path()), left.append) == 0
+    assert left == []
+    assert capsys.readouterr() == ("hello\n", "")
+
+
+def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert carry_out(ran("done"), Ending(Voice(quiet=True), Path(), tmp_path)) == 0
+    said = capsys.readouterr()
+    assert said.out == "hello\n"
+    assert "could not be written" in said.err
