@@ -15,7 +15,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from skills import manifest as manifests
+from skills import manifest_file as manifests
 from skills.confinement import Confinement, landlock, seccomp
 from skills.confinement.bubblewrap import Bubblewrap, working
 from skills.confinement.landlocked import Landlocked
