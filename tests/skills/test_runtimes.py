@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.runtimes import available
+from skills.toolchain import available
 from tests.skills.workbench import REPLY, Workbench, walls
 
 if TYPE_CHECKING:
@@ -86,8 +86,12 @@ async def test_javascript_runs(bench: Workbench) -> None:
 
 @needs_node
 async def test_typescript_runs_or_says_what_to_install(bench: Workbench) -> None:
-    text = await said(bench, made(bench, "node", "main.ts", TYPESCRIPT))
+    folder = made(bench, "node", "main.ts", TYPESCRIPT)
+    text = await said(bench, folder)
     assert text == "hello ada" or "install Node.js 22.18 or newer, or tsx" in text
+    told = list(bench.progress)
+    assert await said(bench, folder) == text
+    assert text != "hello ada" or bench.progress == told
 
 
 @needs_node
