@@ -188,7 +188,8 @@ async def test_requirements_are_installed_once_in_an_environment_of_their_own(be
     assert len(bench.progress) == built
 
 
-async def test_a_build_that_failed_is_tried_again(bench: Workbench) -> None:
+async def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
     wheels = bench.root / "wheels"
     wheels.mkdir()
     folder = made(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")
