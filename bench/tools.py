@@ -13,11 +13,13 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from skills import manifest as manifests
+from skills import manifest_file as manifests
 from skills.confinement import Confinement, landlock, seccomp
 from skills.confinement.bubblewrap import Bubblewrap, working
+from skills.confinement.cgroup import Groups
 from skills.confinement.landlocked import Landlocked
 from skills.executable import ExecutableTool, Surroundings
 from skills.workshop import Workshop
@@ -54,7 +56,9 @@ def confinements() -> list[Confinement]:
     if working():
         found.append(Bubblewrap(working(), Path.home()))
     if landlock.version() and seccomp.machine():
-        found.append(Landlocked(Path.home(), landlock.version()))
+        walled = Landlocked(Path.home(), landlock.version())
+        ungrouped = replace(walled, groups=Groups(None), name=f"{walled.name} without control groups")
+        found += [walled, ungrouped]
     return found
 
 

@@ -76,6 +76,20 @@ class Document:
         return self.lines.get(path, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a document; keys that are not there may stand at the top, where they hold for every place."""
+
+    document: Document = field(default_factory=lambda: Document(None))
+    keys: Keys = ()
+
+    def line(self, *keys: str | int) -> int:
+        """The line of the value at these keys under the place."""
+        own = (*self.keys, *keys[:1])
+        shared = own not in self.document.lines and keys[:1] in self.document.lines
+        return self.document.line(keys if shared else (*self.keys, *keys))
+
+
 def _lines(root: yaml.Node | None) -> dict[Keys, int]:
     """Where each key stands; the count is bounded, so that nested aliases cannot blow up."""
     lines: dict[Keys, int] = {}

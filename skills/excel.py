@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import os
 import re
-import tempfile
-import zipfile
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are looked up
+from typing import Any
 
+from skills import cells, workbook
 from skills.inprocess import ToolFault
 
 if find_spec("openpyxl") is None:
     raise ImportError("it needs openpyxl, which the extra brings: pip install 'weft[excel]'")
-
-if TYPE_CHECKING:
-    from openpyxl import Workbook
-
-SIZE_LIMIT = 20 * 1024**2
-UNPACKED_LIMIT = 400 * 1024**2
-ROWS_LIMIT = 1_000
-COLUMNS_LIMIT = 100
-SUFFIXES = (".xlsx", ".xlsm")
-AREA = re.compile(r"([A-Za-z]{1,3}[1-9][0-9]{0,6})(?::([A-Za-z]{1,3}[1-9][0-9]{0,6}))?")
-CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
 
 
 def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> dict[str, Any]:  # noqa: A002
@@ -35,20 +22,18 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
         path: Path of the workbook, relative to the workspace; .xlsx or .xlsm, 20 MB at most.
             Example: data/report.xlsx
         sheet: Name of the worksheet; by default the first one. Example: Sales
-        range: Cells to read as FIRST:LAST; by default all that are used, at most 1,000 rows and
-            100 columns. Example: A1:D20
+        range: Cells to read as FIRST:LAST, or SHEET!FIRST:LAST; by default all that are used, at most
+            1,000 rows and 100 columns. Example: A1:D20
     """
-    first, last = _area(range)
-    book = _opened(_inside(workspace, path), path)
-    try:
-        table = _sheet(book, sheet)
-        bounds = _bounds(table, first, last)
-        rows = [[_plain(value) for value in row] for row in table.iter_rows(**bounds, values_only=True)]
-        while rows and not range and all(value is None for value in rows[-1]):
-            rows.pop()
-        return {"sheet": table.title, "rows": rows}
-    finally:
-        book.close()
+    named, area = cells.area(range)
+    if sheet and named and sheet != named:
+        raise ToolFault("INVALID_PARAM", f"two sheets at once: {sheet} and {named} — name it in one place")
+    with workbook.opened(workbook.inside(workspace, path), path) as book:
+        table = workbook.sheet(book, sheet or named)
+        if area is None:
+            return {"sheet": table.title, "rows": _whole(table)}
+        part = table.iter_rows(**area.bounds, values_only=True)
+        return {"sheet": table.title, "rows": [[_plain(value) for value in row] for row in part]}
 
 
 def excel_write(
@@ -71,20 +56,24 @@ def excel_write(
         overwrite: Whether an existing file may be changed; by default false. With true its other sheets
             and cells stay as they are. Example: true
     """
-    _writable(path, rows, sheet, start)
-    target = _inside(workspace, path)
+    if not path.lower().endswith(".xlsx"):
+        raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx")
+    top, left = cells.check_table(rows, start)
+    if not 0 < len(sheet) <= 31 or re.search(r"[\\/*?:\[\]]|^'|'$", sheet):
+        raise ToolFault("INVALID_PARAM", f"not a sheet's name: {sheet} — use up to 31 characters without \\/*?:[]")
+    target = workbook.inside(workspace, path)
     if target.exists() and not overwrite:
         raise ToolFault("CONFLICT", f"file exists: {path} — give another path, or overwrite: true to change it")
-    book = _opened(target, path, read_only=False) if target.exists() else _new()
-    table = book[sheet] if sheet in book.sheetnames else book.create_sheet(sheet)
-    origin = table[start]
+    book = workbook.existing(target, path) if target.exists() else workbook.new()
+    table = workbook.named(book, sheet) or book.create_sheet(sheet)
     for down, row in enumerate(rows):
         for right, value in enumerate(row):
-            cell = table.cell(origin.row + down, origin.column + right, value)
+            cell = table.cell(top + down, left + right, value)
             if isinstance(value, str) and value.startswith("="):
                 cell.data_type = "s"  # text from a model is never taken for a formula
-    _saved(book, target)
-    return f"wrote {len(rows)} rows to {path}, sheet {sheet}, from {start}"
+    workbook.save(book, target, path)
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    return f"wrote {count} to {path}, sheet {table.title}, from {start}"
 
 
 def excel_info(workspace: Path, path: str) -> dict[str, Any]:
@@ -94,130 +83,52 @@ def excel_info(workspace: Path, path: str) -> dict[str, Any]:
         path: Path of the workbook, relative to the workspace; .xlsx or .xlsm, 20 MB at most.
             Example: data/report.xlsx
     """
-    file = _inside(workspace, path)
-    book = _opened(file, path)
-    try:
+    file = workbook.inside(workspace, path)
+    with workbook.opened(file, path) as book:
         sheets = []
         for table in book.worksheets:
-            width = min(table.max_column or 1, COLUMNS_LIMIT)
+            rows, columns = _size(table)
+            width = min(max(columns, 1), cells.COLUMNS_LIMIT)
             header = next(table.iter_rows(max_row=1, max_col=width, values_only=True), ())
-            size = {"rows": table.max_row or 0, "columns": table.max_column or 0}
+            size = {"rows": rows, "columns": columns}
             sheets.append({"name": table.title, **size, "header": [_plain(value) for value in header]})
         return {"path": path, "bytes": file.stat().st_size, "sheets": sheets}
-    finally:
-        book.close()
 
 
-def _inside(workspace: Path, path: str) -> Path:
-    root = workspace.resolve()
-    file = (root / path).resolve()
-    if not file.is_relative_to(root):
-        raise ToolFault("ACCESS_DENIED", f"path is outside the workspace: {path} — give a path inside it")
-    if file.suffix.lower() not in SUFFIXES:
-        raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx or .xlsm")
-    return file
+def _whole(table: Any) -> list[list[Any]]:
+    """All cells that are used; found by reading, since the size that a file tells of itself may be missing or wrong."""
+    table.reset_dimensions()
+    found: list[list[Any]] = []
+    for number, row in enumerate(table.iter_rows(values_only=True), 1):
+        values = _stripped(row)
+        if not values:
+            continue
+        if number > cells.ROWS_LIMIT or len(values) > cells.COLUMNS_LIMIT:
+            what = f"sheet is too large: {table.title} has more than 1,000 rows or 100 columns"
+            raise ToolFault("INVALID_PARAM", f"{what} — {cells.PARTS}")
+        found += [[] for _ in range(number - 1 - len(found))]
+        found.append([_plain(value) for value in values])
+    width = max(map(len, found), default=0)
+    return [values + [None] * (width - len(values)) for values in found]
 
 
-def _opened(file: Path, path: str, *, read_only: bool = True) -> Workbook:
-    from openpyxl import load_workbook
-
-    if file.is_dir():
-        raise ToolFault("IS_DIRECTORY", f"path is a folder: {path} — give the path of a workbook")
-    if not file.is_file():
-        raise ToolFault("NOT_FOUND", f"file does not exist: {path} — list the files to find its path")
-    size = file.stat().st_size
-    if size > SIZE_LIMIT:
-        megabytes = f"{size / 1024**2:.1f} MB"
-        raise ToolFault("INVALID_PARAM", f"file is too large: {megabytes} — split it, the limit is 20 MB")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked <= UNPACKED_LIMIT:
-            macros = file.suffix.lower() == ".xlsm" and not read_only
-            return load_workbook(file, read_only=read_only, data_only=read_only, keep_vba=macros)
-    except PermissionError as error:
-        raise ToolFault("PERMISSION_DENIED", f"file may not be read: {path} — change its rights") from error
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ToolFault("EXECUTION_ERROR", f"not a readable workbook: {path} — save it again as .xlsx") from error
-    raise ToolFault("INVALID_PARAM", f"file unpacks to more than 400 MB: {path} — split it")
+def _size(table: Any) -> tuple[int, int]:
+    """Rows and columns as the file tells them; where it tells nothing, or of one cell only, they are counted."""
+    rows, columns = table.max_row or 0, table.max_column or 0
+    if rows * columns > 1:
+        return rows, columns
+    table.reset_dimensions()
+    sizes = [(number, len(_stripped(row))) for number, row in enumerate(table.iter_rows(values_only=True), 1)]
+    used = [(number, width) for number, width in sizes if width]
+    return (used[-1][0], max(width for _, width in used)) if used else (0, 0)
 
 
-def _new() -> Workbook:
-    from openpyxl import Workbook
-
-    book = Workbook()
-    if book.active is not None:
-        book.remove(book.active)
-    return book
-
-
-def _sheet(book: Workbook, name: str) -> Any:
-    if not name:
-        return book.worksheets[0]
-    for table in book.worksheets:
-        if table.title == name:
-            return table
-    sheets = ", ".join(table.title for table in book.worksheets)
-    raise ToolFault("NOT_FOUND", f"sheet does not exist: {name} — the sheets are: {sheets}")
-
-
-def _area(area: str) -> tuple[str, str]:
-    match = AREA.fullmatch(area.strip()) if area.strip() else None
-    if area.strip() and match is None:
-        raise ToolFault("INVALID_PARAM", f"not a range: {area} — write it as FIRST:LAST, such as A1:D20")
-    return (match[1], match[2] or match[1]) if match else ("", "")
-
-
-def _bounds(table: Any, first: str, last: str) -> dict[str, int]:
-    from openpyxl.utils.cell import coordinate_to_tuple
-
-    if not first:
-        rows, columns = table.max_row or 1, table.max_column or 1
-        bounds = {"min_row": 1, "max_row": rows, "min_col": 1, "max_col": columns}
-    else:
-        (top, left), (bottom, right) = coordinate_to_tuple(first.upper()), coordinate_to_tuple(last.upper())
-        bounds = {
-            "min_row": min(top, bottom),
-            "max_row": max(top, bottom),
-            "min_col": min(left, right),
-            "max_col": max(left, right),
-        }
-    height = bounds["max_row"] - bounds["min_row"] + 1
-    width = bounds["max_col"] - bounds["min_col"] + 1
-    if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
-        what = f"range is too large: {height} rows × {width} columns"
-        raise ToolFault("INVALID_PARAM", f"{what} — read it in parts of 1,000 rows × 100 columns, such as A1:D20")
-    return bounds
-
-
-def _writable(path: str, rows: list[Any], sheet: str, start: str) -> None:
-    """All arguments are checked before any file is touched."""
-    if not path.lower().endswith(".xlsx"):
-        raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx")
-    if not rows or not all(isinstance(row, list) for row in rows):
-        raise ToolFault("INVALID_PARAM", "rows is no list of lists: — write it as [[…], […]]")
-    if len(rows) > ROWS_LIMIT or max(map(len, rows)) > COLUMNS_LIMIT:
-        raise ToolFault("INVALID_PARAM", f"table is too large: {len(rows)} rows — write 1,000 × 100 at a time")
-    for row in rows:
-        for value in row:
-            if not isinstance(value, str | int | float | bool | None):
-                raise ToolFault("INVALID_PARAM", f"not a cell's value: {value} — give text, numbers or null")
-    if not 0 < len(sheet) <= 31 or re.search(r"[\\/*?:\[\]]", sheet):
-        raise ToolFault("INVALID_PARAM", f"not a sheet's name: {sheet} — use up to 31 characters without \\/*?:[]")
-    if not CELL.fullmatch(start):
-        raise ToolFault("INVALID_PARAM", f"not a cell: {start} — write it as A1")
-
-
-def _saved(book: Workbook, target: Path) -> None:
-    """Written beside the target and moved there, so that a failure leaves the old file whole."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(suffix=".xlsx", dir=target.parent)
-    os.close(handle)
-    try:
-        book.save(name)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+def _stripped(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row without the empty cells at its end."""
+    end = len(row)
+    while end and row[end - 1] is None:
+        end -= 1
+    return row[:end]
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -19,7 +18,9 @@ from skills.confinement import Box, Limits
 from skills.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
 from skills.environment import environment
 from skills.errors import WeftError
+from skills.overflow import Output
 from skills.protocol import Answer, Garbled
+from skills.surrogates import mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +51,10 @@ def _everything(_folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where tools run and under whose word; `trusted` is asked about a tool's folder at every call."""
+    """Where tools run and under whose word; `trusted` is asked about a tool's folder at every call.
+
+    Where nothing is granted, a tool gets neither the network nor the variables that its manifest asks for.
+    """
 
     workspace: Path
     scratch: Path
@@ -58,6 +62,7 @@ class Surroundings:
     workshop: Workshop
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _everything
+    granting: bool = True
     log: Callable[[CallLog], None] = _forget
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: Limits = field(default_factory=Limits)
@@ -93,6 +98,7 @@ class ExecutableTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Run it once. Every failure is an envelope, never an exception."""
+        arguments = mended(dict(arguments))
         call = _Call(self.manifest, self.surroundings, arguments)
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:
@@ -154,8 +160,9 @@ class _Call:
             writable, extra = self._grants(scratch)
             limits = place.limits.for_timeout(manifest.timeout)
             readable = (place.workspace, manifest.folder)
-            box = Box(place.workspace, readable, writable, manifest.network, limits)
-            env = environment(place.environ, manifest.env, scratch) | extra
+            box = Box(place.workspace, readable, writable, manifest.network and place.granting, limits)
+            names = manifest.env if place.granting else ()
+            env = environment(place.environ, names, scratch) | extra
             line = protocol.request(filled)
             launch = place.confinement.launch(command, box)
             try:
@@ -176,7 +183,7 @@ class _Call:
     def _envelope(self, ended: process.Ended) -> Envelope:
         answer = self.answer = protocol.parse(ended.stdout)
         seconds = time.monotonic() - self.start
-        self.place.log(CallLog(self.manifest.name, answer.log, ended.stderr, ended.status, seconds))
+        self.place.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
         name = self.manifest.name
         match ended.how, answer:
             case "timeout", _:
@@ -187,31 +194,15 @@ class _Call:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was ended"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case _, Answer(error=error) if error:
-                return self.failed("EXECUTION_ERROR", error)
+                return self.failed("EXECUTION_ERROR", _short(error))
             case "exit", _ if ended.status != 0:
                 return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_MEND}")
             case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_MEND}")
             case _, Answer():
-                return self._answered(answer)
+                output = Output(name, answer.text, answer.value)
+                return output.envelope(self.context, self.place.artifacts, self._time_ms())
         raise AssertionError(ended)
-
-    def _answered(self, answer: Answer) -> Envelope:
-        if len(answer.text) <= TEXT_LIMIT:
-            data = {} if answer.value is None else {"output": answer.value}
-            return Envelope("success", answer.text, self.context, data, time_ms=self._time_ms())
-        data = {"characters": len(answer.text), "artifact": self._kept(answer.text)}
-        return Envelope("partial", answer.text[:TEXT_LIMIT], self.context, data, time_ms=self._time_ms())
-
-    def _kept(self, text: str) -> str | None:
-        """The full text's place among the run's artifacts; made anew, so that no planted link is followed."""
-        if self.place.artifacts is None:
-            return None
-        self.place.artifacts.mkdir(parents=True, exist_ok=True)
-        path = self.place.artifacts / f"{self.manifest.name}-{secrets.token_hex(4)}.txt"
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-        return str(path)
 
     def _time_ms(self) -> int:
         return round((time.monotonic() - self.start) * 1000)
@@ -222,8 +213,20 @@ _MEND = "try other arguments; if it stays, its stderr in the run's trace says wh
 
 def _status(status: int) -> str:
     if status < 0 or status > 128:
-        return f"signal {-status if status < 0 else status - 128}, perhaps a limit on memory or CPU time"
+        number = -status if status < 0 else status - 128
+        return f"signal {number}, perhaps a limit on memory, CPU time or processes"
     return f"exit status {status}"
+
+
+def _short(error: str) -> str:
+    """A tool's own error is for a model to read, so it has the same limit as an output."""
+    return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
+
+
+def _tail(log: str) -> str:
+    """The end of the chatter, as much as is kept of standard error."""
+    dropped = len(log) - process.STDERR_LIMIT
+    return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
 
 
 @contextlib.contextmanager

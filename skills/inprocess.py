@@ -19,10 +19,12 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
 from skills import arguments as checking
-from skills.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from skills.envelope import Code, Context, Envelope, failure
 from skills.installed import GROUP, switched_off
 from skills.manifest import NAME
+from skills.overflow import Output
 from skills.parameter import Parameter, Type, schema
+from skills.surrogates import mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,13 +54,14 @@ class ToolFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A function as a tool, bound to its workspace."""
+    """A function as a tool, bound to its workspace and, within a run, to that run's artifacts."""
 
     name: str
     function: Callable[..., Any]
     workspace: Path
     inputs: tuple[Parameter, ...]
     description: str
+    artifacts: Path | None = None
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -68,23 +71,27 @@ class FunctionTool:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call the function. Every failure is an envelope, never an exception."""
         start = time.monotonic()
-        context = Context(str(self.workspace), dict(arguments))
-        filled, faults = checking.check(self.inputs, arguments)
+        given = mended(dict(arguments))
+        context = Context(str(self.workspace), given)
+        filled, faults = checking.check(self.inputs, given)
         if faults:
             return failure("INVALID_PARAM", "; ".join(faults), context)
         try:
-            result = await self._result(filled)
+            output = self._output(await self._result(filled))
+            return output.envelope(context, self.artifacts, _since(start))
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=_since(start))
         except Exception as error:  # noqa: BLE001  whatever a function raises, the model gets an envelope
             what = f"{self.name} failed: {type(error).__name__} — try other arguments, or tell its author"
             return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
-        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str)
-        if len(text) > TEXT_LIMIT:
-            data = {"characters": len(text)}
-            return Envelope("partial", text[:TEXT_LIMIT], context, data, time_ms=_since(start))
-        data = {} if isinstance(result, str) else {"output": result}
-        return Envelope("success", text, context, data, time_ms=_since(start))
+
+    def _output(self, result: Any) -> Output:
+        """What the function gave, as text or as JSON; what JSON does not know becomes text, and NaN null."""
+        if isinstance(result, str):
+            return Output(self.name, mended(result))
+        text = json.dumps(result, ensure_ascii=False, default=str)
+        value = mended(json.loads(text, parse_constant=lambda _: None))
+        return Output(self.name, "" if value is None else json.dumps(value, ensure_ascii=False), value)
 
     async def _result(self, filled: dict[str, Any]) -> Any:
         if WORKSPACE in inspect.signature(self.function).parameters:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STDOUT_LIMIT = 8 * 1024**2
 STDERR_LIMIT = 16 * 1024
 GRACE = 2.0
+GENTLE_GRACE = 20.0  # a watcher that is ended before it has ended its group would leave that behind
 CHUNK = 64 * 1024
 
 
@@ -90,7 +91,7 @@ async def _stop(process: asyncio.subprocess.Process, end: asyncio.Task[None], *,
     for soft in (True, False) if gentle else (False,):
         if not end.done():
             _signal(process, gentle=soft)
-            await asyncio.wait({end}, timeout=GRACE)
+            await asyncio.wait({end}, timeout=GENTLE_GRACE if soft else GRACE)
     if not end.done():  # something that left the group holds the pipes
         end.cancel()
         await asyncio.wait({end})

@@ -11,24 +11,28 @@ from skills.skill import Problem, Skill
 if TYPE_CHECKING:
     from skills.locations import Location
     from skills.scan import Found
+    from skills.skill import State
 
 
 def executable(found: Found, location: Location) -> Entry:
-    """A skill.yaml's tools; where it offers none, one broken row that says why."""
-    from skills import manifest  # needs a YAML parser, which a workspace without tools does without
+    """A skill.yaml's tools, and a broken row that says why for each that cannot be offered."""
+    from skills import manifest, manifest_file  # need a YAML parser, which a workspace without tools does without
 
     path = Path(found.path)
     try:
-        tools, problems = manifest.read(path.parent)
+        tools, problems = manifest_file.read(path.parent)
     except OSError as error:
         unreadable = Problem(path, 1, f"it cannot be read ({error.strerror or error})", "make it a readable text file")
         tools, problems = [], [unreadable]
-    rows = [
-        Skill(tool.name, tool.description, path, path.parent, location.source, "executable", stamp=found.stamp)
-        for tool in tools
-    ]
-    if not rows and problems:
-        name = manifest.domain(path.parent)
-        why = reason(problems[0])
-        rows = [Skill(name, "", path, path.parent, location.source, "executable", "broken", why, stamp=found.stamp)]
+
+    def row(name: str, description: str, state: State, why: str | None) -> Skill:
+        place = (path, path.parent, location.source)
+        return Skill(name, description, *place, "executable", state, why, stamp=found.stamp)
+
+    rows = [row(tool.name, tool.description, "active", None) for tool in tools]
+    offered = {tool.name for tool in tools}
+    left_out: dict[str, Problem] = {}
+    for problem in problems:
+        left_out.setdefault(problem.tool or manifest.domain(path.parent), problem)
+    rows += [row(name, "", "broken", reason(one)) for name, one in left_out.items() if name not in offered]
     return Entry(found, tuple(rows), tuple(problems))

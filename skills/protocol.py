@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from skills.surrogates import mended
+
 SHOWN = 200
 
 
@@ -39,7 +41,7 @@ def parse(stdout: str) -> Answer | Garbled:
     if not last:
         return Garbled("it ended without an answer line")
     try:
-        document = json.loads(last)
+        document = mended(json.loads(last, parse_constant=_null))
     except (ValueError, RecursionError):
         return Garbled(f"its last line is not JSON: {_shown(last)}", log=stdout)
     if not isinstance(document, dict) or not {"output", "error"} & document.keys():
@@ -50,6 +52,10 @@ def parse(stdout: str) -> Answer | Garbled:
         text = ""
     value = None if isinstance(output, str) else output
     return Answer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
+
+
+def _null(_name: str) -> None:
+    """NaN and Infinity, which Python writes and JSON does not know, are null, as they are in JavaScript."""
 
 
 def _shown(text: str) -> str:

@@ -19,13 +19,17 @@ NAME_RULES = frozenset({"name-form", "name-folder"})
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a skill's file: where, what, and how to mend it; `rule` names its kind."""
+    """One thing that is wrong with a skill's file: where, what, and how to mend it.
+
+    `rule` names its kind, `tool` the one of the file's tools that it is about.
+    """
 
     path: Path
     line: int
     what: str
     remedy: str
     rule: str = ""
+    tool: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}; {self.remedy}"

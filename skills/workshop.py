@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import time
@@ -99,6 +100,11 @@ class Workshop:
         if process.returncode != 0:
             tail = output.strip()[-SHOWN:]
             raise BuildError(f"{' '.join(argv[:3])} failed: {tail}", hint=f"run it by hand in {cwd}")
+
+
+def hashed(*parts: str) -> str:
+    """What a build is kept by: a hash of all that it is made from."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 async def _locked(fd: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from skills import confinement, runtimes
+from skills import confinement, toolchain
 from skills.errors import WeftError
 from weft import ollama
 from weft.choose import choices, explore, local_is_installed
@@ -125,7 +125,7 @@ def _sandbox(unsafe: bool) -> Iterator[Finding]:
     yield Finding("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
     for wall in force.lacks:
         yield Finding("sandbox", None, f"not held: {wall}")
-    for one in runtimes.available():
+    for one in toolchain.available():
         found = f"{one.runtime}: {one.version or one.path}" if one.path else f"{one.runtime}: not there"
         yield Finding("runtime", True if one.path else None, found, "" if one.path else one.hint)
 

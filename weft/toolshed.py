@@ -11,19 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import confinement, inprocess, manifest
+from skills import confinement, inprocess, manifest_file
 from skills.executable import ExecutableTool, Surroundings
-from skills.trust import Trust
+from skills.trust import OWN, Trust
 from skills.workshop import Workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from skills.confinement import Confinement
     from skills.executable import CallLog
+    from skills.inprocess import FunctionTool
     from skills.manifest import Manifest
     from skills.registry import Registry
-    from skills.skill import Skill, Source
+    from skills.skill import Skill
     from skills.tool import Tool
     from weft.places import Places
 
@@ -47,31 +48,30 @@ class Toolshed:
     def programs(self) -> list[tuple[Skill, Manifest]]:
         """The programs that count, each with its manifest as it is now."""
         rows = [skill for skill in self._registry.list_skills() if skill.kind == "executable"]
-        manifests = {folder: manifest.read(folder)[0] for folder in {row.base_dir for row in rows}}
+        manifests = {folder: manifest_file.read(folder)[0] for folder in {row.base_dir for row in rows}}
         return [(row, one) for row in rows for one in manifests[row.base_dir] if one.name == row.name]
 
     def untrusted(self) -> list[Skill]:
         """The programs of the workspace that the user has not said may run."""
         return [row for row, _ in self.programs() if not self.trust.is_trusted(row.base_dir, row.source)]
 
-    def trust_all(self) -> None:
-        """Trust the workspace's tools and its settings as they are now."""
-        for folder in {row.base_dir for row in self.untrusted()}:
+    def trust_all(self, folders: Iterable[Path] = ()) -> None:
+        """Trust the workspace's tools and its settings as they are now, and the tools in these folders."""
+        for folder in {*(row.base_dir for row in self.untrusted()), *folders}:
             self.trust.trust(folder)
         self.trust.trust_workspace(self._places.workspace)
 
     @cached_property
-    def functions(self) -> tuple[list[Tool], list[str]]:
+    def functions(self) -> tuple[list[FunctionTool], list[str]]:
         """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
-        found, notes = inprocess.discover(self._places.workspace, os.environ)
-        return list(found), list(notes)
+        return inprocess.discover(self._places.workspace, os.environ)
 
     def tools(
         self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> dict[str, Tool]:
         """Every tool by name, bound to this workspace and to a run's artifacts; a program wins over a function."""
         programs = self.programs()
-        by_name: dict[str, Tool] = {tool.name: tool for tool in self.functions[0]}
+        by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
         if not programs:
             return by_name
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
@@ -80,11 +80,24 @@ class Toolshed:
         by_name.update({one.name: ExecutableTool(one, place) for _, one in programs})
         return by_name
 
-    def bench(self, folder: Path) -> Surroundings | None:
-        """Where an author's tool is tried; None for one that the user has not said may run."""
-        own = self._places.workspace in folder.resolve().parents
-        source: Source = "project" if own else "global"
-        return self._place(lambda _: True) if self.trust.is_trusted(folder, source) else None
+    def own_folders(self) -> list[Path]:
+        """The folders of all skills and tools that come with the workspace, broken and shadowed ones too."""
+        rows = self._registry.list_skills(all=True)
+        return list(dict.fromkeys(row.base_dir for row in rows if row.source not in OWN))
+
+    def is_root(self, folder: Path) -> bool:
+        """Whether a folder is the workspace itself, whose skill has no folder's name to match."""
+        return folder.resolve() == self._places.workspace.resolve()
+
+    def bench(self, folder: Path, artifacts: Path) -> Surroundings:
+        """Where an author's tool is tried.
+
+        One that the user has not said may run is tried too where there are walls, with none of what it asks for.
+        """
+        sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
+        trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
+        walled = not self.confinement.refusal and not self._unsafe
+        return replace(self._place(lambda _: trusted or walled), artifacts=artifacts, granting=trusted)
 
     def _place(
         self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None

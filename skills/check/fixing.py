@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
-from skills import manifest as manifests
+from skills import manifest_file as manifests
 from skills.check.skill_file import NEARLY_ARGUMENTS, Parts, slug, split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def fix(folder: Path) -> list[str]:
-    """Mend a skill's folder; says what was done, and leaves everything else byte for byte."""
+def fix(folder: Path, *, root: bool = False) -> list[str]:
+    """Mend a skill's folder; says what was done, and leaves everything else byte for byte.
+
+    One at a workspace's root has no folder's name to take.
+    """
     done = []
     file = folder / "SKILL.md"
     if file.is_file():
-        before = file.read_bytes().decode(errors="strict")
-        after, what = mended(before, folder.name)
-        if after != before:
-            file.write_bytes(after.encode())
-            done += [f"{file}: {line}" for line in what]
+        with contextlib.suppress(UnicodeDecodeError):  # what is not UTF-8 is left to its author
+            before = file.read_bytes().decode()
+            after, what = mended(before, "" if root else folder.resolve().name)
+            if after != before:
+                file.write_bytes(after.encode())
+                done += [f"{file}: {line}" for line in what]
     return done + _programs(folder)
 
 
@@ -36,7 +41,7 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
         return plain, done
     head, body = plain[: len(plain) - len(parts.body)], parts.body
     name = slug(folder)
-    if folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
+    if folder and folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
         head = re.sub(r"^name:.*$", f"name: {name}", head, count=1, flags=re.MULTILINE)
         done.append(f"name is now {name}, as its folder's")
     spelt = NEARLY_ARGUMENTS.sub("$ARGUMENTS", body)

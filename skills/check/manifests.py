@@ -17,34 +17,22 @@ if TYPE_CHECKING:
 
 def broken(problems: Sequence[Problem]) -> list[Finding]:
     """What keeps a tool from being offered: name form and prefix, entry, runtime, types."""
-    return [Finding(_rule(p.what), "error", p.line, p.what, p.remedy) for p in problems]
-
-
-def _rule(what: str) -> str:
-    for word, rule in (
-        ("name", "manifest-name"),
-        ("entry", "manifest-entry"),
-        ("runtime", "manifest-runtime"),
-        ("description", "manifest-description"),
-        ("parameter", "manifest-parameter"),
-    ):
-        if word in what:
-            return rule
-    return "manifest-form"
+    return [Finding(p.rule or "manifest-form", "error", p.line, p.what, p.remedy) for p in problems]
 
 
 def worded(manifest: Manifest) -> list[Finding]:
     """How a tool speaks of itself to a model."""
-    findings = described(manifest.description, manifest.line)
-    findings += parameters(manifest.parameters, manifest.line)
+    line = manifest.spot.line
+    findings = described(manifest.description, line("description"))
+    findings += parameters(manifest.parameters, [line("parameters", n) for n in range(len(manifest.parameters))])
     for key, sentences in (
         ("when_to_use", manifest.docs.when_to_use),
         ("when_not_to_use", manifest.docs.when_not_to_use),
     ):
         if not sentences:
             message = f"{manifest.name} does not say docs.{key}"
-            findings.append(Finding(f"docs-{key.replace('_', '-')}", "error", manifest.line, message,
-                                    f"list at least one case under docs.{key}"))  # fmt: skip
+            remedy = f"list at least one case under docs.{key}"
+            findings.append(Finding(f"docs-{key.replace('_', '-')}", "error", line("docs", key), message, remedy))
     return findings
 
 
@@ -67,10 +55,10 @@ def described(text: str, line: int) -> list[Finding]:
     return findings
 
 
-def parameters(items: Sequence[Parameter], line: int) -> list[Finding]:
+def parameters(items: Sequence[Parameter], lines: Sequence[int]) -> list[Finding]:
     """Each parameter's description: what it is, its constraint or default, an example."""
     findings = []
-    for parameter in items:
+    for parameter, line in zip(items, lines, strict=True):
         missing = wording.missing_parts(parameter.description, constrained=bool(parameter.enum))
         if missing:
             message = f"parameter {parameter.name}'s description lacks {', '.join(missing)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills import manifest as manifests
+from skills import manifest_file as manifests
 from skills.check import docs_page, skill_file
 from skills.check.finding import Finding, Report
+from skills.check.keys import unknown
 from skills.check.manifests import broken, described, parameters, worded
 from skills.check.running import ran
 from skills.executable import ExecutableTool, Surroundings
-from skills.manifest import NAME
+from skills.manifest import FILE, NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from skills.inprocess import FunctionTool
 
 
-async def review(folder: Path, surroundings: Surroundings | None) -> list[Report]:
+async def review(folder: Path, surroundings: Surroundings | None, *, root: bool = False) -> list[Report]:
     """A report on each file of a folder that is a skill; without surroundings its tools are not run."""
     reports = []
     if (folder / "SKILL.md").is_file():
-        reports.append(skill_md(folder / "SKILL.md"))
-    if (folder / manifests.FILE).is_file():
+        reports.append(skill_md(folder / "SKILL.md", root=root))
+    if (folder / FILE).is_file():
         reports.append(await _manifest(folder, surroundings))
     if not reports:
         remedy = "write a SKILL.md or a skill.yaml in it"
@@ -51,11 +52,13 @@ def skill_md(path: Path, *, root: bool = False) -> Report:
 async def _manifest(folder: Path, surroundings: Surroundings | None) -> Report:
     found, problems = manifests.read(folder)
     findings = broken(problems)
+    if found:
+        findings += unknown(found[0].spot.document)
     for manifest in found:
         findings += worded(manifest)
         if surroundings is not None:
             findings += await ran(ExecutableTool(manifest, surroundings))
-    return Report(folder / manifests.FILE, tuple(sorted(findings, key=lambda finding: finding.line)))
+    return Report(folder / FILE, tuple(sorted(findings, key=lambda finding: finding.line)))
 
 
 def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
@@ -64,7 +67,7 @@ def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
     for tool in tools:
         source = tool.function.__code__
         line = source.co_firstlineno
-        findings = described(tool.description, line) + parameters(tool.inputs, line)
+        findings = described(tool.description, line) + parameters(tool.inputs, [line] * len(tool.inputs))
         if not NAME.fullmatch(tool.name):
             message = f"tool name {tool.name!r} is not of the form <domain>_<action>"
             findings.append(Finding("manifest-name", "error", line, message, "rename the entry point"))

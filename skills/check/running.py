@@ -25,13 +25,18 @@ async def _by_example(tool: ExecutableTool) -> list[Finding]:
     needs = any(parameter.required for parameter in manifest.parameters)
     if needs and not manifest.docs.examples:
         message = f"{manifest.name} has no example to run"
-        return [Finding("run-example", "error", manifest.line, message, "write one under docs.examples")]
+        line = manifest.spot.line("docs", "examples")
+        return [Finding("run-example", "error", line, message, "write one under docs.examples")]
     arguments = manifest.docs.examples[0].arguments if manifest.docs.examples else {}
     envelope = await tool.call(arguments)
     if envelope.status != "error":
         return []
+    line = manifest.spot.line("docs", "examples", 0)
     message = f"{manifest.name} fails on its first example: {envelope.text}"
-    return [Finding("run-example", "error", manifest.line, message, "mend the program or the example")]
+    if (manifest.network or manifest.env) and not tool.surroundings.granting:
+        remedy = "it ran without the network and variables that it asks for, since it is not trusted; use --trust"
+        return [Finding("run-example", "warning", line, message, remedy)]
+    return [Finding("run-example", "error", line, message, "mend the program or the example")]
 
 
 async def _wrongly(tool: ExecutableTool) -> list[Finding]:
@@ -41,7 +46,7 @@ async def _wrongly(tool: ExecutableTool) -> list[Finding]:
     if arguments is None:
         return []
     envelope, answer = await tool.probe(arguments)
-    line, name = manifest.line, manifest.name
+    line, name = manifest.spot.line("entry"), manifest.name
     if not isinstance(answer, Answer):
         message = f"{name} does not answer wrong arguments by the protocol: {envelope.text}"
         remedy = 'catch everything and print {"output": "", "error": "…"}'

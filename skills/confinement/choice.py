@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.confinement import bubblewrap, cgroup, landlock, seccomp
+from skills.confinement import bubblewrap, cgroup, landlock, landlocked, seccomp
 from skills.confinement.bubblewrap import Bubblewrap
 from skills.confinement.landlocked import Landlocked, Unconfined
 
@@ -64,7 +64,7 @@ def in_force(*, unsafe: bool = False) -> Force:
     if _counts(chosen):
         limits = (*limits, "the number of processes is limited")
     else:
-        needs = "control groups that root can make, or bubblewrap as another user than root"
+        needs = "control groups that root can make, or another user than root"
         lacks = (f"the number of processes is not limited (needs {needs})",)
     if chosen.refusal:
         return Force(chosen.name, (), ("tools are not run",), _advice())
@@ -84,7 +84,10 @@ def in_force(*, unsafe: bool = False) -> Force:
 
 
 def _counts(chosen: Confinement) -> bool:
-    return cgroup.root() is not None or (isinstance(chosen, Bubblewrap) and os.geteuid() != 0)
+    """Whether a tool's processes are counted: by a control group, by its namespace, or by the launcher."""
+    if cgroup.root() is not None:
+        return True
+    return os.geteuid() != 0 if isinstance(chosen, Bubblewrap) else landlocked.counts()
 
 
 def _advice() -> str:

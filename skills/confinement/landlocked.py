@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -33,14 +34,16 @@ class Landlocked:
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher with the box as its orders."""
-        program = seccomp.current(network=box.network, strict=True)
-        if not program:
+        machine = seccomp.machine()
+        if machine is None:
             raise OSError("this machine's system calls are unknown")
         readable = system.visible((*command.reads, *box.readable), self.home)
         writable = [path.resolve() for path in box.writable]
         walls = {
             "ruleset": landlock.ruleset(readable, writable, network=box.network, abi=self.abi),
-            "filter": program.hex(),
+            "filter": seccomp.current(network=box.network, strict=True).hex(),
+            "gate": seccomp.gate(machine).hex(),
+            "seccomp": machine.seccomp,
         }
         return _launched(command, box.limits, walls, self.groups)
 
@@ -58,6 +61,12 @@ class Unconfined:
         return _launched(command, box.limits, {}, self.groups)
 
 
+@functools.cache
+def counts() -> bool:
+    """Whether the launcher can count a tool's processes where no control group does: this kernel lists children."""
+    return Path("/proc/thread-self/children").exists()
+
+
 def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: Groups) -> Launch:
     group = groups.take(limits.processes)
     script = command.argv[-1] if command.python else ""
@@ -65,6 +74,7 @@ def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: G
     orders = walls | {
         "parent": os.getpid(),
         "group": str(group or ""),
+        "processes": limits.processes if group is None and counts() else 0,
         "argv": command.argv,
         "script": script,
         "limits": {

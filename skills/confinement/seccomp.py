@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
+ALLOW, ASK, ERRNO, KILL = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 INTERNET_FAMILIES = (2, 10, 16)  # IPv4, IPv6, and netlink, by which libraries list interfaces
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW… flag
@@ -33,7 +33,9 @@ class Machine:
     leaving: Mapping[str, int]
     metadata: Mapping[str, int]
     socket: int
+    seccomp: int
     clone: int
+    forks: tuple[int, ...] = ()
     clone3: int = 435
     io_uring: tuple[int, ...] = (425, 426, 427)
     second_abi: int = 0  # numbers from here on belong to another calling convention
@@ -57,6 +59,7 @@ ARM64 = Machine(
         "fremovexattr": 16,
     },
     socket=198,
+    seccomp=277,
     clone=220,
 )  # fmt: skip
 X86_64 = Machine(
@@ -77,7 +80,9 @@ X86_64 = Machine(
         "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
     },
     socket=41,
+    seccomp=317,
     clone=56,
+    forks=(57, 58),
     second_abi=0x40000000,
 )  # fmt: skip
 MACHINES = {"aarch64": ARM64, "arm64": ARM64, "x86_64": X86_64, "amd64": X86_64}
@@ -114,6 +119,15 @@ def program(machine: Machine, *, network: bool, strict: bool) -> bytes:
     code += [_step(JUMP_ANY, NEW_NAMESPACES, 0, 1), _step(RETURN, ERRNO | errno.EPERM)]
     code.append(_step(RETURN, ALLOW))
     return b"".join(code)
+
+
+def gate(machine: Machine) -> bytes:
+    """A filter that asks a listener about each process or thread that would be started."""
+    code = [_step(LOAD, ARCHITECTURE), _step(JUMP_EQUAL, machine.audit, 1, 0), _step(RETURN, KILL)]
+    code.append(_step(LOAD, NUMBER))
+    for number in (machine.clone, *machine.forks):
+        code += [_step(JUMP_EQUAL, number, 0, 1), _step(RETURN, ASK)]
+    return b"".join([*code, _step(RETURN, ALLOW)])
 
 
 def _sockets(number: int, *, network: bool) -> list[bytes]:

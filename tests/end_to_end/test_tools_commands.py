@@ -87,6 +87,28 @@ def test_wrong_calls_are_explained(shop: Path, weft: Weft, arguments: tuple[str,
     assert says in json.loads(ran.out)["error"]["message"]
 
 
+def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:
+    program = COUNT.replace('{"words": len(text.split()) * request["arguments"]["times"]}', "text * 5_000")
+    (shop / "skills" / "word" / "main.py").write_text(program, encoding="utf-8")
+    ran = weft("skills", "call", "word_count", '{"text": "one "}', "--trust", cwd=shop)
+    assert ran.status == 0, ran.err
+    envelope = json.loads(ran.out)
+    assert (envelope["status"], len(envelope["text"])) == ("partial", 8_000)
+    kept = Path(envelope["data"]["artifact"])
+    assert kept.read_text(encoding="utf-8") == "one " * 5_000
+    assert kept.relative_to(shop).parts[:2] == (".agents", "runs")
+    assert "/runs/" in (shop / ".agents" / ".gitignore").read_text(encoding="utf-8")
+
+
+def test_the_check_runs_a_tool_that_is_not_trusted_yet(shop: Path, weft: Weft) -> None:
+    ran = weft("skills", "check", "skills/word", "--json", cwd=shop)
+    assert ran.status == 1
+    (report,) = json.loads(ran.out)
+    assert "run-invalid" in {problem["rule"] for problem in report["problems"]}
+    refused = weft("skills", "call", "word_count", '{"text": "one"}', cwd=shop)
+    assert json.loads(refused.out)["error"]["code"] == "ACCESS_DENIED"
+
+
 def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: Path, serve: Serve, weft: Weft) -> None:
     def say(call: Call) -> Answer:
         if call.tool_results:
@@ -136,6 +158,17 @@ def test_the_check_names_rule_line_and_remedy(shop: Path, weft: Weft) -> None:
         assert {"rule", "severity", "line", "message"} <= set(problem)
     assert "error" in weft("skills", "check", "skills/bad", cwd=shop).out
     assert weft("skills", "check", "nowhere", cwd=shop).status == 2
+    assert weft("skills", "check", "skills/word/main.py", cwd=shop).status == 2
+
+
+def test_the_check_counts_in_words_and_passes_over_installed_packages(shop: Path, weft: Weft) -> None:
+    ran = weft("skills", "new", "word-count", cwd=shop)
+    package = shop / "skills" / "word-count" / "node_modules" / "bad"
+    package.mkdir(parents=True)
+    (package / "SKILL.md").write_text("no frontmatter", encoding="utf-8")
+    ran = weft("skills", "check", "skills/word-count", cwd=shop)
+    assert ran.status == 0, ran.out
+    assert "1 file checked, 0 errors, 0 warnings" in ran.err
 
 
 def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import openpyxl
@@ -47,6 +48,41 @@ def test_a_range_of_a_named_sheet_is_read(workspace: Path, area: str) -> None:
     assert envelope.data["output"]["rows"] == [["Ada", 95], ["Bob", 88.5]]
 
 
+def test_a_range_may_name_its_sheet(workspace: Path) -> None:
+    envelope = call(workspace, "excel_read", path="report.xlsx", range="Sales!$A$2:$B$3")
+    assert envelope.data["output"]["rows"] == [["Ada", 95], ["Bob", 88.5]]
+
+
+def test_a_file_that_does_not_tell_its_size_is_read_whole(workspace: Path) -> None:
+    book = openpyxl.Workbook(write_only=True)
+    table = book.create_sheet("Stream")
+    for number in range(3):
+        table.append([number, "x"])
+    book.save(workspace / "stream.xlsx")
+    rows = call(workspace, "excel_read", path="stream.xlsx").data["output"]["rows"]
+    assert rows == [[0, "x"], [1, "x"], [2, "x"]]
+    (sheet,) = call(workspace, "excel_info", path="stream.xlsx").data["output"]["sheets"]
+    assert (sheet["rows"], sheet["columns"]) == (3, 2)
+
+
+def test_a_sheet_beyond_the_limits_is_read_in_parts(workspace: Path) -> None:
+    book = openpyxl.Workbook(write_only=True)
+    table = book.create_sheet("Long")
+    for number in range(1_001):
+        table.append([number])
+    book.save(workspace / "long.xlsx")
+    refused = call(workspace, "excel_read", path="long.xlsx")
+    assert refused.error is not None
+    assert "in parts" in refused.error.message
+    part = call(workspace, "excel_read", path="long.xlsx", range="A1000:A1001")
+    assert part.data["output"]["rows"] == [[999], [1000]]
+
+
+def test_capital_letters_do_not_make_another_sheet(workspace: Path) -> None:
+    envelope = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]], sheet="SALES", overwrite=True)
+    assert envelope.text == "wrote 1 row to report.xlsx, sheet Sales, from A1"
+
+
 def test_info_lists_the_sheets(workspace: Path) -> None:
     output = call(workspace, "excel_info", path="report.xlsx").data["output"]
     assert output["sheets"][0] == {"name": "Sales", "rows": 4, "columns": 2, "header": ["name", "score"]}
@@ -83,6 +119,18 @@ def test_an_existing_file_is_changed_only_when_told(workspace: Path) -> None:
         ("excel_read", {"path": "report.xlsx", "sheet": "X"}, "NOT_FOUND", "the sheets are: Sales, Empty"),
         ("excel_read", {"path": "report.xlsx", "range": "1:2"}, "INVALID_PARAM", "A1:D20"),
         ("excel_read", {"path": "report.xlsx", "range": "A1:A2000"}, "INVALID_PARAM", "2000 rows"),
+        ("excel_read", {"path": "report.xlsx", "range": "ZZZ1:ZZZ2"}, "INVALID_PARAM", "not a range"),
+        ("excel_read", {"path": "report.xlsx", "range": "X!A1"}, "NOT_FOUND", "the sheets are: Sales, Empty"),
+        ("excel_read", {"path": "report.xlsx", "range": "X!A1", "sheet": "Sales"}, "INVALID_PARAM", "two sheets"),
+        ("excel_read", {"path": "torn.xlsx"}, "EXECUTION_ERROR", "not a readable workbook"),
+        ("excel_read", {"path": "a.xls"}, "INVALID_PARAM", "old format"),
+        ("excel_read", {"path": "a\0.xlsx"}, "INVALID_PARAM", "not a path"),
+        ("excel_read", {"path": "a" * 300 + ".xlsx"}, "INVALID_PARAM", "not a path"),
+        ("excel_write", {"path": "n.xlsx", "rows": [["x" * 40_000]]}, "INVALID_PARAM", "too long for a cell"),
+        ("excel_write", {"path": "n.xlsx", "rows": [["\x0b"]]}, "INVALID_PARAM", "control characters"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1e400]]}, "INVALID_PARAM", "cell's value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1, 2]], "start": "XFD1"}, "INVALID_PARAM", "leaves the sheet"),
+        ("excel_write", {"path": "report.xlsx/n.xlsx", "rows": [[1]]}, "EXECUTION_ERROR", "cannot be written"),
         ("excel_write", {"path": "n.xlsx", "rows": []}, "INVALID_PARAM", "list of lists"),
         ("excel_write", {"path": "n.xlsx", "rows": [[{}]]}, "INVALID_PARAM", "cell's value"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1]], "start": "1A"}, "INVALID_PARAM", "not a cell"),
@@ -98,6 +146,9 @@ def test_each_failure_says_what_to_do_next(
     with (workspace / "big.xlsx").open("wb") as file:
         file.truncate(21 * 1024**2)
     (workspace / "folder.xlsx").mkdir()
+    with zipfile.ZipFile(workspace / "report.xlsx") as whole, zipfile.ZipFile(workspace / "torn.xlsx", "w") as torn:
+        for name_inside in whole.namelist():
+            torn.writestr(name_inside, b"<torn" if "worksheets" in name_inside else whole.read(name_inside))
     envelope = call(workspace, name, **arguments)
     assert envelope.error is not None
     assert envelope.error.code == code

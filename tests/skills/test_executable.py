@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skills.confinement.choice import Refusing
+from skills.executable import ExecutableTool
 from skills.process import STDERR_LIMIT
 from tests.skills.workbench import Workbench
 
@@ -94,6 +96,51 @@ async def test_long_output_is_cut_and_kept_among_the_artifacts(bench: Workbench)
     (kept,) = bench.artifacts.iterdir()
     assert envelope.data["artifact"] == str(kept)
     assert kept.read_text(encoding="utf-8") == "é" * 9_000
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "value"),
+    [
+        ('{"output": {"mean": NaN}}', '{"mean": null}', {"mean": None}),
+        ('{"output": "a\\ud800b"}', "a\ufffdb", None),
+        ('{"output": "\\ud83d\\ude00"}', "\U0001f600", None),
+    ],
+)
+async def test_what_no_file_can_hold_is_replaced(bench: Workbench, line: str, text: str, value: object) -> None:
+    envelope = await bench.tool(f"print({line!r})").call({})
+    assert (envelope.text, envelope.data.get("output")) == (text, value)
+    assert json.loads(envelope.to_json().encode())["text"] == text
+
+
+async def test_half_a_character_in_the_arguments_is_replaced(bench: Workbench) -> None:
+    tool = bench.tool("reply(arguments['text'])", parameters=[{"name": "text"}])
+    assert (await tool.call({"text": "a\ud800"})).text == "a\ufffd"
+
+
+async def test_a_long_error_and_long_chatter_are_cut(bench: Workbench) -> None:
+    envelope = await bench.tool("print('c' * 10**6); reply(error='e' * 10**6)").call({})
+    assert len(envelope.text) == 8_000
+    assert len(bench.logs[0].log) < STDERR_LIMIT + 100
+
+
+async def test_without_grants_neither_variables_nor_network_are_there(bench: Workbench) -> None:
+    bench.environ["CITY"] = "Berlin"
+    keys = {"env": ["CITY"], "network": True}
+    granted = bench.tool(
+        """
+        import os, socket
+        try:
+            socket.socket(socket.AF_INET).bind(("127.0.0.1", 0))
+            net = any(name != "lo" for _, name in socket.if_nameindex())
+        except OSError:
+            net = False
+        reply([os.environ.get("CITY"), net])
+        """,
+        **keys,
+    )
+    bare = ExecutableTool(granted.manifest, replace(granted.surroundings, granting=False))
+    assert (await bare.call({})).data["output"] == [None, False]
+    assert (await granted.call({})).data["output"][0] == "Berlin"
 
 
 async def test_a_tool_that_is_not_trusted_is_not_run(bench: Workbench) -> None:

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from skills.check import review
-from skills.runtimes import _typescript
-from skills.workshop import ToolchainError
 from tests.skills.workbench import Workbench
 
 PAGE = Path(__file__).parents[2] / "docs" / "executable-skills.md"
@@ -26,17 +24,8 @@ EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
 
 def runnable(name: str) -> str:
     """Why an example cannot run here; empty where it can."""
-    node = shutil.which("node")
-    if name == "primes" and shutil.which("go") is None:
-        return "Go is not installed"
-    if name == "slugs":
-        if node is None:
-            return "Node.js is not installed"
-        try:
-            _typescript(node, Path("/nonexistent"))
-        except ToolchainError as error:
-            return error.message
-    return ""
+    program = {"primes": "go", "slugs": "node"}.get(name)
+    return f"{program} is not installed" if program and shutil.which(program) is None else ""
 
 
 def test_there_is_an_example_for_each_runtime() -> None:
@@ -59,6 +48,8 @@ async def test_an_example_works_as_shown(tmp_path: Path, name: str) -> None:
     arguments, text = EXPECTED[name]
     folder = bench.folder(name)
     envelope = await bench.load(folder).call(arguments)
+    if "cannot run TypeScript" in envelope.text:
+        pytest.skip(envelope.text)
     assert envelope.text == text
     (report,) = await review(folder, bench.surroundings())
     assert report.problems == ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from datetime import date
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Literal
@@ -79,10 +82,33 @@ async def test_whatever_a_function_raises_is_an_envelope_without_its_inside() ->
     assert "inner detail" not in envelope.to_json()
 
 
-async def test_long_output_is_cut() -> None:
-    envelope = await tool(greet_say, "greet_say", Path("/w")).call({"name": "x" * 9_000})
+async def test_long_output_is_cut_and_kept_among_the_artifacts(tmp_path: Path) -> None:
+    made = replace(tool(greet_say, "greet_say", Path("/w")), artifacts=tmp_path / "artifacts")
+    envelope = await made.call({"name": "x" * 9_000})
     assert envelope.status == "partial"
     assert len(envelope.text) == 8_000
+    (kept,) = (tmp_path / "artifacts").iterdir()
+    assert envelope.data == {"characters": 9_013, "artifact": str(kept)}
+    assert kept.read_text(encoding="utf-8") == "warm hello " + "x" * 9_000 + " w"
+
+
+async def test_without_a_run_long_output_is_only_cut() -> None:
+    envelope = await tool(greet_say, "greet_say", Path("/w")).call({"name": "x" * 9_000})
+    assert envelope.data == {"characters": 9_013, "artifact": None}
+
+
+def odd_give(kind: str) -> Any:
+    """Give what JSON does not know."""
+    return {"nan": {"mean": float("nan")}, "date": [date(2026, 1, 2)], "half": "a\ud800", "key": {(1, 2): 3}}[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("nan", '{"mean": null}'), ("date", '["2026-01-02"]'), ("half", "a\ufffd"), ("key", "TypeError")]
+)
+async def test_what_json_does_not_know_is_said_in_what_it_knows(kind: str, text: str) -> None:
+    envelope = await tool(odd_give, "odd_give", Path("/w")).call({"kind": kind})
+    assert text in envelope.text
+    assert json.loads(envelope.to_json().encode())["text"] == envelope.text
 
 
 def point(name: str, value: str) -> EntryPoint:

@@ -305,3 +305,18 @@ def test_many_warnings_become_one_line(tmp_path: Path) -> None:
     assert len(summary(warnings)) == 1
     assert len(summary(warnings[:2])) == 2
     assert "SKILL.md:2: name 'Odd'" in summary(warnings[:2])[0]
+
+
+def test_a_tool_that_is_left_out_has_a_row_beside_its_neighbours(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "demo"
+    folder.mkdir(parents=True)
+    (folder / "main.py").touch()
+    tools = [{"name": "demo_good"}, {"name": "demo_gone", "entry": "gone.py"}, {"name": "other_run"}, "text"]
+    shared = {"description": "Run.", "runtime": "python", "entry": "main.py"}
+    (folder / "skill.yaml").write_text(json.dumps(shared | {"tools": tools}), encoding="utf-8")
+    found = registry(tmp_path)
+    assert [row.name for row in found.list_skills()] == ["demo_good"]
+    broken = {row.name: row.reason or "" for row in found.list_skills(all=True) if row.state == "broken"}
+    assert set(broken) == {"demo_gone", "other_run", "demo"}
+    assert "'gone.py' is not there" in broken["demo_gone"]
+    assert "demo_" in broken["other_run"]

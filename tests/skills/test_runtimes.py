@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.runtimes import available
+from skills.toolchain import available
 from tests.skills.workbench import REPLY, Workbench, walls
 
 if TYPE_CHECKING:
@@ -86,8 +86,12 @@ async def test_javascript_runs(bench: Workbench) -> None:
 
 @needs_node
 async def test_typescript_runs_or_says_what_to_install(bench: Workbench) -> None:
-    text = await said(bench, made(bench, "node", "main.ts", TYPESCRIPT))
+    folder = made(bench, "node", "main.ts", TYPESCRIPT)
+    text = await said(bench, folder)
     assert text == "hello ada" or "install Node.js 22.18 or newer, or tsx" in text
+    told = list(bench.progress)
+    assert await said(bench, folder) == text
+    assert text != "hello ada" or bench.progress == told
 
 
 @needs_node
@@ -184,7 +188,8 @@ async def test_requirements_are_installed_once_in_an_environment_of_their_own(be
     assert len(bench.progress) == built
 
 
-async def test_a_build_that_failed_is_tried_again(bench: Workbench) -> None:
+async def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
     wheels = bench.root / "wheels"
     wheels.mkdir()
     folder = made(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from skills import manifest as manifests
+from skills import manifest_file as manifests
 from skills.confinement import choose, landlock, seccomp
 from skills.confinement.bubblewrap import Bubblewrap, working
 from skills.confinement.landlocked import Landlocked

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
-from weft.cli import manage, options, output, tools
+from weft.cli import check, manage, options, output, tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def skills() -> None:
     """
 
 
-for command in (manage.add, manage.import_skill, manage.delete, manage.files, tools.new, tools.check, tools.call):
+for command in (manage.add, manage.import_skill, manage.delete, manage.files, tools.new, check.check, tools.call):
     skills.add_command(command)
 
 

@@ -1,20 +1,19 @@
-"""`weft skills new|check|call`: for those who write skills and tools."""
+"""`weft skills new|call`: for those who write tools."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skills.errors import InputError
-from skills.plural import counted
 from weft.cli import options, output
 
 if TYPE_CHECKING:
-    from skills.check import Report
+    from pathlib import Path
+
     from weft.toolshed import Toolshed
 
 RUNTIMES = ("python", "node", "go", "binary")
@@ -55,7 +54,9 @@ def call(
     name: str, arguments: str, workspace: Path, *, trust: bool, unsafe_tools: bool | None, as_json: bool, quiet: bool,
     verbose: bool,
 ) -> int:  # fmt: skip
-    """Run a tool by hand and print its envelope. `-` reads the arguments from stdin.
+    """Run a tool by hand and print its envelope, as a model would get it. `-` reads the arguments from stdin.
+
+    What it writes, and an output that is too long, go to a folder of their own under .agents/runs/.
 
     \b
     Examples:
@@ -66,64 +67,25 @@ def call(
     """
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
+    from executor.artifacts import Artifacts, make_home
     from skills.registry import nearest
     from weft.cli import trusting
+    from weft.runid import new_run_id
 
+    where = options.places(workspace)
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
     given = _object(options.goal_text(arguments))
-    tools = shed.tools(log=_say if not quiet else None, progress=output.say if not quiet else None)
+    artifacts = Artifacts.of(where.workspace, new_run_id()).folder
+    tools = shed.tools(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
     if name not in tools:
         near = ", ".join(nearest(name, list(tools))) or "none"
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     trusting.settle(shed, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
-    if as_json:
-        output.print_json(envelope.to_dict())
-    else:
-        output.print_text(envelope.text)
+    if artifacts.exists():
+        make_home(where.agents)
+    output.print_json(envelope.to_dict())
     return 1 if envelope.status == "error" else 0
-
-
-@click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--fix", "mend", is_flag=True, help="Mend what is mechanical, then check.")
-@click.option("--no-run", is_flag=True, help="Do not run tools.")
-@options.tools
-@options.common
-def check(
-    paths: tuple[Path, ...], workspace: Path, *, mend: bool, no_run: bool, trust: bool, unsafe_tools: bool | None,
-    as_json: bool, quiet: bool, verbose: bool,
-) -> int:  # fmt: skip
-    """Check skills and tools as a good reviewer would; tools are run once well and once badly.
-
-    PATH is a skill's folder or a folder of skills (default: the workspace's own).
-
-    \b
-    Examples:
-      weft skills check
-      weft skills check skills/word-count --fix
-
-    Exit status: 0 no error (there may be warnings), 1 an error stands, 2 wrong usage.
-    """
-    import asyncio
-
-    from skills import check as checks
-
-    shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
-    folders = _folders(paths, options.places(workspace).workspace)
-    for done in (line for folder in folders if mend for line in checks.fix(folder)):
-        if not quiet:
-            output.say(f"mended: {done}")
-    if trust:
-        shed.trust_all()
-    reports = asyncio.run(_review(folders, shed, run=not no_run))
-    if not paths:
-        reports += _functions(shed)
-    if as_json:
-        output.print_json([report.to_dict() for report in reports])
-    else:
-        _print(reports, quiet=quiet)
-    return 1 if any(not report.to_dict()["ok"] for report in reports) else 0
 
 
 def toolshed(workspace: Path, *, unsafe: bool | None, quiet: bool) -> Toolshed:
@@ -134,57 +96,6 @@ def toolshed(workspace: Path, *, unsafe: bool | None, quiet: bool) -> Toolshed:
     where = options.places(workspace)
     settings = options.settings(where, {"unsafe_tools": unsafe}, quiet=quiet).settings
     return Toolshed(where, Shelf(where, settings).registry, unsafe=settings.unsafe_tools)
-
-
-async def _review(folders: list[Path], shed: Toolshed, *, run: bool) -> list[Report]:
-    from skills import check as checks
-
-    reports: list[Report] = []
-    for folder in folders:
-        place = shed.bench(folder) if run else None
-        reports += await checks.review(folder, place)
-    return reports
-
-
-def _functions(shed: Toolshed) -> list[Report]:
-    """The tools of installed packages, with their pages where this is a checkout that has them."""
-    from skills import check as checks
-    from skills.inprocess import FunctionTool
-
-    found = [tool for tool in shed.functions[0] if isinstance(tool, FunctionTool)]
-    reports: list[Report] = []
-    for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):
-        page = Path("docs") / "skills" / f"{domain}.md"
-        if page.is_file():
-            reports += checks.review_function([tool for tool in found if tool.name.startswith(f"{domain}_")], page)
-    return reports
-
-
-def _folders(paths: tuple[Path, ...], workspace: Path) -> list[Path]:
-    """The folders that are skills, at or below the paths; all of the workspace's where none is given."""
-    given = list(paths) or [
-        folder for name in (".agents/skills", "skills", ".skills") if (folder := workspace / name).is_dir()
-    ]
-    found: dict[Path, None] = {}
-    for path in given:
-        if not path.exists():
-            raise InputError(f"there is no {path}", hint="give a skill's folder or its SKILL.md")
-        top = path.parent if path.is_file() else path
-        makers = (one for name in ("SKILL.md", "skill.yaml") for one in sorted(top.rglob(name)))
-        found.update(dict.fromkeys(one.parent for one in makers))
-        if not any(one.is_relative_to(top) for one in found):
-            found[top] = None
-    return list(found)
-
-
-def _print(reports: list[Report], *, quiet: bool) -> None:
-    for report in reports:
-        for one in report.problems:
-            line = f"{report.path}:{one.line}: {one.severity} {one.rule}: {one.message}; {one.remedy}"
-            output.print_text(line)
-    errors = sum(one.severity == "error" for report in reports for one in report.problems)
-    if not quiet:
-        output.say(f"{counted(len(reports), 'file')} checked, {counted(errors, 'error')}")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,57 @@ async def test_a_chinese_tool_passes_in_chinese(bench: Workbench) -> None:
     description = "返回给出的词语本身，最多一百个字符，不支持空白的词语。"
     report = await reviewed(bench, program, description=description, parameters=[word])
     assert report.ok, report.problems
+
+
+LINES = """name: demo_run
+description: Demo.
+runtime: python
+entry: main.py
+netwrok: true
+parameters:
+  - name: word
+    required: true
+    description: word
+"""
+
+
+async def test_each_finding_stands_at_the_line_that_is_to_be_mended(bench: Workbench) -> None:
+    folder = bench.folder()
+    (folder / "main.py").write_text(REPLY + "reply('fine')", encoding="utf-8")
+    (folder / "skill.yaml").write_text(LINES, encoding="utf-8")
+    (report,) = await review(folder, bench.surroundings())
+    lines = {finding.rule: finding.line for finding in report.problems}
+    assert lines["description-verb"] == 2
+    assert lines["run-invalid"] == 4
+    assert lines["manifest-key"] == 5
+    assert lines["parameter-description"] == 7
+    (slip,) = [finding for finding in report.problems if finding.rule == "manifest-key"]
+    assert (slip.severity, slip.remedy) == ("warning", "write network")
+
+
+async def test_a_tool_without_its_grants_is_not_blamed_for_missing_them(bench: Workbench) -> None:
+    program = "import os\nif 'word' in arguments: os.environ['CITY']\n" + PROGRAM
+    bench.environ["CITY"] = "Berlin"
+    assert (await reviewed(bench, program, env=["CITY"])).problems == ()
+    place = replace(bench.surroundings(), granting=False)
+    (report,) = await review(bench.folder(), place)
+    (finding,) = report.problems
+    assert (finding.rule, finding.severity) == ("run-example", "warning")
+    assert "--trust" in finding.remedy
+
+
+async def test_a_skill_at_the_root_need_not_have_its_folders_name(tmp_path: Path) -> None:
+    text = "---\nname: other\ndescription: Reads letters. Use when letters come.\n---\nRead.\n"
+    (tmp_path / "SKILL.md").write_text(text, encoding="utf-8")
+    (report,) = await review(tmp_path, None, root=True)
+    assert report.problems == ()
+    assert fix(tmp_path, root=True) == []
+    assert not (await review(tmp_path, None))[0].ok
+
+
+def test_fix_leaves_a_file_that_is_not_text(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n")
+    assert fix(tmp_path) == []
 
 
 async def test_without_surroundings_nothing_is_run(bench: Workbench) -> None:

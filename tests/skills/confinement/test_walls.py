@@ -10,13 +10,15 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skills.confinement import choose
 from skills.confinement.bubblewrap import Bubblewrap
-from skills.confinement.landlocked import Unconfined
+from skills.confinement.cgroup import Groups
+from skills.confinement.landlocked import Landlocked, Unconfined, counts
 from tests.skills.workbench import Workbench, walls
 
 NAMES = sorted(walls(Path("/nonexistent")))
@@ -379,6 +381,67 @@ async def test_the_number_of_processes_is_limited(bench: Workbench) -> None:
             reply("wall")
     """)
     assert (await tool.call({})).text == "wall"
+
+
+BOMB = """
+    import os, time
+    try:
+        for _ in range(10):
+            os.fork()
+        time.sleep(60)
+        reply("unlimited")
+    except OSError:
+        reply("wall")
+"""
+
+
+async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> None:
+    walled = walls(tmp_path / "home").get("landlock")
+    if not isinstance(walled, Landlocked) or not counts():
+        pytest.skip("needs Landlock and a kernel that lists children")
+    bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
+    assert (await bench.tool(BOMB).call({})).text == "wall"
+    assert gone(str(bench.folder() / "main.py"))
+
+
+async def test_without_walls_too_many_processes_are_ended(tmp_path: Path) -> None:
+    if not counts():
+        pytest.skip("needs a kernel that lists children")
+    bench = Workbench(tmp_path, confinement=Unconfined(groups=Groups(None)))
+    tool = bench.tool("""
+        import os, time
+        for _ in range(8):
+            os.fork()
+        time.sleep(60)
+    """)
+    envelope = await tool.call({})
+    assert envelope.error is not None
+    assert "processes" in envelope.error.message
+    assert "more than 128 processes" in bench.logs[0].stderr
+    assert gone(str(bench.folder() / "main.py"))
+
+
+async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None:
+    walled = walls(tmp_path / "home").get("landlock")
+    if not isinstance(walled, Landlocked):
+        pytest.skip("needs Landlock")
+    bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
+    tool = bench.tool("""
+        import subprocess
+        started = [subprocess.Popen(["sleep", "0.3"]) for _ in range(40)]
+        reply(sum(one.wait() for one in started))
+    """)
+    assert (await tool.call({})).data["output"] == 0
+
+
+async def test_without_walls_what_left_the_group_ends_with_the_call_too(tmp_path: Path) -> None:
+    if not counts():
+        pytest.skip("needs a kernel that lists children")
+    bench = Workbench(tmp_path, confinement=Unconfined())
+    marker = f"daemon-{os.getpid()}-{tmp_path.name}"
+    tool = bench.tool(SLEEPER.format(marker=marker, detached=True, pause=0))
+    assert (await tool.call({})).text == "started"
+    assert gone(marker)
 
 
 async def test_root_has_no_capabilities_inside(bench: Workbench) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.manifest import domain, parse, read
+from skills.manifest import domain
+from skills.manifest_file import parse, read
 
 GOOD = """
 name: excel_read
@@ -185,3 +186,37 @@ def test_no_text_crashes_the_parser(text: str) -> None:
     manifests, problems = parse(text, Path("/nonexistent/excel"))
     assert manifests == []
     assert problems
+
+
+def test_each_problem_knows_its_rule_its_tool_and_its_line(folder: Path) -> None:
+    text = """runtime: python
+entry: main.py
+tools:
+  - name: excel_rename
+    description: Rename it.
+    entry: gone.py
+  - name: excel_read
+    description: Read it.
+    parameters:
+      - name: a
+      - name: b
+        type: float
+"""
+    _, problems = parse(text, folder)
+    assert [(one.rule, one.tool, one.line) for one in problems] == [
+        ("manifest-entry", "excel_rename", 6),
+        ("manifest-parameter", "excel_read", 11),
+    ]
+
+
+def test_a_key_that_tools_share_has_its_own_line(folder: Path) -> None:
+    text = "description: Read.\nruntime: python\nentry: main.py\ntools:\n  - name: excel_read\n"
+    ((manifest,), _) = parse(text, folder)
+    assert (manifest.spot.line("description"), manifest.line) == (1, 5)
+
+
+@pytest.mark.parametrize(("name", "says"), [("Excel", "rename the folder to excel"), ("my.book", "folder to my-book")])
+def test_a_folder_that_can_be_no_prefix_is_to_be_renamed(tmp_path: Path, name: str, says: str) -> None:
+    tool = f"{name.lower().replace('.', '_')}_read"
+    (problem,) = parse(GOOD.replace("excel_read", tool).replace("main.py", name), tmp_path / name)[1][:1]
+    assert says in problem.remedy

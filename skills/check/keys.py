@@ -1,0 +1,62 @@
+"""Keys of a `skill.yaml` that mean nothing there: most often a slip of the pen that changes what the tool may do."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from skills.check.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skills.document import Document, Keys
+
+TOOL = (
+    "name", "description", "runtime", "entry", "parameters", "timeout", "env", "network", "writes", "docs",
+)  # fmt: skip
+FILE = (*TOOL, "tools", "metadata", "version", "license")
+PARAMETER = ("name", "type", "required", "default", "description", "enum")
+DOCS = ("when_to_use", "when_not_to_use", "examples")
+EXAMPLE = ("scenario", "arguments")
+
+
+def unknown(document: Document) -> list[Finding]:
+    """A warning for each key that is not read."""
+    found = []
+    for at, keys, known in _places(document.data):
+        for key in keys:
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, n=1)
+                remedy = f"write {near[0]}" if near else f"leave it out; the keys are: {', '.join(known)}"
+                line = document.line((*at, str(key)))
+                found.append(Finding("manifest-key", "warning", line, f"the key {key!r} is not read", remedy))
+    return found
+
+
+def _places(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
+    """Each mapping in the file: where it is, the keys that it has and those that it may have."""
+    if not isinstance(data, dict):
+        return
+    yield (), list(data), FILE
+    yield from _within(data, ())
+    for index, tool in enumerate(_list(data.get("tools"))):
+        if isinstance(tool, dict):
+            yield ("tools", index), list(tool), TOOL
+            yield from _within(tool, ("tools", index))
+
+
+def _within(tool: dict[Any, Any], at: Keys) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
+    for index, parameter in enumerate(_list(tool.get("parameters"))):
+        if isinstance(parameter, dict):
+            yield (*at, "parameters", index), list(parameter), PARAMETER
+    docs = tool.get("docs")
+    if isinstance(docs, dict):
+        yield (*at, "docs"), list(docs), DOCS
+        for index, example in enumerate(_list(docs.get("examples"))):
+            if isinstance(example, dict):
+                yield (*at, "docs", "examples", index), list(example), EXAMPLE
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
