@@ -14,6 +14,7 @@ from planner.extract import mend
 from planner.model import Message, Request, ToolSpec
 from planner.validate import nearest
 from skills.envelope import Context, Envelope, failure
+from skills.surrogates import mended
 
 if TYPE_CHECKING:
     from executor.memory import Memory
@@ -129,7 +130,7 @@ def _arguments(text: str) -> Mapping[str, Any] | None:
         if attempt is None:
             continue
         try:
-            value = json.loads(attempt, strict=False)
+            value = mended(json.loads(attempt, strict=False))
         except ValueError:
             continue
         if isinstance(value, Mapping):

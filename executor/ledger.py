@@ -62,6 +62,7 @@ class Result:
     journal: str | None
     seconds: float = 0.0
     plan: Plan | None = field(default=None, repr=False)
+    code: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` has it."""
@@ -156,4 +157,5 @@ class Ledger:
             journal=journal,
             seconds=self._seconds,
             plan=self.plan,
+            code=end.code,
         )

@@ -220,13 +220,14 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The run ended."""
+    """The run ended; `code` says in a word what went wrong."""
 
     status: RunStatus
     answer: str | None = None
     error: str | None = None
     question: str | None = None
     seconds: float = 0.0
+    code: str | None = None
 
 
 Event = (

@@ -11,6 +11,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from skills.surrogates import mended
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,7 +32,10 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _MOST_PIECES = 50
+# Each that is never closed is looked for to the end of the text.
+_MOST_UNCLOSED = 5
 _CLOSER = {"{": "}", "[": "]"}
+_OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 
 
 class NotJson(ValueError):
@@ -96,9 +101,9 @@ def _fenced(answer: str) -> list[str]:
 
 
 def _objects(text: str) -> Iterator[str]:
-    """Every outermost {...} or [...] in prose, with strings in mind; the last may lack its closing brackets."""
-    position = 0
-    while (start := _first_bracket(text, position)) >= 0:
+    """Every outermost {...} or [...] in prose, with strings in mind; a few may lack their closing brackets."""
+    position = unclosed = 0
+    while (start := _first_bracket(text, position)) >= 0 and unclosed < _MOST_UNCLOSED:
         depth, end = 0, len(text)
         for match in _TOKEN.finditer(text, start):
             depth += (match.lastgroup == "open") - (match.lastgroup == "close")
@@ -106,6 +111,7 @@ def _objects(text: str) -> Iterator[str]:
                 end = match.end()
                 break
         yield text[start:end]
+        unclosed += depth != 0
         position = end if depth == 0 else start + 1
 
 
@@ -123,7 +129,7 @@ def _load(candidate: str) -> Any:
         if (text := attempt(stripped)) is None:
             continue
         try:
-            return json.loads(text, strict=False)
+            return mended(json.loads(text, strict=False))
         except (ValueError, RecursionError):
             continue
     return None
@@ -131,7 +137,7 @@ def _load(candidate: str) -> Any:
 
 def _closing(open_brackets: list[str], token: str) -> str | None:
     """What to write for a closing bracket, inner ones that were forgotten first."""
-    if token not in (_CLOSER[bracket] for bracket in open_brackets):
+    if _OPENER[token] not in open_brackets:
         return None
     closers = ""
     while open_brackets:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from skills.surrogates import mended
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -92,6 +94,10 @@ class Reply:
     cost: float | None = None
     finish: str = "stop"
     model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text.isascii():
+            object.__setattr__(self, "text", mended(self.text))
 
     @property
     def cut_off(self) -> bool:

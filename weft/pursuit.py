@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from weft.surroundings import Catalogue, Surroundings
 
 _CHARACTERS_A_TOKEN = 4
+_NO_RESULT = "TASK_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +183,14 @@ class Pursuit:
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
-            return RunFinished("failed", error=error)
+            return RunFinished("failed", error=error, code=_NO_RESULT)
         try:
             answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
         except ModelError as failure:
             said = f"the results could not be put together: {failure}"
-            return RunFinished("partial", synthesis.without_model(outcomes), f"{error}; {said}" if error else said)
-        return RunFinished("partial" if missing else "done", answer, error)
+            said = f"{error}; {said}" if error else said
+            return RunFinished("partial", synthesis.without_model(outcomes), said, code=failure.code)
+        return RunFinished("partial" if missing else "done", answer, error, code=_NO_RESULT if missing else None)
 
 
 def _lack(missing: Sequence[str], tasks: int) -> str:

@@ -96,7 +96,7 @@ class Weft:
         summary = self.journal.store.find(run)
         capture = records.capture(self.places, summary.run_id)
         if summary.status in _OVER:
-            return self._past(summary.run_id).ledger.result(self.journal.url)
+            return self.result(summary.run_id)
         await asyncio.to_thread(self.journal.claim, summary.run_id)
         past = self._past(summary.run_id)
         if past.started is None:
@@ -114,6 +114,10 @@ class Weft:
             watcher=record,
         )
         return await session.carry_out(stop or Stop())
+
+    def result(self, run: str) -> Result:
+        """How a stored run stands."""
+        return self._past(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
 
     def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
         """What a rerun of a stored run would reuse, and what it would execute."""

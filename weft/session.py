@@ -13,6 +13,7 @@ from executor.journal.past import Past
 from executor.memory import Memory
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from skills.errors import WeftError
 from weft.choose import LOCAL_NOTICE
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.cast import Cast, is_local
@@ -69,7 +70,8 @@ class Session:
         try:
             end = await self._until_stopped(self._pursuit(), stop)
         except Exception as error:
-            await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began))
+            code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
+            await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
             raise
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
@@ -116,7 +118,9 @@ class Session:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
         if work.cancelled():
-            late = RunFinished("stopped", error=f"stopped after --timeout {limit:g} s" if limit else None)
+            late = RunFinished(
+                "stopped", error=f"stopped after --timeout {limit:g} s" if limit else None, code="TIMEOUT"
+            )
             return RunFinished("interrupted", error="interrupted") if stop.is_set() else late
         return _ended(work)
 
@@ -125,10 +129,10 @@ def _ended(work: asyncio.Future[RunFinished]) -> RunFinished:
     try:
         return work.result()
     except BudgetSpent as spent:
-        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}")
+        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}", code=spent.code)
     except PlanError as error:
-        return RunFinished("failed", error=error.message)
+        return RunFinished("failed", error=error.message, code=error.code)
     except ModelError as error:
         if error.exit_status == 4:
             raise
-        return RunFinished("failed", error=str(error))
+        return RunFinished("failed", error=str(error), code=error.code)

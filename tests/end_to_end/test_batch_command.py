@@ -120,6 +120,8 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     assert Counter(row["status"] for row in rows(folder / "out.jsonl")) == {"done": 5, "failed": 1}
     failed = next(row for row in rows(folder / "out.jsonl") if row["status"] == "failed")
     assert (failed["id"], failed["error_code"]) == ("g3", "REQUEST_REFUSED")
+    assert failed["run_id"]
+    assert failed["journal"].startswith("sqlite:///")
     server.calls.clear()
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder).status == 1
     assert server.calls == []
@@ -129,6 +131,18 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     assert {goal_in(call) for call in server.calls} == {"Goal number 3"}
     assert sorted(row["id"] for row in rows(folder / "out.jsonl")) == [f"g{number}" for number in range(6)]
     assert {row["status"] for row in rows(folder / "out.jsonl")} == {"done"}
+
+
+def test_half_a_character_in_an_answer_harms_nobody(folder: Path, serve: Serve, weft: Weft) -> None:
+    def script(call: Call) -> Answer:
+        answer = answering(call)
+        assert isinstance(answer, Say)
+        return Say(answer.text.replace("second of", "second \ud83d of"))
+
+    serve(script)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert sorted(row["answer"] for row in rows(folder / "out.jsonl"))[0] == "did second \ufffd of Goal number 0"
 
 
 def test_a_changed_goal_is_refused_unless_asked_for(folder: Path, serve: Serve, weft: Weft) -> None:

@@ -101,3 +101,15 @@ def test_no_text_crashes_extraction(text: str) -> None:
     with contextlib.suppress(NotJson):
         extract(text, "tasks")
     without_thinking(text)
+
+
+def test_half_a_character_is_replaced() -> None:
+    assert extract('{"tasks": ["half \\ud83d of it", "\\ud83d\\ude00"]}', "tasks") == {
+        "tasks": ["half \ufffd of it", "\U0001f600"]
+    }
+
+
+def test_brackets_that_are_never_closed_do_not_hide_a_plan_nor_take_forever() -> None:
+    assert extract('a set { of things, then {"tasks": [1]}', "tasks") == {"tasks": [1]}
+    with pytest.raises(NotJson):  # hours, were each bracket looked for to the end
+        extract("x {" * 100_000, "tasks")

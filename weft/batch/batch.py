@@ -180,8 +180,16 @@ def check_past(goals: Iterable[BatchGoal], past: dict[str, Past], manner: Manner
 
 def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, Any]:
     """A goal's line: its id and line, then what `run` gives."""
-    more = {"content_hash": goal.content_hash, "error_code": code} if code else {"content_hash": goal.content_hash}
-    return {"id": goal.id, "line": goal.line, **result.to_dict(), "seconds": round(result.seconds, 3), **more}
+    more = {"model": goal.model} if goal.model else {}
+    return {
+        "id": goal.id,
+        "line": goal.line,
+        **result.to_dict(),
+        "error_code": code or result.code,
+        "seconds": round(result.seconds, 3),
+        "content_hash": goal.content_hash,
+        **more,
+    }
 
 
 def failed(goal: BatchGoal, error: WeftError) -> Result:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from executor.journal.errors import UnknownRun
+from planner.errors import ModelError
 from planner.events import Event, RunStarted
 from planner.plan import Plan
 from weft.goal import Goal
@@ -82,8 +83,11 @@ class InProcess:
         _OWNER.set(job.goal.id)
         weft = self.runtime(job.goal.model)
 
+        begun: list[str] = []
+
         def note(event: Event) -> None:
             if isinstance(event, RunStarted):
+                begun.append(event.run_id)
                 job.began(event.run_id)
             job.record(event)
 
@@ -92,7 +96,12 @@ class InProcess:
                 return await weft.resume(job.earlier, record=job.record, stop=stop)
             except UnknownRun:
                 pass  # it was cut off before its first event was on disk
-        return await weft.run(goal_of(job.goal), record=note, stop=stop)
+        try:
+            return await weft.run(goal_of(job.goal), record=note, stop=stop)
+        except ModelError:
+            if not begun:
+                raise
+            return weft.result(begun[0])  # it is on record how it failed
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from skills.errors import InputError
+from skills.surrogates import mended
 
 Check = Callable[["BatchGoal"], str]
 
@@ -161,13 +162,15 @@ def _csv(file: IO[str]) -> Iterator[BatchGoal | _Bad]:
     if "goal" not in (reader.fieldnames or ()):
         yield _Bad(1, f"the header has no column 'goal'; it has: {', '.join(reader.fieldnames or ())}")
         return
+    before = reader.line_num
     try:
         for row in reader:
+            line, before = before + 1, reader.line_num  # a quoted field may hold line breaks
             own: dict[str, Any] = {key: value for key, value in row.items() if key in _OWN_COLUMNS and value}
             others = {key: value for key, value in row.items() if key and key not in _OWN_COLUMNS and value is not None}
             if "skills" in own:
                 own["skills"] = [name for name in re.split(r"[\s,;]+", own["skills"]) if name]
-            yield _made(reader.line_num, own | {"vars": others})
+            yield _made(line, own | {"vars": others})
     except csv.Error as error:
         yield _Bad(reader.line_num, f"no CSV: {error}")
 
@@ -176,16 +179,18 @@ def _yaml(path: Path) -> Iterator[BatchGoal | _Bad]:
     import yaml
 
     try:
-        document = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe loaders
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8-sig"))
+        root = loader.get_single_node()
+        if not isinstance(root, yaml.SequenceNode):
+            yield _Bad(1, "the file must hold a list of goals")
+            return
+        rows = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         yield _Bad(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
         return
-    if not isinstance(document, list):
-        yield _Bad(1, "the file must hold a list of goals")
-        return
-    for number, row in enumerate(document, 1):
-        yield _made(number, {"goal": row} if isinstance(row, str) else row)
+    for line, row in rows:
+        yield _made(line, {"goal": row} if isinstance(row, str) else row)
 
 
 def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
@@ -215,10 +220,12 @@ def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
     goal, name = row.get("goal"), row.get("id", row.get("custom_id"))
     if not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
-    elif any("\ud800" <= character <= "\udfff" for character in goal):
+    elif mended(goal) != goal:
         yield "the goal is no UTF-8 text"
     if name is not None and (isinstance(name, bool) or not isinstance(name, str | int) or str(name) == ""):
         yield "'id' must be a text or a whole number"
+    elif name != mended(name):
+        yield "'id' is no UTF-8 text"
     skills = row.get("skills")
     if skills is not None and not (isinstance(skills, list) and all(isinstance(one, str) for one in skills)):
         yield "'skills' must be a list of names"

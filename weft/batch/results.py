@@ -1,17 +1,22 @@
 """The results file: one whole line for each goal as it ends, each id once; and what a batch needs to go on.
 
 Beside it, while a batch is under way, `<file>.runs` says which run belongs to which goal, so that a goal that was cut
-off goes on from its journal. It is gone once the batch is through.
+off goes on from its journal; whoever writes results holds a lock on it. It is gone once the batch is through.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from skills.errors import InputError
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,9 +37,9 @@ class Results:
 
     def __init__(self, path: Path, errors: Path | None = None) -> None:
         self._path = path
-        self._file = path.open("a", encoding="utf-8")
-        self._errors = errors.open("a", encoding="utf-8") if errors else None
-        self._runs = runs_path(path).open("a", encoding="utf-8")
+        self._file = _opened(path)
+        self._errors = _opened(errors) if errors else None
+        self._runs = _opened(runs_path(path))
 
     def began(self, goal_id: str, content_hash: str, run_id: str) -> None:
         """Note which run a goal has, before it spends anything."""
@@ -52,6 +57,40 @@ class Results:
                 file.close()
         if through:
             runs_path(self._path).unlink(missing_ok=True)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep other batches from the same results while the block lasts."""
+    if sys.platform == "win32":  # it has no such locks
+        yield
+        return
+    runs = runs_path(path)
+    while True:
+        with _opened(runs) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InputError(
+                    f"another batch is writing {path}, and nothing was touched",
+                    hint="wait for its end, or name another file with -o",
+                ) from error
+            if not _is_still(runs, file):
+                continue  # the other batch ended, and took it away, between our opening and locking it
+            try:
+                yield
+            finally:
+                with suppress(FileNotFoundError):
+                    if not runs.stat().st_size:
+                        runs.unlink()
+            return
+
+
+def _is_still(path: Path, file: IO[str]) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def runs_path(path: Path) -> Path:
@@ -79,21 +118,32 @@ def recall(path: Path, errors: Path | None = None) -> dict[str, Past]:
     for row in _rows(runs_path(path)):
         past[row["id"]] = Past(row["content_hash"], row["run_id"])
     for file in (path, errors):
+        if file is not None:
+            _keep_last(file)
         for row in _rows(file) if file else ():
             past[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
     return past
 
 
+def _keep_last(path: Path) -> None:
+    """Leave each id's last line alone in a file that has one twice, which only another program can have done."""
+    last = {row["id"]: number for number, row in enumerate(_rows(path))}
+    if path.exists() and len(last) < sum(1 for _ in _rows(path)):
+        _rewrite(path, (row for number, row in enumerate(_rows(path)) if last[row["id"]] == number))
+
+
 def drop(path: Path, ids: Iterable[str]) -> None:
     """Rewrite a results file without these goals' lines, in one step."""
     gone = set(ids)
-    if not gone or not path.exists():
-        return
+    if gone and path.exists():
+        _rewrite(path, (row for row in _rows(path) if row["id"] not in gone))
+
+
+def _rewrite(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     scratch = path.with_name(path.name + ".new")
-    with scratch.open("w", encoding="utf-8") as file:
-        for row in _rows(path):
-            if row["id"] not in gone:
-                file.write(_line(row))
+    with _opened(scratch, "w") as file:
+        for row in rows:
+            file.write(_line(row))
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(path)
@@ -103,14 +153,14 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """The whole lines of a file; what follows the last of them is cut off."""
     if not path.exists():
         return
-    whole = 0
+    whole, ended = 0, True
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                break
             try:
                 row = json.loads(line)
             except ValueError as error:
+                if not line.endswith(b"\n"):
+                    break
                 raise InputError(
                     f"{path}, line {number} is no JSON: {error}",
                     hint="this is no results file of weft; nothing was touched",
@@ -119,8 +169,17 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 raise InputError(f"{path}, line {number} is no result of weft", hint="name the right file with -o")
             whole += len(line)
             yield row
+            ended = line.endswith(b"\n")
     if whole < path.stat().st_size:
         os.truncate(path, whole)
+    if not ended:
+        with path.open("ab") as file:
+            file.write(b"\n")
+
+
+def _opened(path: Path, mode: str = "a") -> IO[str]:
+    # What no file takes as it is, half a character, stays an escape, which in JSON means the same.
+    return path.open(mode, encoding="utf-8", errors="backslashreplace")
 
 
 def _append(file: IO[str], row: dict[str, Any]) -> None:

@@ -117,7 +117,7 @@ class _Sitting:
         self.models = [name.strip() for name in (flags["models"] or "").split(",") if name.strip()]
 
     def run(self, file: str, *, trust: bool) -> int:
-        from weft.batch import goals
+        from weft.batch import goals, results
         from weft.cli import pulling, trusting
 
         weft = self.engine.runtime()
@@ -126,10 +126,11 @@ class _Sitting:
                 return self._preview(known)
             names = self.models or weft.models
             _check_models(names)
-            past = self._past(known)
-            trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
-            pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
-            return asyncio.run(self._carry_out(known, past))
+            with results.held(self.target):
+                past = self._past(known)
+                trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
+                pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
+                return asyncio.run(self._carry_out(known, past))
 
     def _check(self) -> Any:
         """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from executor.journal.secrets import Secrets
 from planner.errors import (
@@ -103,10 +106,13 @@ def _key_refused(model: str, status: int | None, text: str) -> ModelError:
 def _retry_after(error: Exception) -> float | None:
     headers = getattr(error, "litellm_response_headers", None) or {}
     value = headers.get("retry-after") or headers.get("Retry-After")
-    try:
-        return max(float(value), 0.0) if value is not None else None
-    except ValueError:
+    if value is None:
         return None
+    with suppress(ValueError):
+        return max(float(value), 0.0)
+    with suppress(ValueError, TypeError):  # a moment instead of seconds
+        return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
+    return None
 
 
 def _message(error: Exception) -> str:

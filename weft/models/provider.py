@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.errors import FormatRefused, ModelError, ToolsRefused
 from planner.model import Message, Reply, ToolCall, Usage
+from skills.surrogates import mended
 from weft.models.capabilities import Capabilities
 from weft.models.faults import explain
 from weft.models.prompted import with_calls, without_tools
@@ -139,7 +140,7 @@ def _reply(response: Any, name: str, litellm: Any) -> Reply:
         raise ModelError(f"{name} answered without any choice", hint="the provider's answer is malformed", model=name)
     choice = response.choices[0]
     calls = tuple(
-        ToolCall(call.id or f"call_{number}", call.function.name or "", call.function.arguments or "")
+        ToolCall(call.id or f"call_{number}", call.function.name or "", mended(call.function.arguments or ""))
         for number, call in enumerate(choice.message.tool_calls or ())
     )
     return Reply(

@@ -57,6 +57,15 @@ def test_a_yaml_list_holds_texts_or_objects(tmp_path: Path) -> None:
     assert [(goal.id, goal.text) for goal in goals(path)] == [("line-1", "first"), ("b", "second")]
 
 
+def test_a_goals_line_is_where_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "goals.yaml"
+    path.write_text("# goals\n- id: a\n  goal: first\n\n- second\n", encoding="utf-8")
+    assert [goal.line for goal in goals(path)] == [2, 5]
+    table = tmp_path / "goals.csv"
+    table.write_text('goal,id\n"two\nlines",a\nsecond,b\n', encoding="utf-8")
+    assert [(goal.line, goal.text) for goal in goals(table)] == [(2, "two\nlines"), (4, "second")]
+
+
 def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "goals.jsonl"
     lines = [
@@ -91,6 +100,8 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.csv", "aim\nx\n", "no column 'goal'"),
         ("goals.yaml", "goal: x", "must hold a list"),
         ("goals.yaml", "- [", "no YAML"),
+        ("goals.jsonl", '{"id": "\\ud800", "goal": "x"}', "'id' is no UTF-8 text"),
+        ("goals.jsonl", '{"goal": "half \\ud800"}', "the goal is no UTF-8 text"),
         ("goals.jsonl", "\n".join(["{"] * 50), "and 30 more"),
     ],
 )

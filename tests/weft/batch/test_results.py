@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import InputError
-from weft.batch.results import Past, Results, drop, fresh, recall, runs_path
+from weft.batch.results import Past, Results, drop, fresh, held, recall, runs_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,38 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
         file.write('{"id": "b", "run_id"')
     assert recall(path) == {"a": Past("h", "run-a", "done"), "b": Past("h2", "run-b")}
     assert written(path) == [row("a")]
+
+
+def test_a_whole_last_line_without_its_end_is_kept_and_ended(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(json.dumps(row("a")) + "\n" + json.dumps(row("b")), encoding="utf-8")
+    assert set(recall(path)) == {"a", "b"}
+    assert path.read_text(encoding="utf-8").endswith("}\n")
+
+
+def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    lines = [row("a", "failed"), row("b"), row("a")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert recall(path)["a"].status == "done"
+    assert written(path) == [row("b"), row("a")]
+
+
+def test_only_one_batch_writes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    with held(path), pytest.raises(InputError, match="another batch is writing"), held(path):
+        pass
+    with held(path):  # the first has let it go
+        Results(path).close(through=True)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.ended(row("a", answer="half \ud83d of it"))
+    results.close(through=True)
+    assert written(path)[0]["answer"] == "half \ud83d of it"
 
 
 def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -77,6 +79,11 @@ def test_retry_after_is_read_and_nonsense_is_not() -> None:
     error = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "7.5"}), "m")
     assert isinstance(error, Transient)
     assert error.retry_after == 7.5
+    moment = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    dated = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": moment}), "m")
+    assert isinstance(dated, RateLimited)
+    assert dated.retry_after is not None
+    assert 50 < dated.retry_after <= 60
     other = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "Wed, 21 Oct"}), "m")
     assert isinstance(other, Transient)
     assert other.retry_after is None
