@@ -22,7 +22,7 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "in
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A goal was taken on."""
+    """A goal was taken on; `use` are files that stand in the place of skills, by the skills' names."""
 
     run_id: str
     goal: str
@@ -34,6 +34,7 @@ class RunStarted:
     answers: tuple[str, ...] = ()
     parent: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    use: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

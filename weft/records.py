@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from executor.journal.past import Past
     from executor.journal.store import Store
     from weft.places import Places
+    from weft.surroundings import Surroundings
 
 # What belongs to where a run is carried out, not to the run.
 _OF_THE_PLACE = frozenset({"journal", "api_base", "unsafe_tools"})
@@ -70,6 +71,12 @@ def begun(store: Store, run: str) -> RunStarted:
     raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
 
 
+def substitutes(begun: RunStarted, places: Places) -> dict[str, Path]:
+    """The files that stood in the place of skills, where they are here; one that is gone is left out."""
+    here = capture(places, begun.run_id).local(dict(begun.use))
+    return {name: Path(path) for name, path in here.items() if Path(path).is_file()}
+
+
 def capture(places: Places, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
     """How this run's texts are written down: which folders have names, and what must not be written."""
     run = Artifacts.of(places.workspace, run_id).folder.parent
@@ -86,21 +93,20 @@ def _surrounding(
     return tuple(_roots(places, variables, home)), Secrets.of(variables)
 
 
-def started(
-    run_id: str, goal: Goal, places: Places, settings: Settings, *, parent: str | None = None, date: str = ""
-) -> RunStarted:
+def started(run_id: str, goal: Goal, surroundings: Surroundings, *, parent: str | None, date: str) -> RunStarted:
     """The first event of a run."""
     return RunStarted(
         run_id=run_id,
         goal=goal.text,
-        workspace=str(places.workspace),
-        settings=plain(settings),
+        workspace=str(surroundings.places.workspace),
+        settings=plain(surroundings.settings),
         date=date or today(),
         asked_skills=goal.skills,
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
         versions={"weft": weft.__version__, "python": platform.python_version()},
+        use={name: str(path) for name, path in surroundings.shelf.use.items()},
     )
 
 

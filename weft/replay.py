@@ -88,7 +88,13 @@ async def strict(
     memory = TapeMemory.of(tape, note)
     artifacts = Artifacts(Artifacts.of(places.workspace, begun.run_id).folder, written=False)
     cast = _Cast(in_force, tape, memory)
-    pursuit = Pursuit(goal, Surroundings(places, in_force), cast, memory, artifacts, begun.date)
+    use = records.substitutes(begun, places)
+    for name in begun.use.keys() - use.keys():
+        tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
+    # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
+    gone = [task.name for task in past.planned.plan.tasks if task.action_type == "skill"] if past.planned else []
+    surroundings = Surroundings(places, in_force, use, gone=[name for name in gone if name])
+    pursuit = Pursuit(goal, surroundings, cast, memory, artifacts, begun.date)
     note(begun)
     note(await _walked(pursuit, past))
     return Replay(ledger.result(journal), tuple(tape.drift))

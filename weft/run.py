@@ -88,7 +88,7 @@ class Weft:
         self.surroundings.check(wanted)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
-        opening = records.started(run_id, wanted, self.places, self.settings, parent=parent, date=date)
+        opening = records.started(run_id, wanted, self.surroundings, parent=parent, date=date)
         return Session(wanted, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:

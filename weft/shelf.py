@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from weft.settings import Settings
 
 
+def _files(use: Mapping[str, Path]) -> dict[str, Path]:
+    from weft.substitute import skill_file
+
+    return {name: skill_file(name, path) for name, path in use.items()}
+
+
 def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
     from weft.substitute import Substituting
 
@@ -34,7 +40,8 @@ class Shelf:
     def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(places.workspace)
         self._detector = settings.detector
-        make = _substituting(use) if use else Registry
+        self.use = _files(use) if use else {}
+        make = _substituting(self.use) if self.use else Registry
         self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
 
     @cached_property

@@ -22,7 +22,7 @@ class Substituting(Registry):
 
     def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
         super().__init__(workspace, **options)
-        self._files = {name: _file(name, path) for name, path in files.items()}
+        self._files = files
 
     def _settle(self) -> None:
         super()._settle()
@@ -33,7 +33,8 @@ class Substituting(Registry):
         self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
 
 
-def _file(name: str, path: Path) -> Path:
+def skill_file(name: str, path: Path) -> Path:
+    """The SKILL.md that a person means by a path."""
     file = (path / "SKILL.md" if path.is_dir() else path).absolute()
     if not file.is_file():
         raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")

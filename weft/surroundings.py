@@ -21,7 +21,7 @@ from weft.shelf import Shelf
 from weft.toolshed import Toolshed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from planner.model import Reply, Request
     from planner.plan import Task
@@ -50,12 +50,23 @@ class Catalogue:
 
 
 class Surroundings:
-    """A workspace's skills, tools and prompts, looked at when a goal needs them."""
+    """A workspace's skills, tools and prompts, looked at when a goal needs them.
 
-    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+    `use` puts files in the place of skills; `gone` are skills that a plan may name though they are not there.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        settings: Settings,
+        use: Mapping[str, Path] | None = None,
+        *,
+        gone: Collection[str] = (),
+    ) -> None:
         self.places = places
         self.settings = settings
         self.shelf = Shelf(places, settings, use)
+        self._gone = gone
         self._one_at_a_time = threading.Lock()
         self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
 
@@ -121,7 +132,8 @@ class Surroundings:
 
     def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool]) -> Known:
         parameters = {name: tool.parameters for name, tool in tools.items()}
-        return Known([skill.name for skill in skills], parameters, self.settings.max_tasks)
+        names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
+        return Known(list(names), parameters, self.settings.max_tasks)
 
     def task_tools(
         self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]

@@ -28,7 +28,7 @@ class Capture:
 
     def text(self, text: str) -> str:
         """The text as it is recorded; a long one, such as a prompt that every call repeats, is looked through once."""
-        if len(text) < self.secrets.shortest and os.sep not in text:
+        if len(text) < self.secrets.shortest and os.sep not in text and "⟦" not in text:
             return text
         if len(text) < _LONG:
             return self.secrets.redact(self.roots.portable(text))

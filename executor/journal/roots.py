@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _RUN = "run"
 _LISTED = "<location>"
-_MARK = re.compile(r"⟦([a-z][a-z0-9-]*)⟧")
+_OPEN = "⟦"
+_MARK = re.compile(r"⟦(=|[a-z][a-z0-9-]*)⟧")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class NamedRoots:
         return cls(folders)
 
     def portable(self, text: str) -> str:
-        """The text with each path below a root relative to its name."""
+        """The text with each path below a root relative to its name; what looks like a name already is marked so."""
+        if _OPEN in text:
+            text = text.replace(_OPEN, f"{_OPEN}=⟧")
         if self._pattern is None or os.sep not in text:
             return text
         # Every run has another folder: a pattern for it is made only where it is needed.
@@ -53,7 +56,7 @@ class NamedRoots:
 
     def local(self, text: str) -> str:
         """The text with names of roots replaced by the folders that they stand for here."""
-        if "⟦" not in text:
+        if _OPEN not in text:
             return text
         return _MARK.sub(self._folder, text)
 
@@ -61,6 +64,8 @@ class NamedRoots:
         return f"⟦{self._names[folder.group()]}⟧"
 
     def _folder(self, mark: re.Match[str]) -> str:
+        if mark.group(1) == "=":
+            return _OPEN
         folder = self.folders.get(mark.group(1), mark.group())
         return escape(folder) if mark.string.endswith(_LISTED, 0, mark.start()) else folder
 

@@ -158,7 +158,7 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     assert "[system]" in full
     assert weft("trace", "show", "--task", "nope", cwd=workspace).status == 2
 
-    exported = weft("trace", "export", cwd=workspace).out
+    exported = weft("trace", "export", "-o", "-", cwd=workspace).out
     rows = [json.loads(line) for line in exported.splitlines()]
     assert all(list(row)[:5] == ["v", "run_id", "seq", "at", "type"] for row in rows)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
@@ -179,7 +179,8 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert (document["drift"], document["answer"], document["journal"]) == ([], "the answer", None)
-    assert weft("trace", "import", "run.jsonl", cwd=other).status == 0
+    assert json.loads(weft("replay", "-", "--strict", "--json", cwd=other, stdin=exported).out) == document
+    assert weft("trace", "import", "-", cwd=other, stdin=exported).status == 0
     assert weft("trace", "import", "run.jsonl", cwd=other).status == 2
     assert weft("replay", "last", "--strict", cwd=other).out.endswith("done, nothing differs\n")
     assert "the answer" in weft("replay", "last", cwd=other).out

@@ -42,8 +42,9 @@ def test_json_holds_one_document_and_progress_goes_to_stderr(workspace: Path, se
 
 def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted(PLAN, synthesis="# Endpoints"))
-    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=GOAL)
+    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=f"{GOAL}\n")
     assert ran.status == 0, ran.err
+    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["goal"] == GOAL
     assert ran.out == "# Endpoints\n"
     assert "done · 2/2 tasks · 4 calls · 60 tokens · cost unknown" in ran.err
 

@@ -96,14 +96,19 @@ async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: 
     assert any("skill 'api-docs' is new in the listing" in one.what for one in drift)
 
 
-async def test_a_skill_that_is_gone_ends_the_replay_without_an_answer(
+async def test_a_skill_that_is_gone_fails_its_task_and_the_rest_is_replayed(
     workspace: Path, recorded: list[Row], skill: Path
 ) -> None:
     shutil.rmtree(skill.parent)
     replay = await replayed(workspace, recorded)
     assert any("skill 'tabulating-endpoints' is not in the listing any more" in one.what for one in replay.drift)
-    assert any("not on record" in one.what for one in replay.drift)
-    assert replay.result.answer is None
+    assert any(one.what.startswith("task 'survey' was done, is failed") for one in replay.drift)
+    assert {task.id: task.status for task in replay.result.tasks} == {
+        "survey": "failed",
+        "notes": "done",
+        "brief": "skipped",
+    }
+    assert replay.result.status == "partial"
 
 
 async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:

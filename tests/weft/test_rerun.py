@@ -50,7 +50,6 @@ async def test_an_output_may_come_from_a_file(workspace: Path, parent: str) -> N
     assert "by hand" in model.asked[0].messages[1].content
 
 
-@pytest.mark.changes_skills
 async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tmp_path: Path) -> None:
     draft = tmp_path / "draft"
     draft.mkdir()
@@ -63,6 +62,11 @@ async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tm
         await runtime.rerun(parent, runtime.divided(parent, ["survey"], {}))
     assert "Do it anew." in model.asked[0].messages[0].content
     assert f"Base directory for this skill: {draft}" in model.asked[0].messages[0].content
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+    (draft / "SKILL.md").rename(tmp_path / "elsewhere.md")
+    drift = (await replayed(workspace, rows(workspace))).drift
+    assert (drift[0].where, SKILL in drift[0].what) == ("skills", True)
+    (tmp_path / "elsewhere.md").rename(draft / "SKILL.md")
 
 
 async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Path, parent: str) -> None:

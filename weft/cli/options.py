@@ -83,8 +83,32 @@ def goal(command: Command) -> Command:
 
 
 def written(text: str = "Write the answer to this file.", *, required: bool = False) -> Callable[[Command], Command]:
-    """-o, with what it takes."""
-    return click.option("-o", "--output", "target", type=_FILE, required=required, help=text)
+    """-o, with what it takes; `-` is stdout, where things go anyway unless a file is required."""
+
+    def stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+        if value != Path("-"):
+            return value
+        if required:
+            raise InputError("-o - is no file, and what is written must last", hint="name a file")
+        return None
+
+    return click.option("-o", "--output", "target", type=_FILE, required=required, help=text, callback=stdout)
+
+
+def or_stdin(context: click.Context, _: click.Parameter, value: Any) -> Any:
+    """For arguments that name files: `-` stands for a copy of stdin, which is gone when the command ends."""
+    if isinstance(value, tuple):
+        return tuple(or_stdin(context, _, one) for one in value)
+    if str(value) != "-":
+        return value
+    import shutil  # not above: every command imports this module
+    import tempfile
+
+    spool = tempfile.NamedTemporaryFile(prefix="weft-stdin-", suffix=".jsonl")  # noqa: SIM115 - closed with the command
+    context.call_on_close(spool.close)
+    shutil.copyfileobj(sys.stdin.buffer, spool)
+    spool.flush()
+    return type(value)(spool.name)
 
 
 def concurrency(command: Command) -> Command:
@@ -163,7 +187,7 @@ def goal_text(goal: str | None) -> str:
         if sys.stdin.isatty():
             output.say("Type the goal, then Ctrl-D:")
         try:
-            return sys.stdin.read()
+            return sys.stdin.read().rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise InputError("the goal on stdin is no UTF-8 text", hint="send it as UTF-8") from error
     return goal or ""

@@ -23,7 +23,7 @@ _DRIFT = 3
 
 
 @click.command(short_help="Play a recorded run again, without a model.")
-@click.argument("runs", nargs=-1, metavar="[RUN|FILE]...")
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE]...", callback=options.or_stdin)
 @click.option("--strict", is_flag=True, help="Run it again with the recorded replies; say what would differ today.")
 @click.option("--select", "selection", is_flag=True, help="Select skills again; say what would differ today.")
 @click.option("--check", is_flag=True, help="With --select: exit 3 where the selection differs.")
@@ -37,7 +37,7 @@ _DRIFT = 3
 @options.journal
 @options.common
 def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
-    """Play recorded RUNs (ids, beginnings of ids, `last`) or exported FILEs again. No model is asked.
+    """Play recorded RUNs (ids, beginnings of ids, `last`) or exported FILEs (`-`: stdin) again. No model is asked.
 
     \b
       --strict   the whole run again with the recorded replies; a prompt, skill or plan that differs is drift

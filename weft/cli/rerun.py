@@ -54,6 +54,7 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     store = records.kept(where, now)
     parent = records.begun(store, run)
     store.close()
+    use = records.substitutes(parent, where) | use
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
     division = weft.divided(parent.run_id, begin, inputs)
     if dry:

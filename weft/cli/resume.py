@@ -44,6 +44,7 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     now = options.settings(where, rest, quiet=voice.quiet).settings
     recorded = records.begun(records.kept(where, now), run)
     provider.preload()
-    weft = Weft(workspace, records.settings_of(recorded.settings, now, rest))
+    use = records.substitutes(recorded, where)
+    weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
     run_again = reach.carried(weft, voice, partial(weft.resume, recorded.run_id))
     return reach.carry_out(run_again, reach.Ending(voice, workspace, target))

@@ -85,7 +85,7 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
 
 
 @trace.command("show", short_help="One run: its graph, its time, its critical path.")
-@click.argument("run", default="last", metavar="[RUN|FILE]")
+@click.argument("run", default="last", metavar="[RUN|FILE]", callback=options.or_stdin)
 @click.option("--task", metavar="ID", help="Show this task's prompts and replies in full; (plan) and (synthesis) too.")
 @options.journal
 @options.common
@@ -233,7 +233,7 @@ def _write(file: TextIO, store: Store, runs: Sequence[Summary], *, html: bool) -
 
 
 @trace.command("import", short_help="Take exported runs into this journal.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), callback=options.or_stdin)
 @options.journal
 @options.common
 def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
@@ -242,6 +242,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     \b
     Examples:
       weft trace import run.jsonl
+      ssh elsewhere weft trace export last | weft trace import -
     """
     from weft import records, transfer
 
