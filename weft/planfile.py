@@ -50,7 +50,9 @@ def read(path: Path, known: Known) -> PlanFile:
     """The plan in a file, checked as a model's is; all faults at once."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise InputError(f"{path} is larger than a plan can be ({_LARGEST // 1_000_000} MB)")
+            raise InputError(
+                f"{path} is larger than a plan can be ({_LARGEST // 1_000_000} MB)", hint="name the plan's own file"
+            )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"the plan {path} cannot be read: {error.strerror}", hint="check the path") from error

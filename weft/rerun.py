@@ -52,4 +52,7 @@ def _check(plan: Plan, names: Collection[str]) -> None:
     known = [task.id for task in plan.tasks]
     for name in names:
         if name not in known:
-            raise InputError(f"there is no task {name!r} in the run's plan; {nearest(name, known)}")
+            raise InputError(
+                f"there is no task {name!r} in the run's plan; {nearest(name, known)}",
+                hint="`weft trace show` lists a run's tasks",
+            )

@@ -88,7 +88,7 @@ def resolve(
         said = [
             re.sub(r"^flag: '(\w+)'", lambda match: "--" + match.group(1).replace("_", "-"), text) for text in asked
         ]
-        raise InputError("; ".join(said))
+        raise InputError("; ".join(said), hint="`--help` says what each option takes")
     faults += asked
     if faults:
         raise SetupError("; ".join(faults), hint="`weft doctor` shows the settings in force and where they come from")

@@ -28,7 +28,10 @@ class Substituting(Registry):
         super()._settle()
         for name, path in self._files.items():
             if name not in self._active:
-                raise InputError(f"--use {name}={path}: there is no skill {name!r} to take the place of")
+                raise InputError(
+                    f"--use {name}={path}: there is no skill {name!r} to take the place of",
+                    hint="`weft skills list` shows the names there are",
+                )
             self._active[name] = _instead(self._active[name], path)
         self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
 
@@ -44,5 +47,5 @@ def skill_file(name: str, path: Path) -> Path:
 def _instead(skill: Skill, path: Path) -> Skill:
     parsed = frontmatter.parse(frontmatter.decode(read_all(path)), path, folder=path.parent.name)
     if parsed.broken is not None:
-        raise InputError(f"--use {skill.name}={path}: {parsed.broken}")
+        raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
     return replace(skill, description=parsed.description, path=path, base_dir=path.parent, model=parsed.model)

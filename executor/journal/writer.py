@@ -105,7 +105,10 @@ class Writer:
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                self.failure = StoreFailed(f"the journal failed: {type(error).__name__}: {error}")
+                self.failure = StoreFailed(
+                    f"the journal failed: {type(error).__name__}: {error}",
+                    hint="what was written before is safe: `weft resume` goes on from there",
+                )
         self._wake(waiters)
 
     def _hand_over(self, handover: Handover) -> None:

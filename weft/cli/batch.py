@@ -247,7 +247,7 @@ def _manner(flags: dict[str, Any]) -> Manner:
         share = text.endswith("%")
         most = float(text.rstrip("%")) / (100 if share else 1)
     if not flags["resume"] and (flags["retry_errors"] or flags["rerun_changed"]):
-        raise InputError("--retry-errors and --rerun-changed go with --resume")
+        raise InputError("--retry-errors and --rerun-changed go with --resume", hint="add --resume, or leave them out")
     return Manner(
         flags["jobs"], flags["limit"], flags["shuffle"], most, share, flags["retry_errors"], flags["rerun_changed"]
     )

@@ -81,7 +81,7 @@ def _pairs(flag: str, given: tuple[str, ...]) -> dict[str, str]:
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise InputError(f"{flag} {text}: it must have the form NAME=PATH")
+            raise InputError(f"{flag} {text}: it must have the form NAME=PATH", hint=f"such as {flag} survey=survey.md")
         pairs[name] = value
     return pairs
 
