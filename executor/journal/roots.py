@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -23,12 +24,19 @@ class NamedRoots:
     folders: Mapping[str, str]
     _pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
     _names: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    _run: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        names = {folder: name for name, folder in reversed(list(self.folders.items())) if len(folder) > 1}
+        # A run's own folder lies in the workspace, and is found there: all other roots are the same from run to run,
+        # and making their pattern takes longer than most uses of it.
+        run, workspace = self.folders.get("run", ""), self.folders.get("workspace", "")
+        inside = bool(workspace) and run.startswith(workspace + os.sep)
+        others = {name: folder for name, folder in self.folders.items() if not (inside and name == "run")}
+        object.__setattr__(self, "_run", f"⟦workspace⟧{run.removeprefix(workspace)}" if inside else None)
+        names = {folder: name for name, folder in reversed(list(others.items())) if len(folder) > 1}
         names |= {escape(folder): name for folder, name in names.items()}  # as a listing has it, which is XML
         object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "_pattern", _any_of(names) if names else None)
+        object.__setattr__(self, "_pattern", _any_of(tuple(names)) if names else None)
 
     @classmethod
     def of(cls, run: Path, workspace: Path, others: Iterable[tuple[str, Path]] = ()) -> NamedRoots:
@@ -42,7 +50,10 @@ class NamedRoots:
         """The text with each path below a root relative to its name."""
         if self._pattern is None or os.sep not in text:
             return text
-        return self._pattern.sub(lambda match: f"⟦{self._names[match.group()]}⟧", text)
+        text = self._pattern.sub(lambda match: f"⟦{self._names[match.group()]}⟧", text)
+        if self._run is None or self._run not in text:
+            return text
+        return re.sub(rf"{re.escape(self._run)}(?![\w\-])", "⟦run⟧", text)
 
     def local(self, text: str) -> str:
         """The text with names of roots replaced by the folders that they stand for here."""
@@ -55,6 +66,7 @@ class NamedRoots:
         return escape(folder) if mark.string.endswith(_LISTED, 0, mark.start()) else folder
 
 
+@lru_cache(maxsize=64)
 def _any_of(folders: Collection[str]) -> re.Pattern[str]:
     """A pattern for any of the folders, the longest first.
 
