@@ -77,7 +77,7 @@ def now() -> str:
 
 def stamp(at: int) -> str:
     """A time in nanoseconds as a record has it."""
-    digits = f"{at:019d}"
+    digits = str(at)
     return f"{_second(digits[:10])}.{digits[10:16]}Z"
 
 
