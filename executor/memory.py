@@ -6,13 +6,13 @@ task by its identity and the hash of its inputs; never by position. What is aske
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from executor.journal.capture import Capture
+from executor.journal.compact import canonical
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Memory:
 
     def _tool_hash(self, tool: ToolSpec) -> str:
         """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""
-        key = (tool.name, tool.description, json.dumps(tool.parameters, sort_keys=True, default=str))
+        key = (tool.name, tool.description, canonical(tool.parameters))
         if key not in self._tools:
             self._tools[key] = self.capture.hash([tool.name, tool.description, tool.parameters])
         return self._tools[key]

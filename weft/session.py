@@ -65,7 +65,11 @@ class Session:
             self.note(Warned(LOCAL_NOTICE))
         if isinstance(self.opening, RunStarted):  # one that is taken up again was claimed before it was read
             self.journal.take(self.log.run_id)
-        await self.log.settle()  # nothing is spent before the journal has shown that it can be written
+        try:
+            await self.log.settle()  # nothing is spent before the journal has shown that it can be written
+        except asyncio.CancelledError:
+            self.journal.release(self.log.run_id)
+            raise
         began = time.monotonic()
         try:
             end = await self._until_stopped(self._pursuit(), stop)

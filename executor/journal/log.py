@@ -27,7 +27,7 @@ Entry = tuple["Log", int, int, Event, Summary]
 def row_of(entry: Entry) -> Row:
     """The row that is kept: without secrets, paths relative to named roots. Made in the writer's thread."""
     log, seq, at, event, _ = entry
-    return Row(log.run_id, seq, stamp(at), type_name(event), log.capture.event(event))
+    return Row._make((log.run_id, seq, stamp(at), type_name(event), log.capture.event(event)))
 
 
 class Log:
@@ -36,6 +36,7 @@ class Log:
     def __init__(self, writer: Writer, run_id: str, capture: Capture, *, after: int = 0) -> None:
         self.run_id = run_id
         self.capture = capture
+        self.written: Summary | None = None
         self._writer = writer
         self._seq = after
         self._summary = Summary(run_id, "", "running", "")
@@ -76,10 +77,10 @@ def now() -> str:
 
 def stamp(at: int) -> str:
     """A time in nanoseconds as a record has it."""
-    seconds, nanoseconds = divmod(at, 10**9)
-    return f"{_second(seconds)}.{nanoseconds // 1000:06d}Z"
+    digits = str(at)
+    return f"{_second(digits[:10])}.{digits[10:16]}Z"
 
 
 @lru_cache(maxsize=8)
-def _second(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+def _second(seconds: str) -> str:
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%S}"

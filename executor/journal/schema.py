@@ -87,9 +87,11 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
 
 
 def _version(connection: sqlite3.Connection, where: str, newest: int) -> int:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    # In one statement: another process may bring it forward between two.
+    application, version, tables = connection.execute(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
+        "(SELECT count(*) FROM sqlite_master)"
+    ).fetchone()
     if application != APPLICATION and (tables or version):
         raise BadStore(f"{where} is a database, but no journal of weft", hint="name another file with --journal")
     if version > newest:

@@ -40,10 +40,7 @@ _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 
 # What every text that one of these patterns matches holds. Looking for plain words is many times as quick as the
 # patterns, and all that is ever recorded is looked through.
-_FORM_BEGINS = (
-    *("sk-", "pk-", "rk-", "ghp", "gho", "ghs", "ghu", "ghr", "glpat", "xox"),
-    *("hf_", "hf-", "gsk", "github_pat_", "AKIA", "AIza", "eyJ"),
-)
+_FORM_BEGINS = ("sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ")
 _SHORTEST_FORM = 19
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
@@ -58,7 +55,7 @@ class Secrets:
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
         """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
-        named = {value.strip() for name, value in env.items() if _VARIABLE.search(name)}
+        named = {value.strip() for name, value in env.items() if _holds_one(name)}
         longest_first = sorted(named, key=len, reverse=True)  # one may begin like another
         values = tuple((value, pattern) for value in longest_first if (pattern := _pattern(value)) is not None)
         return cls(values, min((_LONG, *(len(value) for value, _ in values))))
@@ -116,3 +113,8 @@ def _pattern(value: str) -> re.Pattern[str] | None:
 def is_secret(name: str) -> bool:
     """Whether a field of that name holds a secret."""
     return _NAME.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _holds_one(variable: str) -> bool:
+    return _VARIABLE.search(variable) is not None

@@ -50,9 +50,9 @@ def write_rows(
     texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
     events: list[object] = []
-    for row, (body, large) in zip(rows, bodies, strict=True):
-        number = run[row.run_id]
-        events += (number, row.seq, row.at, row.type, _clean(row.body.get("task")), body)
+    for (run_id, seq, at, kind, fields), (body, large) in zip(rows, bodies, strict=True):
+        number = run[run_id]
+        events += (number, seq, at, kind, _clean(fields.get("task")), body)
         for sha in large:
             texts_of[sha] = large[sha]
             uses.add((number, sha))

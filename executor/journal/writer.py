@@ -39,7 +39,6 @@ class Writer:
         self._waiters: deque[Waiter] = deque()
         self._something = threading.Event()
         self._urgent = threading.Event()
-        self._written: dict[str, Summary] = {}
         self._closing = False
         self._beaten = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -113,16 +112,14 @@ class Writer:
 
     def _hand_over(self, handover: Handover) -> None:
         self.held.update(handover.taken)
-        for run_id in handover.released:
-            self.held.discard(run_id)
-            self._written.pop(run_id, None)
+        self.held.difference_update(handover.released)
 
     def _lines(self, batch: list[Entry]) -> dict[str, Summary]:
         """The lines of those runs whose line changed since it was last written."""
-        last = {log.run_id: (log, summary) for log, _, _, _, summary in batch}
-        changed = {run: one for run, one in last.items() if self._written.get(run) is not one[1]}
-        self._written.update({run: summary for run, (_, summary) in changed.items()})
-        return {run: log.line(summary) for run, (log, summary) in changed.items()}
+        changed = {log.run_id: entry for entry in batch if (log := entry[0]).written is not entry[4]}
+        for log, _, _, _, summary in changed.values():
+            log.written = summary
+        return {run_id: log.line(summary) for run_id, (log, _, _, _, summary) in changed.items()}
 
     def _wake(self, waiters: list[Waiter]) -> None:
         by_loop: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +144,19 @@ async def test_a_run_is_held_from_its_first_event_until_its_end(workspace: Path)
         result = await runtime.run(GOAL, record=watch)
         store(workspace).claim(result.run_id, replace(myself(), pid=1))
     assert seen == ["running"]
+
+
+async def test_a_run_that_is_cancelled_at_its_very_beginning_is_free(workspace: Path) -> None:
+    def cancel(event: Event) -> None:
+        work.cancel()
+
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        work = asyncio.ensure_future(runtime.run(GOAL, record=cancel))
+        with pytest.raises(asyncio.CancelledError):
+            await work
+    assert store(workspace).find("last").status == "interrupted"
+    result, _ = await resumed(workspace)
+    assert result.status == "done"
 
 
 async def test_an_unknown_run_is_said(workspace: Path) -> None:
