@@ -66,6 +66,11 @@ class Toolshed:
         """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
         return inprocess.discover(self._places.workspace, os.environ)
 
+    def notes(self) -> list[str]:
+        """What is registered, from where, and what is not and why; a line each."""
+        lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
+        return [*lines, *self.functions[1]]
+
     def tools(
         self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> dict[str, Tool]:

@@ -1,4 +1,4 @@
-"""Mend what is mechanical: a name by its folder, line ends, a placeholder's spelling, a program's mode."""
+"""Mend what is mechanical: a name by its folder, a tool's spelling, line ends, a placeholder, a program's mode."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skills import manifest_file as manifests
 from skills.check.skill_file import NEARLY_ARGUMENTS, Parts, slug, split
+from skills.manifest import FILE, NAME, NAME_LIMIT, domain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def fix(folder: Path, *, root: bool = False) -> list[str]:
             if after != before:
                 file.write_bytes(after.encode())
                 done += [f"{file}: {line}" for line in what]
-    return done + _programs(folder)
+    return [*done, *_names(folder), *_programs(folder)]
 
 
 def mended(text: str, folder: str) -> tuple[str, list[str]]:
@@ -48,6 +49,25 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
     if spelt != body:
         done.append("$ARGUMENTS is spelt right")
     return head + spelt, done
+
+
+def _names(folder: Path) -> list[str]:
+    """Tools' names in lower case and with `_`, where that is all that is wrong with them."""
+    wrong = [one for one in manifests.read(folder)[1] if one.rule == "manifest-name" and one.tool]
+    spelt = {one: re.sub(r"[^a-z0-9]+", "_", one.tool.lower()).strip("_") for one in wrong}
+    right = {one: name for one, name in spelt.items() if name != one.tool and _fits(name, folder)}
+    if not right:
+        return []
+    file = folder / FILE
+    lines = file.read_bytes().decode().split("\n")
+    for one, name in right.items():
+        lines[one.line - 1] = lines[one.line - 1].replace(one.tool, name, 1)
+    file.write_bytes("\n".join(lines).encode())
+    return [f"{file}: {one.tool} is now {name}" for one, name in right.items()]
+
+
+def _fits(name: str, folder: Path) -> bool:
+    return NAME.fullmatch(name) is not None and len(name) <= NAME_LIMIT and name.startswith(domain(folder) + "_")
 
 
 def _programs(folder: Path) -> list[str]:

@@ -74,7 +74,8 @@ def call(
     if name not in tools:
         near = ", ".join(nearest(name, list(tools))) or "none"
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
-    trusting.settle(shed, trust=trust, quiet=quiet)
+    if trust or name in {row.name for row in shed.untrusted()}:
+        trusting.settle(shed, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
     if artifacts.exists():
         make_home(where.agents)
