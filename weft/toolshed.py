@@ -85,6 +85,11 @@ class Toolshed:
         by_name.update({one.name: ExecutableTool(one, place) for _, one in programs})
         return by_name
 
+    def reason(self, name: str) -> str:
+        """Why a tool that is declared cannot be called; empty where none of this name is."""
+        rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
+        return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), "")
+
     def own_folders(self) -> list[Path]:
         """The folders of all skills and tools that come with the workspace, broken and shadowed ones too."""
         rows = self._registry.list_skills(all=True)

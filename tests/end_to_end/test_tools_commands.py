@@ -87,6 +87,15 @@ def test_wrong_calls_are_explained(shop: Path, weft: Weft, arguments: tuple[str,
     assert says in json.loads(ran.out)["error"]["message"]
 
 
+def test_a_tool_that_cannot_be_called_says_why(shop: Path, weft: Weft, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILL_WORD_ENABLED", "false")
+    assert "disabled by SKILL_WORD_ENABLED=false" in weft("skills", "call", "word_count", cwd=shop).err
+    monkeypatch.delenv("SKILL_WORD_ENABLED")
+    (shop / "skills" / "word" / "main.py").unlink()
+    ran = weft("skills", "call", "word_count", cwd=shop)
+    assert (ran.status, "'main.py' is not there" in ran.err) == (2, True)
+
+
 def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:
     program = COUNT.replace('{"words": len(text.split()) * request["arguments"]["times"]}', "text * 5_000")
     (shop / "skills" / "word" / "main.py").write_text(program, encoding="utf-8")
