@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,12 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
         done.append("plain line ends, no byte-order mark")
     parts = split(plain)
     if not isinstance(parts, Parts):
-        return plain, done
+        quoted = _quoted(plain)
+        parts = split(quoted)
+        if not isinstance(parts, Parts):
+            return plain, done
+        plain = quoted
+        done.append("the description is in quotation marks")
     head, body = plain[: len(plain) - len(parts.body)], parts.body
     name = slug(folder)
     if folder and folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
@@ -49,6 +55,17 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
     if spelt != body:
         done.append("$ARGUMENTS is spelt right")
     return head + spelt, done
+
+
+def _quoted(text: str) -> str:
+    """A description on one line in quotation marks: a colon in it is what most often breaks the YAML."""
+    return re.sub(
+        r"^description:[ \t]+(?![\"'|>\[{])(.+?)[ \t]*$",
+        lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
 
 
 def _names(folder: Path) -> list[str]:

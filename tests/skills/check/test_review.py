@@ -216,6 +216,13 @@ def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
     assert fix(folder) == []
 
 
+def test_fix_puts_a_description_with_a_colon_in_quotation_marks() -> None:
+    text = '---\nname: tea\ndescription: Brews: green "tea"\n---\nBrew.\n'
+    after, done = mended(text, "tea")
+    assert after == text.replace('Brews: green "tea"', '"Brews: green \\"tea\\""')
+    assert done == ["the description is in quotation marks"]
+
+
 def test_fix_leaves_what_it_cannot_read() -> None:
     assert mended("no frontmatter", "x") == ("no frontmatter", [])
 
