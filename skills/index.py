@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skills.locations import Location
 
-VERSION = 2
+VERSION = 3
 _KINDS = get_args(Kind)
 _STATES = get_args(State)
 

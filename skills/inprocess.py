@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skills import arguments as checking
 from skills.envelope import Code, Context, Envelope, failure
-from skills.installed import GROUP, switched_off
+from skills.installed import GROUP, said, switched_off
 from skills.manifest import NAME
 from skills.overflow import Output
 from skills.parameter import Parameter, Type, schema
@@ -109,7 +109,10 @@ def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTo
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name == WORKSPACE:
             continue
-        if parameter.name not in hints or parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+        if parameter.name not in hints or parameter.kind not in {
+            parameter.POSITIONAL_OR_KEYWORD,
+            parameter.KEYWORD_ONLY,
+        }:
             raise TypeError(f"{name}: parameter {parameter.name} has no type that a model can be told")
         kind, enum = _kind(hints[parameter.name], f"{name}: parameter {parameter.name}")
         given = parameter.default is not parameter.empty
@@ -136,8 +139,8 @@ def discover(
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))
-        except (ImportError, AttributeError, TypeError) as error:
-            notes.append(f"{point.name}: left out, {error}; mend {point.value} or install what it needs")
+        except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+            notes.append(f"{point.name}: left out, {said(error)}; mend {point.value} or install what it needs")
         else:
             notes.append(f"{point.name}: registered from {point.value}")
     return tools, notes

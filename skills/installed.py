@@ -40,12 +40,18 @@ def switched_off(name: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
+def said(error: Exception) -> str:
+    """An error of another's code: its message where it is one that tells what is missing, else its kind too."""
+    told = isinstance(error, ImportError | AttributeError | TypeError) and str(error)
+    return told or f"{type(error).__name__}: {error}"
+
+
 def _loaded(point: EntryPoint, source: Source) -> Skill:
     try:
         function = point.load()
         path = Path(function.__code__.co_filename)
-    except (ImportError, AttributeError) as error:
-        reason = f"{error}; mend {point.value} or install what it needs"
+    except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+        reason = f"{said(error)}; mend {point.value} or install what it needs"
         return Skill(point.name, "", Path(), Path(), source, "executable", "broken", reason)
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
     return Skill(point.name, " ".join(first.split()), path, path.parent, source, "executable")

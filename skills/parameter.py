@@ -29,6 +29,8 @@ class Parameter:
     def schema(self) -> dict[str, Any]:
         """The parameter as a JSON schema property."""
         document: dict[str, Any] = {"type": self.type}
+        if self.type == "array":
+            document["items"] = {}  # some providers refuse an array that does not say what it holds
         if self.description:
             document["description"] = self.description
         if self.enum:

@@ -86,7 +86,12 @@ class Registry:
                     return
         from skills.readers import READERS
 
-        known = {entry.found: entry for entry in self._entries if entry.found.stamp != RACY}
+        # A skill.yaml is read anew at every change: whether a tool can be offered hangs on its program's file too.
+        known = {
+            entry.found: entry
+            for entry in self._entries
+            if entry.found.stamp != RACY and not entry.found.path.endswith("skill.yaml")
+        }
         self._tree = scan(places, READERS.keys())
         self._entries = [
             known.get(found) or READERS[os.path.basename(found.path)](found, places[found.location])

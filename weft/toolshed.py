@@ -66,6 +66,11 @@ class Toolshed:
         """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
         return inprocess.discover(self._places.workspace, os.environ)
 
+    def notes(self) -> list[str]:
+        """What is registered, from where, and what is not and why; a line each."""
+        lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
+        return [*lines, *self.functions[1]]
+
     def tools(
         self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> dict[str, Tool]:
@@ -79,6 +84,11 @@ class Toolshed:
         place = replace(place, artifacts=artifacts)
         by_name.update({one.name: ExecutableTool(one, place) for _, one in programs})
         return by_name
+
+    def reason(self, name: str) -> str:
+        """Why a tool that is declared cannot be called; empty where none of this name is."""
+        rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
+        return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), "")
 
     def own_folders(self) -> list[Path]:
         """The folders of all skills and tools that come with the workspace, broken and shadowed ones too."""

@@ -1,13 +1,15 @@
-"""Mend what is mechanical: a name by its folder, line ends, a placeholder's spelling, a program's mode."""
+"""Mend what is mechanical: a name by its folder, a tool's spelling, line ends, a placeholder, a program's mode."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from typing import TYPE_CHECKING
 
 from skills import manifest_file as manifests
 from skills.check.skill_file import NEARLY_ARGUMENTS, Parts, slug, split
+from skills.manifest import FILE, NAME, NAME_LIMIT, domain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,7 @@ def fix(folder: Path, *, root: bool = False) -> list[str]:
             if after != before:
                 file.write_bytes(after.encode())
                 done += [f"{file}: {line}" for line in what]
-    return done + _programs(folder)
+    return [*done, *_names(folder), *_programs(folder)]
 
 
 def mended(text: str, folder: str) -> tuple[str, list[str]]:
@@ -38,7 +40,12 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
         done.append("plain line ends, no byte-order mark")
     parts = split(plain)
     if not isinstance(parts, Parts):
-        return plain, done
+        quoted = _quoted(plain)
+        parts = split(quoted)
+        if not isinstance(parts, Parts):
+            return plain, done
+        plain = quoted
+        done.append("the description is in quotation marks")
     head, body = plain[: len(plain) - len(parts.body)], parts.body
     name = slug(folder)
     if folder and folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
@@ -48,6 +55,36 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
     if spelt != body:
         done.append("$ARGUMENTS is spelt right")
     return head + spelt, done
+
+
+def _quoted(text: str) -> str:
+    """A description on one line in quotation marks: a colon in it is what most often breaks the YAML."""
+    return re.sub(
+        r"^description:[ \t]+(?![\"'|>\[{])(.+?)[ \t]*$",
+        lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    """Tools' names in lower case and with `_`, where that is all that is wrong with them."""
+    wrong = [one for one in manifests.read(folder)[1] if one.rule == "manifest-name" and one.tool]
+    spelt = {one: re.sub(r"[^a-z0-9]+", "_", one.tool.lower()).strip("_") for one in wrong}
+    right = {one: name for one, name in spelt.items() if name != one.tool and _fits(name, folder)}
+    if not right:
+        return []
+    file = folder / FILE
+    lines = file.read_bytes().decode().split("\n")
+    for one, name in right.items():
+        lines[one.line - 1] = lines[one.line - 1].replace(one.tool, name, 1)
+    file.write_bytes("\n".join(lines).encode())
+    return [f"{file}: {one.tool} is now {name}" for one, name in right.items()]
+
+
+def _fits(name: str, folder: Path) -> bool:
+    return NAME.fullmatch(name) is not None and len(name) <= NAME_LIMIT and name.startswith(domain(folder) + "_")
 
 
 def _programs(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from skills.check.finding import Finding, Severity
+from skills.check.wording import chinese
 from skills.document import Document, DocumentError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 KNOWN = ("name", "description", "license", "compatibility", "metadata", "allowed-tools", "model", "version")
 LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
-FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`\n]+\2", re.MULTILINE | re.DOTALL)
 NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
 PERSON = re.compile(r"\b(I|I'm|my|you can|your)\b")
@@ -100,7 +101,7 @@ def _description(parts: Parts) -> list[Finding]:
             "add `Use when …`, or 当……时使用",
         ),
         (
-            len(text) < 20,
+            len(text) < (10 if chinese(text) else 20),
             "is too short to be found by",
             "name the task, its objects and the words people use",
         ),
@@ -141,7 +142,7 @@ def _body(parts: Parts) -> list[Finding]:
 
 
 def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
-    prose = FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), parts.body)
+    prose = CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), parts.body)
     found = []
     for match in LINK.finditer(prose):
         target = match[1].split("#")[0].replace("%20", " ")

@@ -7,35 +7,59 @@ import re
 HAN = re.compile(r"[\u3400-\u9fff]")
 VERBS = frozenset(
     """
-    add aggregate align analyse analyze annotate append apply archive ask assemble assess assign attach
-    audit average bind blur book build bundle calculate call cancel capture cast chart check choose
-    clean clear clip clone close collect combine compare compile compose compress compute concatenate
-    configure connect convert copy correct count crawl create crop cut debug decode decompress decrypt
-    deduplicate define delete deploy describe detect diff disable discover display divide document
-    download draw drop echo edit embed emit enable encode encrypt enrich estimate evaluate examine
-    execute expand explain export extract fetch fill filter find fix flatten flip fold follow forecast
-    format forward generate geocode get give grade graph greet group hash highlight identify import
-    index infer inspect insert install invert join keep label launch lint list load locate lock log look
-    make map mark mask match measure merge migrate mirror monitor move multiply normalise normalize
-    notify number open optimise optimize order outline pack parse paste patch pick ping plan play plot
-    post predict prepare preview print process produce profile prune publish pull push put query queue
-    quote rank rate read rebuild record redact reduce reformat register remove rename render reorder
-    repair repeat replace reply report request reset resize resolve restore retrieve return reverse
-    review revert rewrite rotate round route run sample sanitise sanitize save say scale scan schedule
-    score scrape search select send serve set shorten show shrink shuffle sign simplify simulate slice
-    solve sort split stage start stop store strip submit subscribe subset sum summarise summarize swap
-    switch sync tabulate tag take tell test tokenise tokenize trace track train transcode transcribe
-    transform translate transpose trim truncate turn unpack unzip update upgrade upload use validate
-    verify view visit visualise visualize wait warn watch wrap write zip
-    """.split()  # noqa: SIM905  a list would take three hundred lines
+    accept acquire add adjust aggregate align analyse analyze annotate answer append apply approve
+    archive ask assemble assess assign attach audit average balance bind block blur book boost brew
+    buffer build bundle cache calculate call cancel canonicalise canonicalize capitalise capitalize
+    capture cast change chart check choose clamp classify clean clear clip clone close coalesce
+    collapse collect color colour combine commit compare compile complete compose compress compute
+    concatenate configure confirm connect construct contact control convert copy correct count crack
+    crawl create crop crunch customise customize cut debug decode decompress decrypt dedupe
+    deduplicate define delete deliver deploy derive describe detect determine diff digest disable
+    discover dispatch display divide document download draw drop dump duplicate echo edit eject
+    eliminate embed emit enable encapsulate encode encrypt end enforce enhance enlarge enrich ensure
+    enumerate escape establish estimate evaluate examine exchange execute expand explain export
+    expose extract feed fetch fill filter find fix flag flatten flip flush fold follow forecast fork
+    format forward freeze gather generate geocode get give grade grant graph greet group guess guide
+    handle harvest hash help hide highlight host identify import index infer ingest initialise
+    initialize inline insert inspect install interleave interpolate interpret invert invoke issue
+    join jump keep kill label launch lay learn lend let lex lift limit line link lint list listen
+    load locate lock log look lookup lowercase mail maintain make manage map mark mask match mean
+    measure mend merge migrate mine mirror mix model modify monitor mount move multiply name narrow
+    navigate negotiate normalise normalize notify number observe obtain offer open optimise optimize
+    order organise organize outline overlay pack paint pair parse partition paste patch pause peek
+    perform permute persist phrase pick ping plan play plot poll populate post predict prepare
+    present preserve preview print probe process produce profile project prompt propose prove
+    provide prune publish pull purge push put quantify quantise quantize query queue quiz quote
+    raise randomise randomize rank rate reach read rebuild recall receive recognise recognize
+    recommend record recover recreate redact reduce refine reformat refresh refuse register reindex
+    reject relate release remind remove rename render reorder reorganise reorganize repackage repair
+    repeat rephrase replace reply report reproduce request research reserve reset reshape resize
+    resolve restore resume retrieve retry return reuse reveal reverse revert review rewrite roll
+    rotate round route run sample sanitise sanitize save say scale scan schedule score scrape scrub
+    search seed segment select send separate serialise serialize serve set share sharpen shift
+    shorten shout show shrink shuffle sign simplify simulate skip slice slugify smooth snapshot
+    sniff solve sort speak spell spin split stack stage stamp standardise standardize start state
+    stitch stop store stream stretch strip structure study style submit subscribe subset subtract
+    suggest sum summarise summarize supply survey suspend swap switch sync synthesise synthesize
+    tabulate tag take tally target teach tell test throttle tidy time tint title toggle tokenise
+    tokenize toss total trace track train transcode transcribe transfer transform translate transmit
+    transpose traverse trigger trim truncate try tune turn type undo unescape unfold unify uninstall
+    unlock unpack unwrap unzip update upgrade upload uppercase use validate vary verify view visit
+    visualise visualize vote wait walk warm warn wash watch weigh whisper widen wrap write yield zip
+    zoom
+    """.split()  # noqa: SIM905  a list would take hundreds of lines
 )
+VERB_ENDINGS = re.compile(r"\w{2,}(ise|ize|ify)s?$")
 CHINESE_VERBS = re.compile(
-    r"(读取|写入|获取|查询|查找|搜索|检索|生成|创建|新建|删除|移除|更新|修改|编辑|转换|翻译|计算|"
-    r"统计|分析|解析|提取|抽取|列出|列举|合并|拆分|分割|压缩|解压|裁剪|缩放|旋转|下载|上传|发送|"
-    r"接收|执行|运行|检查|校验|验证|比较|对比|导入|导出|渲染|绘制|格式化|过滤|筛选|排序|汇总|总结|"
-    r"识别|检测|监控|打开|关闭|保存|复制|移动|重命名|返回|加密|解密|编码|解码|抓取|爬取|添加|追加|"
-    r"插入|替换|设置|调用|打印|显示|展示|问候|重复|将|把|对|按|为|从|根据|读|写|"
-    r"查|列|算|测|取)"
+    r"(批量|快速|自动|一键|直接|递归|逐行|逐个|定时|实时|随机|安全地?)?"
+    r"(读取|写入|获取|查询|查找|查看|搜索|检索|生成|创建|新建|删除|移除|去除|更新|修改|编辑|转换|翻译|计算|换算|估算|"
+    r"统计|分析|解析|提取|抽取|列出|列举|合并|拼接|拆分|分割|切分|压缩|解压|打包|裁剪|缩放|旋转|翻转|反转|下载|上传|拉取|"
+    r"推送|发送|接收|执行|运行|检查|校验|验证|确认|比较|对比|匹配|导入|导出|渲染|绘制|格式化|过滤|筛选|排序|汇总|总结|聚合|"
+    r"识别|检测|监控|监听|扫描|遍历|打开|关闭|启动|停止|保存|备份|恢复|复制|拷贝|移动|重命名|返回|输出|给出|提供|加密|解密|"
+    r"签名|编码|解码|抓取|爬取|采集|收集|添加|追加|插入|替换|填充|设置|配置|调整|优化|清理|清洗|去重|归档|同步|调用|打印|"
+    r"显示|展示|回显|问候|重复|标注|标记|分类|归类|评估|预测|模拟|测量|测试|构建|编译|部署|安装|卸载|发布|提交|订阅|通知|"
+    r"提醒|推荐|选择|选取|截取|截图|录制|播放|朗读|合成|改写|润色|回答|描述|求和|求解|将|把|对|按|为|从|根据|读|写|查|列|"
+    r"算|测|取|存|删|画|求)"
 )
 LIMIT = re.compile(
     r"\d|\b(only|at most|at least|up to|limit(ed)?|max(imum)?|min(imum)?|must|needs?|requires?|within|under|"
@@ -51,8 +75,11 @@ CONSTRAINT = re.compile(
 CHINESE_CONSTRAINT = re.compile(
     r"\d|默认|必填|可选|上限|最大|最多|最小|格式|相对|范围|不超过|仅|只|不能|非空|必须|须|为 ?true|支持"
 )
+# What a switch does in one of its positions is its example.
 EXAMPLE = re.compile(
-    r"\b(examples?|e\.g\.|such as|for instance|for example)|示例|例如|比如|例：|例:|如 |如：|（如|，如", re.I
+    r"\b(examples?|e\.g\.|such as|for instance|for example|(when|if) (true|false))|"
+    r"示例|例如|比如|例：|例:|如 |如：|（如|，如|为 ?(true|false|真|假) ?时",
+    re.I,
 )
 NEXT_STEP = re.compile(r"\S.*\s*(—|–|--)+\s*\S")
 
@@ -70,7 +97,8 @@ def starts_with_verb(text: str) -> bool:
     if word is None:
         return not text.isascii()
     first = word[0].lower()
-    return any(form in VERBS for form in (first, first.removesuffix("s"), first.removesuffix("es")))
+    forms = (first, first.removesuffix("s"), first.removesuffix("es"), re.sub("ies$", "y", first))
+    return any(form in VERBS for form in forms) or VERB_ENDINGS.match(first) is not None
 
 
 def states_limit(text: str) -> bool:

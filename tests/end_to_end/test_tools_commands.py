@@ -87,6 +87,15 @@ def test_wrong_calls_are_explained(shop: Path, weft: Weft, arguments: tuple[str,
     assert says in json.loads(ran.out)["error"]["message"]
 
 
+def test_a_tool_that_cannot_be_called_says_why(shop: Path, weft: Weft, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILL_WORD_ENABLED", "false")
+    assert "disabled by SKILL_WORD_ENABLED=false" in weft("skills", "call", "word_count", cwd=shop).err
+    monkeypatch.delenv("SKILL_WORD_ENABLED")
+    (shop / "skills" / "word" / "main.py").unlink()
+    ran = weft("skills", "call", "word_count", cwd=shop)
+    assert (ran.status, "'main.py' is not there" in ran.err) == (2, True)
+
+
 def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:
     program = COUNT.replace('{"words": len(text.split()) * request["arguments"]["times"]}', "text * 5_000")
     (shop / "skills" / "word" / "main.py").write_text(program, encoding="utf-8")
@@ -116,8 +125,10 @@ def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: 
         return Say(tool_calls=(("word_count", {"text": "a b c d"}),))
 
     server = serve(scripted(PLAN, task=say))
-    ran = weft("run", "--json", "--model", "openai/test-model", "--trust", "Count", cwd=shop)
+    ran = weft("run", "--json", "-v", "--model", "openai/test-model", "--trust", "Count", cwd=shop)
     assert ran.status == 0, ran.err
+    assert f"word_count: registered from {shop / 'skills' / 'word' / 'skill.yaml'}" in ran.err
+    assert "excel_read: registered from skills.excel:excel_read" in ran.err
     document = json.loads(ran.out)
     assert json.loads(document["tasks"][0]["output"]) == {"words": 6}
     assert '"words": 4' in document["answer"] or '"words":4' in document["answer"]

@@ -133,6 +133,27 @@ def test_what_cannot_be_offered_is_left_out_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "raise RuntimeError('no licence')",
+        "def broken(",
+        "from typing import Literal\n\ndef run(x: Literal[None]) -> str: ...",
+    ],
+)
+def test_a_package_that_fails_on_import_is_left_out_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    name = f"failing_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(body, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = [point("failing_run", f"{name}:run"), point("greet_say", "tests.skills.test_inprocess:greet_say")]
+    tools, notes = discover(Path("/w"), {}, found)
+    assert [made.name for made in tools] == ["greet_say"]
+    assert notes[0].startswith("failing_run: left out, ")
+    assert f"mend {name}:run" in notes[0]
+
+
+@pytest.mark.parametrize(
     ("variable", "off"),
     [("SKILL_WEB_ENABLED", True), ("SKILL_WEB_PAGE_ENABLED", True), ("SKILL_EXCEL_ENABLED", False)],
 )

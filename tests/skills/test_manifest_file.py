@@ -61,6 +61,11 @@ def test_parameters_become_a_json_schema(folder: Path) -> None:
     assert schema["additionalProperties"] is False
 
 
+def test_an_array_says_that_it_holds_anything(folder: Path) -> None:
+    text = GOOD.replace("{name: rows, type: integer, default: 10}", "{name: rows, type: array}")
+    assert parse(text, folder)[0][0].schema["properties"]["rows"] == {"type": "array", "items": {}}
+
+
 def test_the_default_timeout_is_thirty_seconds(folder: Path) -> None:
     text = "name: excel_read\ndescription: x\nruntime: python\nentry: main.py\n"
     assert parse(text, folder)[0][0].timeout == 30

@@ -320,3 +320,17 @@ def test_a_tool_that_is_left_out_has_a_row_beside_its_neighbours(tmp_path: Path)
     assert set(broken) == {"demo_gone", "other_run", "demo"}
     assert "'gone.py' is not there" in broken["demo_gone"]
     assert "demo_" in broken["other_run"]
+
+
+def test_a_tool_counts_as_soon_as_its_program_is_there_and_no_longer(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "demo"
+    folder.mkdir(parents=True)
+    document = {"name": "demo_run", "description": "Run.", "runtime": "python", "entry": "src/main.py"}
+    (folder / "skill.yaml").write_text(json.dumps(document), encoding="utf-8")
+    program = folder / "src" / "main.py"
+    program.parent.mkdir()
+    for present in (False, True, False):
+        program.touch() if present else program.unlink(missing_ok=True)
+        time.sleep(RACY_NS * 2 / 1e9)
+        cached = Registry(tmp_path, env={}, home=tmp_path / "home", library=tmp_path / "none", cache=tmp_path / "cache")
+        assert [row.state for row in cached.list_skills(all=True)] == ["active" if present else "broken"]

@@ -85,7 +85,7 @@ def run(
         stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
     )
     if voice.verbose:
-        for note in weft.surroundings.toolshed.functions[1]:
+        for note in weft.surroundings.toolshed.notes():
             output.say(note)
     if dry:
         return _preview(weft, wanted, voice)

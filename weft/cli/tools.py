@@ -77,10 +77,13 @@ def call(
     given = _object(options.goal_text(arguments))
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = shed.tools(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
+    if name not in tools and (reason := shed.reason(name)):
+        raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:
         near = ", ".join(nearest(name, list(tools))) or "none"
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
-    trusting.settle(shed, trust=trust, quiet=quiet)
+    if trust or name in {row.name for row in shed.untrusted()}:
+        trusting.settle(shed, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
     if artifacts.exists():
         make_home(where.agents)

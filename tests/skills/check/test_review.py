@@ -216,8 +216,28 @@ def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
     assert fix(folder) == []
 
 
+def test_fix_puts_a_description_with_a_colon_in_quotation_marks() -> None:
+    text = '---\nname: tea\ndescription: Brews: green "tea"\n---\nBrew.\n'
+    after, done = mended(text, "tea")
+    assert after == text.replace('Brews: green "tea"', '"Brews: green \\"tea\\""')
+    assert done == ["the description is in quotation marks"]
+
+
 def test_fix_leaves_what_it_cannot_read() -> None:
     assert mended("no frontmatter", "x") == ("no frontmatter", [])
+
+
+def test_fix_spells_a_tools_name_and_leaves_the_rest(bench: Workbench) -> None:
+    folder = bench.folder()
+    (folder / "main.py").touch()
+    text = (
+        "# Demo-Run\nruntime: python\nentry: main.py\ndescription: Run.\ntools: [{{name: other_run}},\n {{name: {}}}]\n"
+    )
+    (folder / "skill.yaml").write_text(text.format("Demo-Run"), encoding="utf-8")
+    (done,) = fix(folder)
+    assert done.endswith("Demo-Run is now demo_run")
+    assert (folder / "skill.yaml").read_text(encoding="utf-8") == text.format("demo_run")
+    assert fix(folder) == []
 
 
 def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:

@@ -62,6 +62,8 @@ def test_an_empty_body_is_an_error() -> None:
 
 def test_links_in_code_are_no_links() -> None:
     assert rules(GOOD + "\n```md\n[x](absent.md)\n```\n") == []
+    assert rules(GOOD + "\nWrite `[x](absent.md)` there.\n") == []
+    assert rules(GOOD + "\nSee [`x`](absent.md).\n") == ["link"]
 
 
 def test_lines_are_the_files_own() -> None:
@@ -75,3 +77,8 @@ def test_a_colon_or_dashes_in_a_value_do_not_end_the_frontmatter() -> None:
         "by leaf and water. Use when someone asks for tea.", ""
     )
     assert not hasattr(split(text), "rule")
+
+
+def test_a_short_description_in_chinese_says_as_much_as_a_longer_one() -> None:
+    text = "---\nname: zh\ndescription: 撰写中文周报，适用于整理每周工作。\n---\n正文\n"
+    assert check(text, "zh", lambda _target: True) == []

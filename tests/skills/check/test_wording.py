@@ -9,13 +9,36 @@ from skills.check import wording
 
 @pytest.mark.parametrize(
     "text",
-    ["Read a sheet.", "Reads a sheet.", "Fetches pages", "读取 Excel 工作表指定区域内容", "Пишет файл"],
+    [
+        "Read a sheet.",
+        "Reads a sheet.",
+        "Fetches pages",
+        "Copies a file",
+        "Anonymize names",
+        "读取 Excel 工作表指定区域内容",
+        "批量重命名文件",
+        "拉取网页正文",
+        "Пишет файл",
+    ],
 )
 def test_a_verb_first(text: str) -> None:
     assert wording.starts_with_verb(text)
 
 
-@pytest.mark.parametrize("text", ["Excel reader", "This tool reads", "The best tool", "Excel 读取工具", "一个工具", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Excel reader",
+        "Quick reads",
+        "Demo tool",
+        "这个工具基于某库，可以读取文件",
+        "This tool reads",
+        "The best tool",
+        "Excel 读取工具",
+        "一个工具",
+        "",
+    ],
+)
 def test_no_verb_first(text: str) -> None:
     assert not wording.starts_with_verb(text)
 
@@ -48,6 +71,9 @@ def test_lengths(text: str, right: bool) -> None:
         ("Path of the file, relative to the workspace. Example: a.txt", []),
         ("Excel 文件路径（相对工作区）。示例：data/report.xlsx", []),
         ("工作表名，默认第一个 Sheet。示例：Sheet1", []),
+        ("是否包含表头行（默认 true）。为 true 时第一行作为字段名返回", []),
+        ("Whether to show the header (default true). When true, the first row is one", []),
+        ("Sheet 名称（可选）", ["an example"]),
         ("单元格区域", ["its constraint or default", "an example"]),
         ("如 A1:C10", ["what it is", "its constraint or default"]),
         ("Path of the file", ["its constraint or default", "an example"]),
