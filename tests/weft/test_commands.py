@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes import ScriptedModel
+from tests.weft import recorded
 from tests.weft.test_main import ended
 
 if TYPE_CHECKING:
@@ -61,6 +64,24 @@ def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.Captu
     document = json.loads(capsys.readouterr().out)
     assert document["plan"]["tasks"][0]["id"] == "greet"
     assert document["prompt"] == []
+
+
+def test_an_export_to_a_file_says_which_runs_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.prepare(tmp_path)
+
+    async def run() -> str:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as weft:
+            return (await weft.run(recorded.GOAL)).run_id
+
+    run_id = asyncio.run(run())
+    assert ended("trace", "export", "-o", "run.jsonl", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"output": str(tmp_path / "run.jsonl"), "runs": [run_id]}
+    assert ended("trace", "export", "-o", "run.jsonl", "-q") == 0
+    assert capsys.readouterr() == ("", "")
+    lines = (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["run_id"] for line in lines} == {run_id}
+    assert ended("replay", "last", "--strict", "-q") == 0
+    assert capsys.readouterr() == (f"{run_id}: done, nothing differs\n", "")
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])

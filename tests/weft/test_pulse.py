@@ -64,6 +64,17 @@ def test_lines_say_it_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == "   15.0 s  1 task under way: a for 15 s\n"
 
 
+def test_the_longer_it_lasts_the_less_often_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = Lines(clock=clock)
+    lines.note(TaskStarted("a"))
+    for _ in range(16):
+        clock.now += 15
+        lines.beat()
+    said = [line.split(" s ")[0].strip() for line in capsys.readouterr().err.splitlines()[1:]]
+    assert said == ["15.0", "45.0", "105.0", "165.0", "225.0"]
+
+
 def test_it_beats_for_as_long_as_the_block_lasts() -> None:
     async def go() -> int:
         beats = 0

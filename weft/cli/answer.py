@@ -37,7 +37,7 @@ def line(result: Result) -> str:
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
         result.status,
-        f"{done}/{counted(len(result.tasks), 'task')}",
+        *([f"{done}/{counted(len(result.tasks), 'task')}"] if result.tasks else []),
         counted(result.usage.calls, "call"),
         counted(result.usage.tokens, "token"),
         cost,

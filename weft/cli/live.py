@@ -74,7 +74,7 @@ class LiveView:
         self._live = Live(console=self._console, get_renderable=self._draw, refresh_per_second=8, transient=False)
 
     def __enter__(self) -> Self:
-        self._live.__enter__()
+        self._live.start(refresh=True)  # else its thread draws first, and a line printed meanwhile leaves that frame
         return self
 
     def __exit__(

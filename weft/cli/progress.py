@@ -22,7 +22,7 @@ from planner.events import (
 )
 from skills.plural import counted
 from weft.cli import output
-from weft.cli.pulse import EVERY, Pulse, beating
+from weft.cli.pulse import EVERY, LONGEST, Pulse, beating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,17 +58,20 @@ class Lines:
         self._verbose = verbose
         self._clock = clock
         self._began = self._said = clock()
+        self._patience = EVERY / 2
         self._pulse = Pulse(clock)
 
     def note(self, event: Event) -> None:
         """Say what is worth a line."""
         self._pulse.note(event)
         if (text := self._text(event)) is not None:
+            self._patience = EVERY / 2
             self._say(text)
 
     def beat(self) -> None:
-        """Say what is under way, unless something was said a moment ago."""
-        if self._clock() - self._said >= EVERY / 2 and (text := self._pulse.text()) is not None:
+        """Say what is under way, unless something was said a moment ago; less often the longer it lasts."""
+        if self._clock() - self._said >= self._patience and (text := self._pulse.text()) is not None:
+            self._patience = min(2 * self._patience + EVERY / 2, LONGEST)
             self._say(text)
 
     def _say(self, text: str) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 EVERY = 15.0
+LONGEST = 55.0
 _MOST = 3
 _DOING = {"decomposer": "planning", "synthesis": "writing the answer", "detector": "selecting skills"}
 

@@ -127,11 +127,15 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
     if on_text is None:
         return await litellm.acompletion(**arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
-    chunks = []
+    chunks, said = [], False
     async for chunk in stream:
         chunks.append(chunk)
-        if chunk.choices and (piece := chunk.choices[0].delta.content):
-            on_text(piece)
+        delta = chunk.choices[0].delta if chunk.choices else None
+        said = said or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
+        if delta and delta.content:
+            on_text(delta.content)
+    if not said:  # a gateway that does not stream answers in a way that reads as an empty stream
+        return await litellm.acompletion(**arguments)
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
 
 
