@@ -37,7 +37,8 @@ def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool,
         output.print_json({"written": [str(path) for path in written]})
     else:
         output.print_text("\n".join(str(path) for path in written))
-        output.say(f"Try it: weft skills check {written[0].parent}")
+        if not quiet:
+            output.say(f"Try it: weft skills check {written[0].parent}")
     return 0
 
 
