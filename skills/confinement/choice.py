@@ -16,7 +16,7 @@ from skills.confinement.landlocked import Landlocked, Unconfined
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, Confinement, Launch
 
-INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or allow it with --unsafe-tools"
+INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +92,5 @@ def _counts(chosen: Confinement) -> bool:
 
 def _advice() -> str:
     if platform.system() == "Linux":
-        return INSTALL
+        return f"{INSTALL}, or allow it with --unsafe-tools"
     return "confinement needs Linux: run weft in a Linux container or machine, or allow it with --unsafe-tools"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, Limits
 
 # Imported rather than run as a script, for which Python would compile it at every call.
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; del sys.path[0]; launcher.main()"
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; {}del sys.path[0]; launcher.main({})"
+UNCOUNTED, COUNTED = START.format("", ""), START.format("from gate import Gate; ", "Gate")
 FOLDER = str(Path(launcher.__file__).parent)
 
 
@@ -69,12 +70,13 @@ def counts() -> bool:
 
 def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: Groups) -> Launch:
     group = groups.take(limits.processes)
+    counted = group is None and counts()
     script = command.argv[-1] if command.python else ""
     python = command.argv[0] if command.python else sys.executable
     orders = walls | {
         "parent": os.getpid(),
         "group": str(group or ""),
-        "processes": limits.processes if group is None and counts() else 0,
+        "processes": limits.processes,
         "argv": command.argv,
         "script": script,
         "limits": {
@@ -93,7 +95,7 @@ def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: G
         "-X",
         "utf8",
         "-c",
-        START,
+        COUNTED if counted else UNCOUNTED,
         FOLDER,
         json.dumps(orders),
     )

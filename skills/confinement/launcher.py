@@ -5,14 +5,13 @@ child that becomes the tool is a fork of it, and little else, since every import
 watching parent stays outside the walls. It ends the group when the tool ends, when it is told to (SIGTERM),
 and when weft dies, by the same signal.
 
-Where no control group counts the tool's processes, the watcher does: each that the tool would start asks it first,
-through seccomp. What loses its parent becomes the watcher's own child, so the whole tree can be counted from here.
+What loses its parent becomes the watcher's own child, so the whole tree can be ended from here, and counted (see
+gate.py).
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import json
 import os
 import resource
@@ -23,24 +22,22 @@ import time
 
 TYPE_CHECKING = False  # typing takes five milliseconds to import
 if TYPE_CHECKING:
-    from _socket import socket
     from typing import Any, NoReturn
+
+    from skills.confinement.gate import Gate
 
 SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 CAPABILITIES_VERSION = 0x20080522
 REFUSED = 125  # the exit status where a wall could not be raised
 AWAITED = frozenset({signal.SIGCHLD, signal.SIGTERM})
-COUNTED_EVERY = 0.05
 PATIENCE = 1_000
-NEW_LISTENER, RECEIVE, ANSWER, GO_ON = 8, 0xC0502100, 0xC0182101, 1
-PASS_FILE = 1  # SCM_RIGHTS, a message between processes that holds an open file
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main() -> NoReturn:
-    """Fork the tool and watch it."""
+def main(counted: type[Gate] | None = None) -> NoReturn:
+    """Fork the tool and watch it; where it is counted, through a gate."""
     orders = json.loads(sys.argv[1])
     if orders["group"]:
         with open(orders["group"] + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
@@ -50,21 +47,21 @@ def main() -> NoReturn:
     if sys.platform.startswith("linux"):
         _prctl(ADOPT_ORPHANS, 1)
     me = os.getpid()
-    channel = _channel() if orders["processes"] else None
+    gate = counted(orders["processes"]) if counted else None
     child = os.fork()
     if child == 0:
         try:
             os.setpgid(0, 0)
             _die_with_parent(signal.SIGKILL, me)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
-            confine(orders, channel)
-            for end in channel or ():
-                end.close()
+            confine(orders, gate)
         except BaseException as error:  # noqa: BLE001  the child must never run on as a second watcher
             os.write(2, f"weft: the walls could not be raised: {error}\n".encode())
             os._exit(REFUSED)
         become(orders)
-    watch(child, _gate(channel, orders["processes"]))
+    if gate:
+        gate.keep()
+    watch(child, gate)
 
 
 def watch(child: int, gate: Gate | None) -> NoReturn:
@@ -88,81 +85,6 @@ def watch(child: int, gate: Gate | None) -> NoReturn:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     _clear()
     os._exit(code if code >= 0 else 128 - code)
-
-
-class Gate:
-    """Counts the tool's processes: as each asks to be started, or, where none can be made to ask, now and then."""
-
-    def __init__(self, listener: int | None, most: int) -> None:
-        self.listener = listener
-        self.most = most
-        self.left = most - 1  # the tool itself is there
-        mask = struct.pack("=Q120x", sum(1 << (number - 1) for number in AWAITED))
-        self.signals = libc.signalfd(-1, mask, 0) if listener is not None else -1
-
-    def wait(self) -> int:
-        """The next signal; 0 where none came and it is time to count. Meanwhile what asks is answered."""
-        if self.listener is None:
-            got = signal.sigtimedwait(AWAITED, COUNTED_EVERY)
-            return got.si_signo if got else 0
-        polled = ctypes.create_string_buffer(struct.pack("=ihhihh", self.signals, 1, 0, self.listener, 1, 0), 16)
-        while True:
-            libc.poll(polled, 2, -1)
-            events = struct.unpack("=ihhihh", polled.raw)
-            if events[2]:
-                return int(struct.unpack_from("=I", os.read(self.signals, 128))[0])
-            if events[5] & 1:
-                self._answer(self.listener)
-            elif events[5]:  # no one is left who could ask
-                return signal.sigwait(AWAITED)
-
-    def overrun(self) -> bool:
-        """Whether there are too many, where they were not asked about one by one."""
-        return self.listener is None and _tasks(self.most) > self.most
-
-    def _answer(self, listener: int) -> None:
-        """Whoever asks goes on, or gets the error that a full machine would give."""
-        request = ctypes.create_string_buffer(80)
-        if libc.ioctl(listener, ctypes.c_ulong(RECEIVE), request) != 0:
-            return  # it ended before it was heard
-        if self.left <= 0:
-            self.left = self.most - _tasks(self.most)
-        error, flags = (0, GO_ON) if self.left > 0 else (-errno.EAGAIN, 0)
-        self.left -= 1
-        answer = struct.pack("=QqiI", struct.unpack_from("=Q", request)[0], 0, error, flags)
-        libc.ioctl(listener, ctypes.c_ulong(ANSWER), answer)
-
-
-def _channel() -> tuple[socket, socket]:
-    """Two ends, by which the child hands its listener to the watcher."""
-    from _socket import socketpair
-
-    return socketpair()
-
-
-def _gate(channel: tuple[socket, socket] | None, most: int) -> Gate | None:
-    """What counts the tool's processes; None where a control group does."""
-    if channel is None:
-        return None
-    channel[1].close()
-    sent = [data for _level, _kind, data in channel[0].recvmsg(1, 64)[1]]
-    return Gate(struct.unpack_from("=i", sent[0])[0] if sent else None, most)
-
-
-def _tasks(most: int) -> int:
-    """How many threads the tool and all that it started have; counted on only until they are too many."""
-    me = str(os.getpid())
-    count, waiting = 0, _children(me, me)
-    while waiting and count <= most:
-        number = waiting.pop()
-        try:
-            threads = os.listdir(f"/proc/{number}/task")  # noqa: PTH208
-            for thread in threads:
-                waiting += _children(number, thread)
-        except OSError:
-            continue  # it ended meanwhile
-        count += len(threads)
-    return count
 
 
 def _children(number: str, thread: str) -> list[str]:
@@ -202,7 +124,7 @@ def _ended(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def confine(orders: dict[str, Any], channel: tuple[socket, socket] | None) -> None:
+def confine(orders: dict[str, Any], gate: Gate | None) -> None:
     """Raise every wall around this process; raises OSError where one does not hold."""
     for name, value in orders["limits"].items():
         kind = getattr(resource, name)
@@ -210,12 +132,14 @@ def confine(orders: dict[str, Any], channel: tuple[socket, socket] | None) -> No
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (bound, bound))
     if "ruleset" not in orders:
+        if gate:
+            gate.put_up(orders)
         return
     _prctl(NO_NEW_PRIVILEGES, 1)
     _landlock(orders["ruleset"])
     _drop_capabilities()
-    if channel is not None:
-        _put_up_gate(orders, channel)
+    if gate:
+        gate.put_up(orders)
     _seccomp(bytes.fromhex(orders["filter"]))
 
 
@@ -288,19 +212,6 @@ def _seccomp(program: bytes) -> None:
     code = ctypes.create_string_buffer(program, len(program))
     filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
     _prctl(SET_SECCOMP, 2, filters)
-
-
-def _put_up_gate(orders: dict[str, Any], channel: tuple[socket, socket]) -> None:
-    """Have each new process ask; the watcher counts by itself where the kernel has no gate or another has taken it."""
-    from _socket import SOL_SOCKET
-
-    program = bytes.fromhex(orders["gate"])
-    code = ctypes.create_string_buffer(program, len(program))
-    filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    listener = libc.syscall(ctypes.c_long(orders["seccomp"]), 1, NEW_LISTENER, filters)
-    if listener >= 0:
-        channel[1].sendmsg([b"g"], [(SOL_SOCKET, PASS_FILE, struct.pack("=i", listener))])
-        os.close(listener)
 
 
 def _die_with_parent(number: int, parent: int) -> None:
