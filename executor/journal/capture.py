@@ -10,7 +10,7 @@ from typing import Any
 
 from executor.journal.compact import canonical
 from executor.journal.roots import NamedRoots
-from executor.journal.secrets import REDACTED, Secrets, is_secret
+from executor.journal.secrets import REDACTED, SHORTEST, Secrets, is_secret
 from planner.events import ATOMS, Event, field_names
 
 _LONG = 400
@@ -27,7 +27,7 @@ class Capture:
 
     def text(self, text: str) -> str:
         """The text as it is recorded; a long one, such as a prompt that every call repeats, is looked through once."""
-        if len(text) < self.secrets.shortest and os.sep not in text:
+        if len(text) < SHORTEST and os.sep not in text:
             return text
         if len(text) < _LONG:
             return self.secrets.redact(self.roots.portable(text))

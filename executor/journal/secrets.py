@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REDACTED = "[redacted]"
-# From here on a value is left out wherever it occurs, inside longer words too; below, as a word of its own.
-_LONG = 8
-_SHORTEST = 4
+SHORTEST = 8
 _NAME = re.compile(
     r"(?:^|[_\-.])(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|password|passwd|credentials?|authorization)$",
     re.IGNORECASE,
@@ -47,33 +45,23 @@ _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be written down: values wherever they stand, and short ones where they stand alone."""
+    """What must not be written down."""
 
     values: tuple[str, ...] = ()
-    words: re.Pattern[str] | None = None
-    shortest: int = _LONG  # no text shorter than this holds one
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
-        """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
-        found = sorted({value.strip() for name, value in env.items() if _holds_one(name)}, key=len, reverse=True)
-        words = [value for value in found if _SHORTEST <= len(value) < _LONG and not _may_be_a_word(value)]
-        either = "|".join(map(re.escape, words))
-        return cls(
-            tuple(value for value in found if len(value) >= _LONG),
-            re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])") if words else None,
-            min((len(value) for value in words), default=_LONG),
-        )
+        """The secrets in an environment: values of variables whose names say so, unless too short to be one."""
+        found = {value.strip() for name, value in env.items() if _holds_one(name)}
+        return cls(tuple(sorted((value for value in found if len(value) >= SHORTEST), key=len, reverse=True)))
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        if len(text) < self.shortest:
+        if len(text) < SHORTEST:
             return text
         for value in self.values:  # the longest first: one may begin like another
             if value in text:
                 text = text.replace(value, REDACTED)
-        if self.words is not None:
-            text = self.words.sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM and _begins(text, _FORM_BEGINS, _FORM):
             text = _FORM.sub(REDACTED, text)
         if "PRIVATE KEY" in text:
@@ -107,11 +95,6 @@ def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool
 def is_secret(name: str) -> bool:
     """Whether a field of that name holds a secret."""
     return _NAME.search(name) is not None
-
-
-def _may_be_a_word(value: str) -> bool:
-    """Whether a short value may as well be a word, such as `test`, or a year, which a goal must not lose."""
-    return value.isalpha() or value.isdigit()
 
 
 @lru_cache(maxsize=4096)
