@@ -35,13 +35,14 @@ def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
     if then == now:
         return
     before, after = ({match.group(1): match.group() for match in _ENTRY.finditer(text)} for text in (then, now))
+    what_is = kind if kind == "skill" else f"prompt of planning: {kind}"
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
-            yield f"{kind} {name!r} is not in the listing any more"
+            yield f"{what_is} {name!r} is not in the listing any more"
         elif name not in before:
-            yield f"{kind} {name!r} is new in the listing"
+            yield f"{what_is} {name!r} is new in the listing"
         elif (what := difference(before[name], after[name])) is not None:
-            yield f"{kind} {name!r} is listed differently: {what}"
+            yield f"{what_is} {name!r} is listed differently: {what}"
     if before == after:
         order = f"{', '.join(before)} → {', '.join(after)}" if list(before) != list(after) else difference(then, now)
         yield f"prompt of planning: the listing of {kind}s differs: {order}"

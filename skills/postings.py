@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 VERSION = 4
-_MOST_KNOWN = 50_000
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
+# Terms whose number is remembered.
+_MOST_KNOWN = 50_000
 
 
 @dataclass(frozen=True, slots=True)

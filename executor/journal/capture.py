@@ -15,7 +15,6 @@ from planner.events import ATOMS, Event, field_names
 
 _LONG = 400
 _MOST_LONG = 100
-_PLAIN = ATOMS - {str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,16 @@ class Capture:
         return self._long[text]
 
     def event(self, event: Event) -> dict[str, Any]:
-        """An event's fields as they are recorded."""
-        return self._fields(event)
+        """An event's fields as they are recorded. Its own names are none of a secret's; those inside it may be."""
+        kind: type = type(event)
+        found: dict[str, Any] = {}
+        for name in field_names(kind):
+            item = getattr(event, name)
+            if type(item) is str:
+                found[name] = self.text(item)
+            else:
+                found[name] = item if type(item) in ATOMS else self.value(item)
+        return found
 
     def value(self, value: Any) -> Any:
         """A value as it is recorded: plain JSON, without secrets, paths relative to named roots."""
@@ -77,11 +84,7 @@ class Capture:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind: type = type(value)
-        found = {}
-        for name in field_names(kind):
-            item = getattr(value, name)
-            found[name] = item if type(item) in _PLAIN else self._item(name, item)
-        return found
+        return {name: self._item(name, getattr(value, name)) for name in field_names(kind)}
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         found = {}

@@ -82,7 +82,8 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
         connection.execute(f"PRAGMA user_version = {len(steps)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has ended it already
+            connection.execute("ROLLBACK")
         raise
 
 

@@ -50,7 +50,7 @@ def test_a_pause_between_two_sittings_is_no_work() -> None:
     spans = {name: (span.start, span.end) for name, span in view.spans.items()}
     assert spans == {"(plan)": (0.0, 2.0), "a": (2.0, 5.0), "b": (6.0, 9.0)}
     assert view.to_dict()["seconds"] == 10.0
-    assert "done · 1 calls · 0 tokens · $0.1000 · 10.0 s" in drawn(view)
+    assert drawn(view).splitlines()[0].endswith(" · 10.0 s")
 
 
 def test_planning_that_is_done_in_a_second_sitting_has_not_lasted_since_the_first() -> None:

@@ -243,6 +243,14 @@ def test_an_older_version_is_brought_forward(path: Path, steps: int) -> None:
     assert store._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 
+def test_what_went_wrong_is_said_where_sqlite_has_undone_it_already(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    # As a full disk does: it ends the transaction and then fails.
+    with pytest.raises(sqlite3.OperationalError, match="no such column: room"):
+        schema.migrate(connection, str(path), ("ROLLBACK; SELECT room",))
+    connection.close()
+
+
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     SqliteStore(tmp_path / "new" / "deep" / "j.sqlite").close()
     assert (tmp_path / "new" / "deep" / "j.sqlite").is_file()
