@@ -30,7 +30,7 @@ def take(file: Path, store: Store, places: Places) -> Iterator[str]:
         capture = records.capture(places, run_id)
         summary, kept = Summary(run_id, "", "interrupted", ""), []
         for row in rows:
-            body = capture.value(row.body)
+            body = capture.value(capture.local(row.body))  # it was written down before, elsewhere
             kept.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:

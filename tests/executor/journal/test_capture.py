@@ -171,3 +171,9 @@ def test_a_large_text_said_twice_is_kept_once() -> None:
     long = "word " * 200
     assert texts.split([long, {"a": long}], kept) != [long, {"a": long}]
     assert list(kept.values()) == [long]
+
+
+@pytest.mark.parametrize("text", ["⟦workspace⟧/literal", "⟦run⟧", "⟦=⟧", "⟦", "see /w/notes.md and ⟦workspace⟧"])
+def test_what_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
+    capture = Capture(NamedRoots({"run": "/w/.agents/runs/r", "workspace": "/w"}))
+    assert capture.local(capture.text(text)) == text
