@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+from skills.environment import is_providers_key
 from skills.manifest import FILE, NAME, NAME_LIMIT, RUNTIMES, TIMEOUT, Docs, Example, Manifest, Runtime, domain
 from skills.parameter import Parameter, declared, fits
 from skills.skill import Problem
@@ -147,6 +148,9 @@ class Declaration:
     def _env(self) -> tuple[str, ...]:
         value = self.data.get("env") or []
         if isinstance(value, list) and all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
+            for name in filter(is_providers_key, value):
+                what = f"{self._called()}env names {name}, a model provider's key, which no tool is given"
+                self._problem(["env"], what, "let the tool read a variable of its own", fatal=False)
             return tuple(value)
         what = f"{self._called()}env is not a list of variable names"
         self._problem(["env"], what, "write `env: [NAME, …]`; values stay outside the file")

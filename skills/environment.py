@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,10 +11,24 @@ if TYPE_CHECKING:
 
 PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
 PATH = "/usr/local/bin:/usr/bin:/bin"
+_PROVIDERS = (
+    "AI21", "ALEPH_ALPHA", "ANTHROPIC", "ANYSCALE", "AZURE", "AZURE_AI", "AZURE_OPENAI", "BASETEN", "CEREBRAS",
+    "CO", "COHERE", "DASHSCOPE", "DATABRICKS", "DEEPINFRA", "DEEPSEEK", "FIREWORKS", "FIREWORKS_AI", "GEMINI", "GOOGLE",
+    "GROQ", "HF", "HUGGINGFACE", "LITELLM", "MISTRAL", "MOONSHOT", "NOVITA", "NVIDIA_NIM", "OLLAMA", "OPENAI",
+    "OPENROUTER", "PERPLEXITY", "PERPLEXITYAI", "REPLICATE", "SAMBANOVA", "TOGETHER", "TOGETHERAI", "TOGETHER_AI",
+    "VERTEX", "VOLCENGINE", "VOYAGE", "WATSONX", "XAI", "ZAI",
+)  # fmt: skip
+_PROVIDERS_KEY = re.compile(rf"(?:{'|'.join(_PROVIDERS)})_(?:API_)?(?:KEY|TOKEN)", re.IGNORECASE)
+
+
+def is_providers_key(name: str) -> bool:
+    """Whether a variable holds the key of a model's provider, which is weft's alone."""
+    return _PROVIDERS_KEY.fullmatch(name) is not None
 
 
 def environment(environ: Mapping[str, str], names: Iterable[str], scratch: Path) -> dict[str, str]:
     """The variables that a tool sees; the scratch folder is its home and its place for temporary files."""
-    passed = {name: environ[name] for name in (*PASSED, *names) if name in environ}
+    wanted = (*PASSED, *(name for name in names if not is_providers_key(name)))
+    passed = {name: environ[name] for name in wanted if name in environ}
     own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "WEFT_SCRATCH"), str(scratch))
     return {"PATH": PATH, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"} | passed | own

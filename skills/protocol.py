@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from skills.surrogates import mended
 
 SHOWN = 200
+_MEMBER = re.compile(r'[\s,]*(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*')
+_FOREIGN = re.compile(r"\\u|NaN|Infinity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,21 @@ def parse(stdout: str) -> Answer | Garbled:
     if not isinstance(document, dict) or not {"output", "error"} & document.keys():
         return Garbled(f'its last line is not {{"output": …, "error": …}}: {_shown(last)}', log=stdout)
     output, error = document.get("output", ""), document.get("error") or ""
-    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    text = output if isinstance(output, str) else _as_it_came(last, output)
     if output is None:
         text = ""
     value = None if isinstance(output, str) else output
     return Answer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
+
+
+def _as_it_came(line: str, output: Any) -> str:
+    """The JSON of an output as its program wrote it, unless that holds escapes or what JSON does not know."""
+    decoder, at, found = json.JSONDecoder(), 1, ""
+    while (match := _MEMBER.match(line, at)) is not None:
+        _, at = decoder.raw_decode(line, match.end())
+        if json.loads(match["name"]) == "output":
+            found = line[match.end() : at]
+    return json.dumps(output, ensure_ascii=False) if not found or _FOREIGN.search(found) else found
 
 
 def _null(_name: str) -> None:
