@@ -36,8 +36,7 @@ def context(found: Found, location: Location) -> Entry:
     skill = Skill(
         name=parsed.name,
         description=parsed.description,
-        path=path,
-        base_dir=path.parent,
+        file=found.path,
         source=location.source,
         state="active" if parsed.broken is None else "broken",
         reason=None if parsed.broken is None else reason(parsed.broken),

@@ -5,13 +5,11 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import tempfile
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.inprocess import ToolFault
+from skills.fault import ToolFault
 
 if find_spec("openpyxl") is None:
     raise ImportError("it needs openpyxl, which the extra brings: pip install 'weft[excel]'")
@@ -119,6 +117,8 @@ def _inside(workspace: Path, path: str) -> Path:
 
 
 def _opened(file: Path, path: str, *, read_only: bool = True) -> Workbook:
+    import zipfile
+
     from openpyxl import load_workbook
 
     if file.is_dir():
@@ -210,6 +210,8 @@ def _writable(path: str, rows: list[Any], sheet: str, start: str) -> None:
 
 def _saved(book: Workbook, target: Path) -> None:
     """Written beside the target and moved there, so that a failure leaves the old file whole."""
+    import tempfile
+
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=".xlsx", dir=target.parent)
     os.close(handle)

@@ -24,11 +24,11 @@ def executable(found: Found, location: Location) -> Entry:
         unreadable = Problem(path, 1, f"it cannot be read ({error.strerror or error})", "make it a readable text file")
         tools, problems = [], [unreadable]
     rows = [
-        Skill(tool.name, tool.description, path, path.parent, location.source, "executable", stamp=found.stamp)
+        Skill(tool.name, tool.description, found.path, location.source, "executable", stamp=found.stamp)
         for tool in tools
     ]
     if not rows and problems:
         name = manifest.domain(path.parent)
         why = reason(problems[0])
-        rows = [Skill(name, "", path, path.parent, location.source, "executable", "broken", why, stamp=found.stamp)]
+        rows = [Skill(name, "", found.path, location.source, "executable", "broken", why, stamp=found.stamp)]
     return Entry(found, tuple(rows), tuple(problems))

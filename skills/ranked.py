@@ -28,6 +28,8 @@ THRESHOLD = 0.5
 # Of the others, those count that come near the first.
 NEAR = 0.6
 MOST = 5
+# A skill that ships counts this much of its score: on a near tie the user's own comes first.
+SHIPPED = 0.97
 
 
 class Ranked:
@@ -66,10 +68,13 @@ class Ranked:
     def _hits(
         self, words: dict[str, str], skills: Sequence[Skill], most: int, pool: Pool
     ) -> list[tuple[float, Selection]]:
-        found = []
-        for hit in pool.rank(list(words), most):
+        hits = [(hit.score * _standing(skills[hit.document]), hit) for hit in pool.rank(list(words), most)]
+        hits.sort(key=lambda pair: -pair[0])
+        found, sure = [], 1.0
+        for score, hit in hits:
+            sure = min(sure, hit.confidence)
             reason = _reason(*pool.shared(hit.document, words))
-            found.append((hit.score, Selection(skills[hit.document].name, round(hit.confidence, 4), reason)))
+            found.append((score, Selection(skills[hit.document].name, round(sure, 4), reason)))
         return found
 
     def _load(self, skills: Sequence[Skill]) -> Pool:
@@ -89,6 +94,10 @@ class Ranked:
             postings.save(self._cache / "postings.bin", data)
         self._pool, self._skills = Pool(Postings(data)), list(skills)
         return self._pool
+
+
+def _standing(skill: Skill) -> float:
+    return SHIPPED if skill.source == "bundled" else 1.0
 
 
 def _merged(named: list[Selection], ranked: list[Selection]) -> list[Selection]:

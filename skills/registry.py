@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skills.entry import Entry
     from skills.skill import Problem, Skill
 
-_ARGUMENTS = re.compile(r"\$ARGUMENTS(?![A-Za-z0-9_])")
+_ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
 _OFF = frozenset({"false", "0", "no", "off"})
 NEAREST = 10
 
@@ -168,7 +168,7 @@ class Registry:
 
 def expand(body: str, folder: Path, args: str = "") -> str:
     """A body with its folder named on top and `$ARGUMENTS` filled, or appended where it does not stand."""
-    text, filled = _ARGUMENTS.subn(lambda _: args, body)
+    text, filled = re.subn(_ARGUMENTS, lambda _: args, body)
     if not filled and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"

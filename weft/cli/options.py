@@ -114,10 +114,10 @@ def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Re
 
 def is_trusted(where: Places) -> bool:
     """Whether the user trusts the workspace's settings as they are."""
-    from skills.trust import Trust
-
     if not (where.workspace / "weft.toml").is_file():
         return False
+    from skills.trust import Trust  # not sooner: few workspaces have settings, and it takes its time
+
     return Trust(where.trust).trusts_workspace(where.workspace)
 
 

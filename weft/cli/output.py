@@ -20,7 +20,7 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
 def print_json(document: Any, *, indent: int | None = 2) -> None:
     """One JSON document on stdout; a list has a row a line, for it may be long and indenting is slow."""
     if isinstance(document, list) and indent is not None:
-        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in document)
+        rows = ",\n".join(map(json.JSONEncoder(ensure_ascii=False).encode, document))
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=False, indent=indent)
