@@ -45,17 +45,18 @@ class Ranked:
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""
         named = triggers.named(goal, skills)
-        ranked = self._ranked(goal, skills, self._most)
+        ranked = self.scored(goal, skills, self._most)
         best = ranked[0][0] if ranked else 0.0
         fitting = [found for score, found in ranked if found.score >= self._threshold and score >= NEAR * best]
         return _merged(named, fitting)
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The skills that the goal names, then the best whatever their confidence."""
-        found = [selection for _, selection in self._ranked(goal, skills, most)]
+        found = [selection for _, selection in self.scored(goal, skills, most)]
         return _merged(triggers.named(goal, skills), found)[:most]
 
-    def _ranked(self, goal: str, skills: Sequence[Skill], most: int) -> list[tuple[float, Selection]]:
+    def scored(self, goal: str, skills: Sequence[Skill], most: int) -> list[tuple[float, Selection]]:
+        """The best by the goal's words, each with its score, whatever their confidence."""
         if not skills:
             return []
         words = spelled(goal)
