@@ -160,10 +160,7 @@ class Registry:
             return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
         said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
-        near = nearest(name, known)
-        more = len(known) - len(near)
-        listed = ", ".join(near) + (f" and {more} more" if more else "") if near else "none"
-        return UnknownSkill(f"{said}; known skills: {listed}", hint="use one of these names")
+        return UnknownSkill(f"{said}; known skills: {listed(name, known)}", hint="use one of these names")
 
 
 def expand(body: str, folder: Path, args: str = "") -> str:
@@ -172,6 +169,13 @@ def expand(body: str, folder: Path, args: str = "") -> str:
     if not filled and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"
+
+
+def listed(name: str, known: Collection[str]) -> str:
+    """The known names most like this one, nearest first, and how many more there are."""
+    near = nearest(name, known)
+    more = len(known) - len(near)
+    return (", ".join(near) or "none") + (f" and {more} more" if more else "")
 
 
 def nearest(name: str, known: Collection[str], most: int = NEAREST) -> list[str]:

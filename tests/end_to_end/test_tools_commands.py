@@ -138,6 +138,15 @@ def test_the_check_names_rule_line_and_remedy(shop: Path, weft: Weft) -> None:
     assert weft("skills", "check", "nowhere", cwd=shop).status == 2
 
 
+def test_a_file_that_makes_no_skill_is_not_checked_in_its_neighbours_place(shop: Path, weft: Weft) -> None:
+    (shop / "skills/bin.txt").write_text("x", encoding="utf-8")
+    ran = weft("skills", "check", "skills/bin.txt", "--json", cwd=shop)
+    assert ran.status == 2
+    error = json.loads(ran.out)["error"]
+    assert "bin.txt" in error["message"]
+    assert "SKILL.md, skill.yaml" in error["hint"]
+
+
 def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:
     ran = weft("skills", "check", str(Path(__file__).parents[2] / "skills" / "library"), "--json")
     assert ran.status == 0, [report for report in json.loads(ran.out) if not report["ok"]]

@@ -310,3 +310,13 @@ def test_many_warnings_become_one_line(tmp_path: Path) -> None:
     assert len(summary(warnings)) == 1
     assert len(summary(warnings[:2])) == 2
     assert "SKILL.md:2: name 'Odd'" in summary(warnings[:2])[0]
+
+
+@pytest.mark.parametrize("above", ["\n" * 9, "<!-- licence -->\n\n", "\ufeff", "\ufeff\n\n\n\n"])
+def test_what_stands_above_the_frontmatter_does_not_hide_it_from_discovery(tmp_path: Path, above: str) -> None:
+    put(tmp_path / "skills/a", "a", "Reads.", "Body.\n")
+    path = tmp_path / "skills/a/SKILL.md"
+    path.write_text(above + path.read_text(encoding="utf-8"), encoding="utf-8")
+    found = registry(tmp_path)
+    assert [(skill.name, skill.description) for skill in found.list_skills()] == [("a", "Reads.")]
+    assert found.load_content("a").endswith("Body.\n")

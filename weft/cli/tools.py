@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skills.check import Report
     from weft.toolshed import Toolshed
 
+_MAKERS = ("SKILL.md", "skill.yaml")
 RUNTIMES = ("python", "node", "go", "binary")
 
 
@@ -59,14 +60,14 @@ def call(
     """
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
-    from skills.registry import nearest
+    from skills.registry import listed
     from weft.cli import trusting
 
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
     given = _object(options.goal_text(arguments))
     tools = shed.tools(log=_say if not quiet else None, progress=output.say if not quiet else None)
     if name not in tools:
-        near = ", ".join(nearest(name, list(tools))) or "none"
+        near = listed(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     trusting.settle(shed, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
@@ -159,8 +160,13 @@ def _folders(paths: tuple[Path, ...], workspace: Path) -> list[Path]:
     for path in given:
         if not path.exists():
             raise InputError(f"there is no {path}", hint="give a skill's folder or its SKILL.md")
+        if path.is_file() and path.name not in _MAKERS:
+            hint = f"give a skill's folder, or one of these: {', '.join(_MAKERS)}"
+            raise InputError(f"{path} is no file that makes a skill", hint=hint)
+        if not path.is_file() and not path.is_dir():
+            raise InputError(f"{path} is neither a file nor a folder", hint="give a skill's folder or its SKILL.md")
         top = path.parent if path.is_file() else path
-        makers = (one for name in ("SKILL.md", "skill.yaml") for one in sorted(top.rglob(name)))
+        makers = (one for name in _MAKERS for one in sorted(top.rglob(name)))
         found.update(dict.fromkeys(one.parent for one in makers))
         if not any(one.is_relative_to(top) for one in found):
             found[top] = None
