@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 5
+VERSION = 6
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 

@@ -27,8 +27,8 @@ STOP_WORDS = frozenset(
     """
     a about above after again all also am an and another any are as at be because been before being
     below between both but by can could did do does doing don down during each either else etc even ever
-    every few for from further get gets getting go goes going got had has have having he her here hers
-    him his how i if in into is it its itself just let lets like may me might more most must my need
+    every few for from further get gets getting give go goes going got had has have having he her here hers
+    him his how i if in into is it its itself just let lets like make may me might more most must my need
     needs needed no nor not now of off on once one only onto or other our ours out over own per please
     same she should so some such than that the their theirs them then there these they thing things this
     those though through to too under until up upon us use used user users uses using very via want
