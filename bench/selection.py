@@ -1,4 +1,4 @@
-"""How well goals select skills: `python -m bench.selection CORPUS`.
+"""How well goals select skills: `python -m bench.selection CORPUS [DETECTOR]`.
 
 CORPUS holds `skills/<pool>/**/SKILL.md` and `queries.jsonl`, a line for each goal:
 `{"id", "pool", "goal", "expected"}`, `expected` null where nothing should be selected.
@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skills.context import context
+from skills.detectors import DEFAULT, detector, top
 from skills.locations import Location
 from skills.ranked import Ranked
 from skills.scan import scan
 
 if TYPE_CHECKING:
+    from skills.detector import SkillDetector
     from skills.skill import Skill
 
 KEEP = 0.95
@@ -40,9 +42,9 @@ def pool_of(folder: Path) -> list[Skill]:
     return list({skill.name: skill for skill in found if skill.state == "active"}.values())
 
 
-def outcome(detector: Ranked, goal: dict[str, Any], pool: list[Skill]) -> Outcome:
+def outcome(finder: SkillDetector, goal: dict[str, Any], pool: list[Skill]) -> Outcome:
     """Where the expected skill comes among the first ten."""
-    ranked = detector.rank(goal["goal"], pool, 10)
+    ranked = top(finder, goal["goal"], pool, 10)
     names = [selection.name for selection in ranked]
     place = names.index(goal["expected"]) + 1 if goal["expected"] in names else 0
     return Outcome(place, ranked[0].score if ranked else 0.0)
@@ -60,11 +62,11 @@ def line(name: str, values: tuple[float, float, float]) -> str:
     return f"{name:<40} R@1 {values[0]:.3f}  R@5 {values[1]:.3f}  MRR {values[2]:.3f}"
 
 
-def main(corpus: Path) -> None:
+def main(corpus: Path, name_of_detector: str) -> None:
     goals = [json.loads(text) for text in (corpus / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
     pools = {folder.name: pool_of(folder) for folder in sorted((corpus / "skills").iterdir()) if folder.is_dir()}
     asked = sorted({goal["pool"] for goal in goals})
-    detectors = {name: Ranked() for name in asked}
+    detectors = {name: detector(name_of_detector) for name in asked}
     right: list[float] = []
     each: list[tuple[float, float, float]] = []
     for name in asked:
@@ -76,7 +78,7 @@ def main(corpus: Path) -> None:
         print(line(f"{name} ({len(pools[name])} skills, {len(own)} goals)", each[-1]))
     print(line("macro", tuple(sum(column) / len(each) for column in zip(*each, strict=True))))
     everything = list({skill.name: skill for pool in pools.values() for skill in pool}.values())
-    whole = Ranked()
+    whole = detector(name_of_detector)
     found = [outcome(whole, goal, everything) for goal in goals if goal["expected"]]
     print(line(f"one pool of all ({len(everything)} skills)", figures(found)))
     threshold = sorted(right)[int((1 - KEEP) * len(right))]
@@ -89,7 +91,8 @@ def main(corpus: Path) -> None:
         if other:
             scores = [outcome(detectors[name], goal, pools[name]).confidence for goal in other]
             print(f"  another field's goals on {name}: selected for {share(scores, threshold):.3f} of {len(scores)}")
-    speed(everything, [goal["goal"] for goal in goals])
+    if name_of_detector == DEFAULT:
+        speed(everything, [goal["goal"] for goal in goals])
 
 
 def share(scores: list[float], threshold: float) -> float:
@@ -123,6 +126,6 @@ def speed(skills: list[Skill], goals: list[str], count: int = 5_000) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m bench.selection CORPUS")
-    main(Path(sys.argv[1]))
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python -m bench.selection CORPUS [DETECTOR]")
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else DEFAULT)

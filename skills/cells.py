@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from skills.inprocess import ToolFault
+from skills.fault import ToolFault
 
 ROWS_LIMIT = 1_000
 COLUMNS_LIMIT = 100

@@ -36,8 +36,7 @@ def context(found: Found, location: Location) -> Entry:
     skill = Skill(
         name=parsed.name,
         description=parsed.description,
-        path=path,
-        base_dir=path.parent,
+        file=found.path,
         source=location.source,
         state="active" if parsed.broken is None else "broken",
         reason=None if parsed.broken is None else reason(parsed.broken),
@@ -64,7 +63,7 @@ def _head(found: Found) -> bytes:
     descriptor = _open(found.path)
     try:
         data = os.read(descriptor, _FIRST)
-        end = data.find(b"\n---\n", 3)
+        end = data.find(b"\n---\n", 3) if data.startswith((b"---", b"\xef\xbb\xbf---")) else -1
         if end > 0:
             return data[: end + 5]
         if len(data) == _FIRST:

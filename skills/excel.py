@@ -9,7 +9,7 @@ from pathlib import Path  # noqa: TC003  the signatures become schemas, so their
 from typing import Any
 
 from skills import cells, workbook
-from skills.inprocess import ToolFault
+from skills.fault import ToolFault
 
 if find_spec("openpyxl") is None:
     raise ImportError("it needs openpyxl, which the extra brings: pip install 'weft[excel]'")

@@ -71,7 +71,8 @@ class ReadFile:
         if offset > len(text):
             raise Refused(
                 "INVALID_PARAM",
-                f"offset {offset} is past the end of {real}, which has {len(text)} characters",
+                f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
+                f"give one from 0 to {len(text)}, or leave it out",
             )
         end = min(offset + limit, len(text))
         note = ""
@@ -90,15 +91,21 @@ class ReadFile:
             raise Refused("IS_DIRECTORY", f"{real} is a folder; ListFiles lists it")
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(found.st_mode):
-                raise Refused("ACCESS_DENIED", f"{real} is a device or a pipe; only regular files are read")
+                raise Refused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
             if found.st_size > SIZE_LIMIT:
-                raise Refused("INVALID_PARAM", f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read")
+                raise Refused(
+                    "INVALID_PARAM",
+                    f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read; "
+                    "read a smaller file, or go on without it",
+                )
             data = file.read(SIZE_LIMIT + 1)
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         if b"\0" in data[:65_536] and not wide:
-            raise Refused("BINARY_FILE", f"{real} is not a text file; nothing of it can be shown")
+            raise Refused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
         if real.suffix.lower() not in self._extensions:
-            raise Refused("INVALID_PARAM", f"files of type {real.suffix or real.name!r} are not read: {real}")
+            known = " ".join(sorted(self._extensions))
+            what = f"files of type {real.suffix or real.name!r} are not read: {real}; read one of these types: {known}"
+            raise Refused("INVALID_PARAM", what)
         from skills.frontmatter import decode
 
         return decode(data).lstrip("\ufeff")
@@ -169,9 +176,19 @@ def _answer(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     except Refused as error:
         return failure(error.code, error.message, context, time_ms=_since(started))
     except PermissionError as error:
-        return failure("PERMISSION_DENIED", f"the system refuses: {error}", context, time_ms=_since(started))
+        return failure(
+            "PERMISSION_DENIED",
+            f"the system refuses: {error}; read another file, or go on without it",
+            context,
+            time_ms=_since(started),
+        )
     except OSError as error:
-        return failure("EXECUTION_ERROR", f"it cannot be read: {error}", context, time_ms=_since(started))
+        return failure(
+            "EXECUTION_ERROR",
+            f"it cannot be read: {error}; read another file, or go on without it",
+            context,
+            time_ms=_since(started),
+        )
     return Envelope("partial" if partial else "success", text, context, data, time_ms=_since(started))
 
 
@@ -187,7 +204,9 @@ def _number(arguments: Mapping[str, Any], name: str, default: int, least: int) -
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise Refused("INVALID_PARAM", f"{name} must be a whole number from {least} up, not {value!r}")
+        raise Refused(
+            "INVALID_PARAM", f"{name} must be a whole number from {least} up, not {value!r}; leave it out for {default}"
+        )
     return value
 
 

@@ -8,7 +8,7 @@ Lenient about what real files hold, strict about danger: see `safeyaml`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from skills import plain
@@ -24,7 +24,11 @@ FRONTMATTER_LIMIT = 64 * 1024
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 
-_OPENING = re.compile(r"[ \t\n]*---[ \t]*\n")
+# Blank lines and HTML comments (a licence, most often) may stand above it; atomic, so that nothing is tried twice.
+_OPENING = re.compile(r"(?>[ \t\n]+|<!--.*?-->)*+---[ \t]*\n", re.DOTALL)
+_LOOSE_CLOSING = re.compile(r"^(?: {1,3}---|\.\.\.)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"(?<=\n)[ \t]*\n(?=#{1,6} \S)")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TEMPLATE = "begin the file with `---`, `name:` and `description:` lines, and `---`"
 
 
@@ -53,21 +57,29 @@ class Split:
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text: UTF-8, or UTF-16 where a byte order mark says so; what is neither becomes U+FFFD."""
+    """Bytes as text: UTF-8, else UTF-16 or Windows-1252 where they are plainly that; what is neither becomes U+FFFD."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
-    return data.decode("utf-8", "replace")
+    if b"\0" in data[:2]:
+        return data.decode("utf-16-be" if data[:1] == b"\0" else "utf-16-le", "replace")
+    text = data.decode("utf-8", "replace")
+    if "\ufffd" in text and text.replace("\ufffd", "").isascii():
+        return data.decode("cp1252", "replace")  # not one character of it is UTF-8 beyond ASCII
+    return text
 
 
 def split(text: str) -> Split:
     """Cut at the two `---` lines. Byte order marks, CRLF and leading blank lines are no matter."""
-    text = text.lstrip("\ufeff")
+    text = text.lstrip("\ufeff\u200b")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.startswith("---\n"):
         start, line = 4, 2
     else:
         opening = _OPENING.match(text)
+        if opening is None and text.lstrip().startswith("+++"):
+            remedy = "write it as YAML: `---`, `name:` and `description:` lines, and `---`"
+            return Split("", text, 1, "its frontmatter is TOML", remedy)
         if opening is None:
             return Split("", text, 1, "it has no frontmatter", _TEMPLATE)
         start = opening.end()
@@ -89,7 +101,8 @@ def _closing(text: str, start: int) -> tuple[int, int]:
         if not text[at + 4 : end].strip(" \t"):
             return at + 1, end + 1
         at = text.find("\n---", at + 4)
-    return 0, 0
+    loose = _LOOSE_CLOSING.search(text, start)
+    return (loose.start(), loose.end() + 1) if loose else (0, 0)
 
 
 def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> Parsed:
@@ -99,7 +112,7 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
         problem = Problem(path, cut.line, cut.fault, cut.remedy, "frontmatter")
         return _broken(slug(folder or path.parent.name), problem, cut.body)
     try:
-        fields, problems = _fields(cut, path)
+        cut, fields, problems = _fields(cut, path)
     except Malformed as error:
         remedy = "write plain `key: value` lines"
         problem = Problem(path, cut.line + error.line - 1, f"its frontmatter is refused: {error.what}", remedy, "yaml")
@@ -126,22 +139,33 @@ def _broken(name: str, problem: Problem, body: str, others: tuple[Problem, ...] 
     return Parsed(name, "", body, problems=(*others, problem), broken=problem)
 
 
-def _fields(cut: Split, path: Path) -> tuple[Fields, list[Problem]]:
+def _fields(cut: Split, path: Path) -> tuple[Split, Fields, list[Problem]]:
     """The block's fields by the cheapest reading that is right; raises only for what is dangerous."""
     quick = plain.load(cut.block)
     if quick is not None:
-        return quick, []
+        return cut, quick, []
     from skills import lenient, safeyaml
 
     try:
-        return safeyaml.load(cut.block), []
+        return cut, safeyaml.load(cut.block), []
     except Unsafe:
         raise
     except Malformed as error:
-        line = cut.line + error.line - 1
+        heading = _HEADING.search(cut.block)
+        if heading is not None:
+            return _unclosed(cut, path, heading.start())
         what = f"its frontmatter is not valid YAML ({error.what}) and was read as plain text"
-        problem = Problem(path, line, what, "put the value in double quotes", "yaml")
-        return lenient.read(cut.block), [problem]
+        problem = Problem(path, cut.line + error.line - 1, what, lenient.remedy(cut.block, error.line), "yaml")
+        return cut, lenient.read(_CONTROL.sub("", cut.block)), [problem]
+
+
+def _unclosed(cut: Split, path: Path, at: int) -> tuple[Split, Fields, list[Problem]]:
+    """A block that runs on into the text, up to a `---` that was meant as a rule there: cut where the text begins."""
+    shorter = replace(cut, block=cut.block[:at], body=f"{cut.block[at:]}---\n{cut.body}")
+    line = cut.line + cut.block.count("\n", 0, at)
+    _, fields, problems = _fields(shorter, path)
+    what = "its frontmatter is not closed before its text begins"
+    return shorter, fields, [Problem(path, line, what, "end it with a line `---`", "frontmatter"), *problems]
 
 
 def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -> Parsed:
@@ -182,6 +206,11 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
             f"keep it within {DESCRIPTION_LIMIT}",
             "description-length",
         )
+    for key in ("name", "description"):
+        if f"\n{cut.block}".count(f"\n{key}:") > 1:
+            fault(key, f"{key} is there more than once, and the last one counts", "keep one of them", "duplicate-key")
+    if isinstance(values.get("description"), list | dict):
+        fault("description", "its description is not text", "write it as one text in double quotes", "description-form")
     for key, what, remedy in _oddities(values):
         fault(key, what, remedy, key)
     model = values.get("model")
@@ -211,6 +240,8 @@ def _text(fields: Fields, key: str, cut: Split) -> str:
             return "" if value is None and written in ("", "~") else written
         from skills import lenient
 
+        if _texts(value) and key == "description" and not fields.texts.get(spelling):
+            return "; ".join(value)
         return lenient.text(lenient.chunks(cut.block).get(spelling, ""))
     return ""
 

@@ -19,7 +19,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
 from skills import arguments as checking
-from skills.envelope import Code, Context, Envelope, failure
+from skills.envelope import Context, Envelope, failure
+from skills.fault import ToolFault
 from skills.installed import GROUP, said, switched_off
 from skills.manifest import NAME
 from skills.overflow import Output
@@ -41,15 +42,6 @@ KINDS: dict[Any, Type] = {
     dict: "object",
 }
 ARGUMENT = re.compile(r"^\s*(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)$")
-
-
-class ToolFault(Exception):
-    """What a function raises to say why it could not do it: a code, and a message with the next step."""
-
-    def __init__(self, code: Code, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills.points import points
 from skills.skill import Skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from importlib.metadata import EntryPoint
 
+    from skills.points import Point
     from skills.skill import Source
 
 GROUP = "weft.tools"
@@ -20,12 +19,12 @@ _OFF = frozenset({"false", "0", "no", "off"})
 
 def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
     """A row for each tool, by name: switched off, broken or active."""
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        source: Source = "bundled" if point.dist is not None and point.dist.name == "weft" else "global"
+    for point in points(GROUP):
+        source: Source = "bundled" if point.package == "weft" else "global"
         switch = switched_off(point.name, environ)
         if switch:
             reason = f"disabled by {switch}={environ[switch]}"
-            yield Skill(point.name, "", Path(), Path(), source, "executable", "disabled", reason)
+            yield Skill(point.name, "", "", source, "executable", "disabled", reason)
         else:
             yield _loaded(point, source)
 
@@ -46,12 +45,12 @@ def said(error: Exception) -> str:
     return told or f"{type(error).__name__}: {error}"
 
 
-def _loaded(point: EntryPoint, source: Source) -> Skill:
+def _loaded(point: Point, source: Source) -> Skill:
     try:
         function = point.load()
-        path = Path(function.__code__.co_filename)
+        file = function.__code__.co_filename
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
         reason = f"{said(error)}; mend {point.value} or install what it needs"
-        return Skill(point.name, "", Path(), Path(), source, "executable", "broken", reason)
+        return Skill(point.name, "", "", source, "executable", "broken", reason)
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
-    return Skill(point.name, " ".join(first.split()), path, path.parent, source, "executable")
+    return Skill(point.name, " ".join(first.split()), file, source, "executable")

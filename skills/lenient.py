@@ -15,6 +15,8 @@ from skills.scalar import Fields, Malformed, Unsafe
 
 _KNOWN = "name|description|license|compatibility|metadata|allowed-tools|model|arguments|when_to_use"
 _KEY = re.compile(rf"(?:([A-Za-z_][\w.-]*)[ \t]*:(?=\s|$)|({_KNOWN}):)", re.IGNORECASE)
+# Indented by mistake below a value that ends in its own line.
+_SLIPPED = re.compile(r"[ \t]{1,3}(name|description)[ \t]*:(?=\s|$)", re.IGNORECASE)
 _STYLE = re.compile(r"([|>])[-+0-9]*\s*")
 KEYS = 500
 
@@ -40,9 +42,25 @@ def chunks(block: str) -> dict[str, str]:
         match = _KEY.match(line)
         if match is not None and len(found) < KEYS:
             current = found[match[1] or match[2]] = [line[match.end() :]]
+        elif (slipped := _SLIPPED.match(line)) and slipped[1] not in found and _ended(current):
+            current = found[slipped[1]] = [line[slipped.end() :]]
         else:
             current.append(line)
     return {key: "\n".join(lines) for key, lines in found.items()}
+
+
+def remedy(block: str, line: int) -> str:
+    """How to mend the line that YAML refuses."""
+    lines = block.split("\n")
+    at = min(line, len(lines)) - 1
+    if re.match(r" *\t", lines[at]):
+        return "indent with spaces, not with tabs"
+    value = next((each.partition(":")[2].strip() for each in lines[at::-1] if _KEY.match(each)), "")
+    if value.startswith('"') and "\\" in value:
+        return "put the value in single quotes, or write each backslash twice"
+    if value[:1] in ("'", '"') and value:
+        return "close the quotes at the value's end, and use the other kind inside them"
+    return "put the value in double quotes"
 
 
 def text(chunk: str) -> str:
@@ -55,7 +73,15 @@ def text(chunk: str) -> str:
     joined = " ".join(line.strip() for line in chunk.split("\n") if line.strip())
     if len(joined) > 1 and joined[0] == joined[-1] and joined[0] in "'\"":
         return joined[1:-1]
+    if joined[:1] in ("'", '"') and joined.count(joined[0]) == 1:
+        return joined[1:]
     return joined
+
+
+def _ended(lines: list[str]) -> bool:
+    """Whether a value is a plain one that may end with its line."""
+    value = lines[0].strip() if len(lines) == 1 else ""
+    return bool(value) and value[0] not in "|>\"'[{"
 
 
 def _unclosed(chunk: str) -> bool:
@@ -70,6 +96,8 @@ def _value(chunk: str) -> tuple[Any, str | None]:
     except Unsafe:
         raise
     except Malformed:
+        if "\n\t" in chunk:
+            return _value(re.sub(r"(?<=\n)\t+", lambda tabs: "  " * len(tabs[0]), chunk))
         return text(chunk), None
     if fields.values.keys() != {"key"}:
         return text(chunk), None

@@ -22,10 +22,12 @@ WHOLE = 1.5
 SHORT_PAIRS, WHOLE_PAIRS = 0.5, 0.75
 WINDOW = 4
 CANDIDATES = 50
+# What is asked for comes first in a goal, its circumstances later: each further word counts a little less.
+FADE = 0.06
 # Among a handful of skills a word's rarity says nothing: count as if there were as many others without it.
 FEWEST = 30
 # The score over the root of the goal's own, and over the pool's greatest rarity, at which confidence is one half.
-HALF = 1.2
+HALF = 1.17
 # So sure makes a description that holds all of the goal's words, by their rarity.
 COVERED = 1.25
 # Most pairs of characters in a text without spaces are no words: what the pool does not know says little.
@@ -97,17 +99,17 @@ class Pool:
         """Add each word's BM25 in both texts to all skills' scores."""
         data, goal = self.data, _Goal([], {}, {}, words=len(words))
         unseen = _rarity(self.count, 0)
-        for word in words:
-            term = data.term(word)
+        for place, word in enumerate(words):
+            term, share = data.term(word), 1 / (1 + FADE * place)
             if term is None:
-                weight = unseen * (UNKNOWN_DENSE if dense(word) else 1)
+                weight = unseen * share * (UNKNOWN_DENSE if dense(word) else 1)
                 goal.weight += weight * (1 + WHOLE)
                 goal.short_weight += weight
                 continue
             start, end = data.range(term)
             few, times = bytes(data.short[start:end]), bytes(data.whole[start:end])
-            rare = _rarity(self.count, len(few) - few.count(0))
-            common = _rarity(self.count, end - start)
+            rare = share * _rarity(self.count, len(few) - few.count(0))
+            common = share * _rarity(self.count, end - start)
             goal.order.append(term)
             goal.short[term], goal.whole[term] = rare, common
             goal.weight += rare + WHOLE * common

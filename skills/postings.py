@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 4
+VERSION = 6
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 # Terms whose number is remembered.
@@ -68,7 +68,7 @@ def source(skill: Skill) -> Source:
 
 def digest(skills: Sequence[Skill]) -> str:
     """What tells one pool of skills from another."""
-    marks = "\0".join(f"{skill.name}\0{skill.path}\0{skill.stamp}" for skill in skills)
+    marks = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
     return hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -193,7 +193,7 @@ def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
 
 
 def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]) -> bytes:
-    sources = [known.get((str(skill.path), skill.name, skill.stamp)) or source(skill) for skill in skills]
+    sources = [known.get((skill.file, skill.name, skill.stamp)) or source(skill) for skill in skills]
     said: list[list[str]] = [[] for _ in skills]
     number = {skill.name: at for at, skill in enumerate(skills)}
     for at, each in enumerate(sources):
@@ -205,7 +205,7 @@ def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]
     for each, more in zip(sources, said, strict=True):
         table.add(each.short + more, each.body)
     docs = [
-        [skill.name, str(skill.path), skill.stamp, len(each.short), each.referrals]
+        [skill.name, skill.file, skill.stamp, len(each.short), each.referrals]
         for skill, each in zip(skills, sources, strict=True)
     ]
     return table.pack(digest(skills), docs)

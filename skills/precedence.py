@@ -27,7 +27,7 @@ def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill
             continue
         before = kept.get(skill.name)
         if before is not None and before[1] == location:
-            what = f"{skill.name!r} is there twice in one location: {before[0].path} is left out"
+            what = f"{skill.name!r} is there twice in one location: {before[0].file} is left out"
             problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
         if before is None or before[1] == location:
             kept[skill.name] = (skill, location)
@@ -57,7 +57,7 @@ def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], off: Mapping[str
         return skill
     winner = kept[skill.name][0]
     if winner is not skill:
-        return _marked(skill, "shadowed", f"shadowed by {winner.path}")
+        return _marked(skill, "shadowed", f"shadowed by {winner.file}")
     if off:
         for switch in switches(skill):
             if switch in off:
@@ -68,5 +68,5 @@ def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], off: Mapping[str
 def _marked(skill: Skill, state: State, reason: str) -> Skill:
     """The skill in another state; spelled out, for `replace` takes thrice the time and this runs thousands of times."""
     s = skill
-    described = s.name, s.description, s.path, s.base_dir, s.source, s.kind
+    described = s.name, s.description, s.file, s.source, s.kind
     return Skill(*described, state, reason, s.model, s.extra, s.stamp)

@@ -26,7 +26,7 @@ def executable(found: Found, location: Location) -> Entry:
         tools, problems = [], [unreadable]
 
     def row(name: str, description: str, state: State, why: str | None) -> Skill:
-        place = (path, path.parent, location.source)
+        place = (found.path, location.source)
         return Skill(name, description, *place, "executable", state, why, stamp=found.stamp)
 
     rows = [row(tool.name, tool.description, "active", None) for tool in tools]

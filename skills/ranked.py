@@ -28,6 +28,8 @@ THRESHOLD = 0.5
 # Of the others, those count that come near the first.
 NEAR = 0.6
 MOST = 5
+# A skill that ships counts this much of its score: on a near tie the user's own comes first.
+SHIPPED = 0.97
 
 
 class Ranked:
@@ -43,17 +45,18 @@ class Ranked:
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""
         named = triggers.named(goal, skills)
-        ranked = self._ranked(goal, skills, self._most)
+        ranked = self.scored(goal, skills, self._most)
         best = ranked[0][0] if ranked else 0.0
         fitting = [found for score, found in ranked if found.score >= self._threshold and score >= NEAR * best]
         return _merged(named, fitting)
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The skills that the goal names, then the best whatever their confidence."""
-        found = [selection for _, selection in self._ranked(goal, skills, most)]
+        found = [selection for _, selection in self.scored(goal, skills, most)]
         return _merged(triggers.named(goal, skills), found)[:most]
 
-    def _ranked(self, goal: str, skills: Sequence[Skill], most: int) -> list[tuple[float, Selection]]:
+    def scored(self, goal: str, skills: Sequence[Skill], most: int) -> list[tuple[float, Selection]]:
+        """The best by the goal's words, each with its score, whatever their confidence."""
         if not skills:
             return []
         words = spelled(goal)
@@ -66,10 +69,13 @@ class Ranked:
     def _hits(
         self, words: dict[str, str], skills: Sequence[Skill], most: int, pool: Pool
     ) -> list[tuple[float, Selection]]:
-        found = []
-        for hit in pool.rank(list(words), most):
+        hits = [(hit.score * _standing(skills[hit.document]), hit) for hit in pool.rank(list(words), most)]
+        hits.sort(key=lambda pair: -pair[0])
+        found, sure = [], 1.0
+        for score, hit in hits:
+            sure = min(sure, hit.confidence)
             reason = _reason(*pool.shared(hit.document, words))
-            found.append((hit.score, Selection(skills[hit.document].name, round(hit.confidence, 4), reason)))
+            found.append((score, Selection(skills[hit.document].name, round(sure, 4), reason)))
         return found
 
     def _load(self, skills: Sequence[Skill]) -> Pool:
@@ -89,6 +95,10 @@ class Ranked:
             postings.save(self._cache / "postings.bin", data)
         self._pool, self._skills = Pool(Postings(data)), list(skills)
         return self._pool
+
+
+def _standing(skill: Skill) -> float:
+    return SHIPPED if skill.source == "bundled" else 1.0
 
 
 def _merged(named: list[Selection], ranked: list[Selection]) -> list[Selection]:

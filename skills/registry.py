@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skills.entry import Entry
     from skills.skill import Problem, Skill
 
-_ARGUMENTS = re.compile(r"\$ARGUMENTS(?![A-Za-z0-9_])")
+_ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
 _OFF = frozenset({"false", "0", "no", "off"})
 NEAREST = 10
 
@@ -166,18 +166,22 @@ class Registry:
             return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
         said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
-        near = nearest(name, known)
-        more = len(known) - len(near)
-        listed = ", ".join(near) + (f" and {more} more" if more else "") if near else "none"
-        return UnknownSkill(f"{said}; known skills: {listed}", hint="use one of these names")
+        return UnknownSkill(f"{said}; known skills: {listed(name, known)}", hint="use one of these names")
 
 
 def expand(body: str, folder: Path, args: str = "") -> str:
     """A body with its folder named on top and `$ARGUMENTS` filled, or appended where it does not stand."""
-    text, filled = _ARGUMENTS.subn(lambda _: args, body)
+    text, filled = re.subn(_ARGUMENTS, lambda _: args, body)
     if not filled and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"
+
+
+def listed(name: str, known: Collection[str]) -> str:
+    """The known names most like this one, nearest first, and how many more there are."""
+    near = nearest(name, known)
+    more = len(known) - len(near)
+    return (", ".join(near) or "none") + (f" and {more} more" if more else "")
 
 
 def nearest(name: str, known: Collection[str], most: int = NEAREST) -> list[str]:

@@ -48,7 +48,7 @@ class Roots:
         try:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
-            raise Refused("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}") from error
+            raise Refused("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another one") from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
             raise Refused("ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill")
         if not self._holds(given, real):
@@ -63,11 +63,17 @@ class Roots:
         try:
             return _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise Refused("NOT_FOUND", f"there is no {real}; ListFiles shows what is there") from error
+            raise Refused(
+                "NOT_FOUND", f"there is no {real}; ListFiles on {_there(real)} shows what is there"
+            ) from error
         except PermissionError as error:
-            raise Refused("PERMISSION_DENIED", f"the system does not let {real} be read") from error
+            raise Refused(
+                "PERMISSION_DENIED", f"the system does not let {real} be read; read another file, or go on without it"
+            ) from error
         except OSError as error:
-            raise Refused("EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}") from error
+            raise Refused(
+                "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; go on without it"
+            ) from error
 
     def _holds(self, given: Path, real: Path) -> bool:
         for root in (self.workspace, *self.extra):
@@ -77,6 +83,11 @@ class Roots:
         folders = {str(folder) for folder in self.folders()}
         named = [str(p) for path in (given, real) for p in (path, *path.parents) if str(p) in folders]
         return any(real.is_relative_to(os.path.realpath(folder)) for folder in named)
+
+
+def _there(path: Path) -> Path:
+    """The nearest folder above a path that does exist."""
+    return next(folder for folder in path.parents if folder.is_dir() or folder == folder.parent)
 
 
 def of(registry: Registry, extra: Sequence[Path] = ()) -> Roots:

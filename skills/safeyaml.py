@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DEPTH = 32
 NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LATE = ("while scanning a quoted scalar", "while scanning a simple key")
 _CORE = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
 
@@ -162,7 +163,10 @@ def _at(event: Any) -> int:
 
 
 def _line(error: yaml.YAMLError) -> int:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    """Where the faulty value begins, if the parser knows; it notices some faults only at the text's end."""
+    problem, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    late = problem is not None and context is not None and str(getattr(error, "context", "")).startswith(_LATE)
+    mark = context if late or problem is None else problem
     return mark.line + 1 if mark is not None else 1
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
 Kind = Literal["context", "executable"]
@@ -39,13 +39,13 @@ class Problem:
 class Skill:
     """A skill as discovery sees it: metadata only, the body stays on disk until a task needs it.
 
-    `extra` holds every other key of the frontmatter; `stamp` is what the file's stat said when it was read.
+    `extra` holds every other key of the frontmatter; `stamp` is what the file's stat said when it was read. `file`
+    is the path as text, for making thousands of paths takes longer than all else on a start.
     """
 
     name: str
     description: str
-    path: Path
-    base_dir: Path
+    file: str
     source: Source
     kind: Kind = "context"
     state: State = "active"
@@ -53,3 +53,13 @@ class Skill:
     model: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     stamp: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def path(self) -> Path:
+        """The file that makes it."""
+        return Path(self.file)
+
+    @property
+    def base_dir(self) -> Path:
+        """Its folder."""
+        return Path(self.file).parent

@@ -59,7 +59,7 @@ class SkillTool:
                 "INVALID_PARAM", f"name must be a skill's name, not {name!r} — give one that is listed", context
             )
         if not isinstance(args, str):
-            return failure("INVALID_PARAM", f"args must be a string, not {args!r}", context)
+            return failure("INVALID_PARAM", f"args must be a string, not {args!r} — give them as one text", context)
         name = name.strip()
         refusal = self._refusal(name)
         if refusal:
@@ -74,7 +74,8 @@ class SkillTool:
         except SkillError as error:
             self._loaded.remove(name)
             self._given.discard((name, args))
-            return failure(_code(error), error.message, context)
+            what = f"{error.message} — {error.hint}" if error.hint else error.message
+            return failure(_code(error), what, context)
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
         text = f'<skill-loaded name="{name}">\n{content}\n</skill-loaded>'

@@ -22,16 +22,17 @@ _APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
 
+# "why" is not among them: it asks for a cause, and tells skills that diagnose from skills that make.
 STOP_WORDS = frozenset(
     """
     a about above after again all also am an and another any are as at be because been before being
     below between both but by can could did do does doing don down during each either else etc even ever
-    every few for from further get gets getting go goes going got had has have having he her here hers
-    him his how i if in into is it its itself just let lets like may me might more most must my need
+    every few for from further get gets getting give go goes going got had has have having he her here hers
+    him his how i if in into is it its itself just let lets like make may me might more most must my need
     needs needed no nor not now of off on once one only onto or other our ours out over own per please
     same she should so some such than that the their theirs them then there these they thing things this
     those though through to too under until up upon us use used user users uses using very via want
-    wants wanted was way we well were what when where whether which while who whom whose why will with
+    wants wanted was way we well were what when where whether which while who whom whose will with
     within without would yes yet you your yours help im ive id youre dont doesnt didnt isnt arent cant
     wont
     """.split()

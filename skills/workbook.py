@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.inprocess import ToolFault
+from skills.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from planner.errors import ModelError
 from planner.extract import NotJson, extract
 from planner.model import Message, Reply, Request
+from planner.profile import Profile
 from skills import ranked, triggers
 from skills.detector import Selection
 
@@ -27,6 +28,8 @@ Ask = Callable[[Request], Reply]
 SHORTLIST = 20
 # The first sentences of a description say what a skill is for; the prompt is to stay small.
 _DESCRIPTION = 400
+# A model that is shown few skills anyhow picks from twice as many, each in a line.
+_SMALL_DESCRIPTION = 150
 _REASON = 200
 
 
@@ -41,14 +44,14 @@ class Picker:
     ranked: Ranked
     prompts: Prompts
     ask: Ask
-    agent: str = "detector"
+    profile: Profile = field(default_factory=Profile)
     warnings: list[str] = field(default_factory=list)
     _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
 
     @classmethod
     def of(cls, surroundings: Surroundings, models: Models, ask: Ask) -> Picker:
         """The picker of a workspace, with its prompts."""
-        return cls(surroundings.shelf.ranked, surroundings.prompts, ask, models.profile("detector").agent("detector"))
+        return cls(surroundings.shelf.ranked, surroundings.prompts, ask, models.profile("detector"))
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that the model picks; none where it picks none."""
@@ -63,7 +66,7 @@ class Picker:
         return _merged(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
 
     def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        shortlist = self.ranked.rank(goal, skills, SHORTLIST)
+        shortlist = self.ranked.rank(goal, skills, self._most())
         if not shortlist:
             return []
         by_name = {skill.name: skill for skill in skills}
@@ -76,11 +79,21 @@ class Picker:
         return _merged(triggers.named(goal, skills), picked)
 
     def _request(self, goal: str, shortlist: Sequence[Skill]) -> Request:
-        shown = [{"name": skill.name, "description": _shortened(skill.description)} for skill in shortlist]
+        small = self.profile.skills_shown is not None
+        most = _SMALL_DESCRIPTION if small else _DESCRIPTION
+        shown = [{"name": skill.name, "description": _shortened(skill.description, most)} for skill in shortlist]
         variables = {"goal": goal, "skills": shown, "most": ranked.MOST}
-        system, user = (self.prompts.render(self.agent, block, variables) for block in ("system", "user"))
-        schema = _schema([skill.name for skill in shortlist])
-        return Request((Message("system", system), Message("user", user)), schema=schema, role="detector")
+        agent = self.profile.agent("detector")
+        system, user = (self.prompts.render(agent, block, variables) for block in ("system", "user"))
+        messages = (Message("system", system), Message("user", user))
+        schema = _schema([skill.name for skill in shortlist], reasons=not small)
+        said = tuple(message for message in messages if message.content.strip())
+        return Request(said, schema=schema, role="detector")
+
+    def _most(self) -> int:
+        """How many skills the model is shown."""
+        shown = self.profile.skills_shown
+        return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
 
 
 def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
@@ -104,14 +117,17 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     return list(picked.values())[: ranked.MOST]
 
 
-def _schema(names: Sequence[str]) -> dict[str, Any]:
-    """The answer's shape."""
-    row = {
-        "type": "object",
-        "properties": {"name": {"type": "string", "enum": list(names)}, "reason": {"type": "string"}},
-        "required": ["name", "reason"],
-        "additionalProperties": False,
-    }
+def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
+    """The answer's shape: names, each with a reason where the model can afford one."""
+    name: dict[str, Any] = {"type": "string", "enum": list(names)}
+    row = name
+    if reasons:
+        row = {
+            "type": "object",
+            "properties": {"name": name, "reason": {"type": "string"}},
+            "required": ["name", "reason"],
+            "additionalProperties": False,
+        }
     return {
         "type": "object",
         "properties": {"skills": {"type": "array", "items": row}},
@@ -120,9 +136,9 @@ def _schema(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _shortened(description: str) -> str:
+def _shortened(description: str, most: int) -> str:
     text = " ".join(description.split())
-    return text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 1].rstrip()}…"
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _merged(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selection]:

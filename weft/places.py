@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
-
+from skills import userfolders
 from skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ class Places:
         return cls(
             workspace=workspace.resolve(),
             user_config=config / "weft" / "config.toml",
-            cache=Path(platformdirs.user_cache_dir("weft")),
-            data=Path(platformdirs.user_data_dir("weft")),
+            cache=userfolders.cache(),
+            data=userfolders.data(),
         )
 
     @property

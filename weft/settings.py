@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
@@ -97,10 +96,12 @@ def resolve(
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
     """The settings in a file; the roles' models may stand in a table [models]."""
+    if not os.path.lexists(path):
+        return
+    import tomllib  # not sooner: most often there is no file
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         faults.append(f"{path} cannot be read: {error}")
         return
@@ -131,6 +132,8 @@ def _take(
     types = get_type_hints(Settings)
     for key, raw in table.items():
         if key not in types:
+            from difflib import get_close_matches
+
             close = get_close_matches(key, types, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else f"; settings are: {', '.join(types)}"
             faults.append(f"{origin}: there is no setting {key!r}{meant}")

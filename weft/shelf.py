@@ -9,7 +9,7 @@ from skills import detectors
 from skills.detector import Selection
 from skills.errors import InputError
 from skills.index import cache_folder
-from skills.registry import Registry, nearest
+from skills.registry import Registry, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +76,7 @@ class Shelf:
         known = [skill.name for skill in skills]
         for name in forced:
             if name not in known:
-                near = ", ".join(nearest(name, known)) or "none"
+                near = listed(name, known)
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
 
     def best(

@@ -48,4 +48,4 @@ def _instead(skill: Skill, path: Path) -> Skill:
     parsed = frontmatter.parse(frontmatter.decode(read_all(path)), path, folder=path.parent.name)
     if parsed.broken is not None:
         raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
-    return replace(skill, description=parsed.description, path=path, base_dir=path.parent, model=parsed.model)
+    return replace(skill, description=parsed.description, file=str(path), model=parsed.model)

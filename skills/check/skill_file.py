@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-KNOWN = ("name", "description", "license", "compatibility", "metadata", "allowed-tools", "model", "version")
+KNOWN = (
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+    "model",
+    "arguments",
+    "when_to_use",
+    "version",
+)
 LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`\n]+\2", re.MULTILINE | re.DOTALL)

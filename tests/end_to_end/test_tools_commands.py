@@ -182,6 +182,15 @@ def test_the_check_counts_in_words_and_passes_over_installed_packages(shop: Path
     assert "1 file checked, 0 errors, 0 warnings" in ran.err
 
 
+def test_a_file_that_makes_no_skill_is_not_checked_in_its_neighbours_place(shop: Path, weft: Weft) -> None:
+    (shop / "skills/bin.txt").write_text("x", encoding="utf-8")
+    ran = weft("skills", "check", "skills/bin.txt", "--json", cwd=shop)
+    assert ran.status == 2
+    error = json.loads(ran.out)["error"]
+    assert "bin.txt" in error["message"]
+    assert "SKILL.md, skill.yaml" in error["hint"]
+
+
 def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:
     ran = weft("skills", "check", str(Path(__file__).parents[2] / "skills" / "library"), "--json")
     assert ran.status == 0, [report for report in json.loads(ran.out) if not report["ok"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -142,6 +143,32 @@ def test_inflections_and_scripts_share_terms() -> None:
     assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
 
 
+def test_on_a_near_tie_the_users_own_skill_comes_before_one_that_ships(pool: list[Skill]) -> None:
+    (reader,) = (skill for skill in pool if skill.name == "invoice-reader")
+    shipped = replace(reader, name="c-reader", source="bundled", stamp=0)
+    for both in ([shipped, replace(reader, name="b-reader")], [replace(reader, name="b-reader"), shipped]):
+        assert [one.name for one in Ranked().rank("extract the totals of receipts", both, 2)] == [
+            "b-reader",
+            "c-reader",
+        ]
+    clearly = [replace(reader, description="Receipts."), replace(shipped, name="totals-of-receipts")]
+    assert Ranked().rank("extract the totals of receipts", clearly, 1)[0].name == "totals-of-receipts"
+
+
+def test_what_is_asked_for_first_counts_more_than_its_circumstances(tmp_path: Path) -> None:
+    put(tmp_path / "skills/b", "b", "Handles receipts.")
+    put(tmp_path / "skills/c", "c", "Handles tickets.")
+    both = registry(tmp_path).list_skills()
+    assert Ranked().rank("Sort receipts, then some tickets", both, 1)[0].name == "b"
+    assert Ranked().rank("Sort tickets, then some receipts", both, 1)[0].name == "c"
+
+
+def test_why_tells_a_skill_that_explains_from_one_that_makes(tmp_path: Path) -> None:
+    put(tmp_path / "skills/b", "b", "Starts jobs and lists jobs.")
+    put(tmp_path / "skills/c", "c", "Says why jobs stop.")
+    assert Ranked().rank("Why did my jobs end?", registry(tmp_path).list_skills(), 1)[0].name == "c"
+
+
 def test_keyword_matches_words_of_name_and_description(pool: list[Skill]) -> None:
     found = Keyword().detect("Review the INVOICES", pool)
     assert {selection.name for selection in found} == {"code-review", "invoice-reader"}
@@ -167,7 +194,7 @@ def test_the_ranking_is_the_same_from_the_cache_and_after_changes(tmp_path: Path
 def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
     (skill,) = registry(tmp_path).list_skills()
-    sure = [type(skill)(skill.name, skill.description, skill.path, skill.base_dir, skill.source, stamp=1)]
+    sure = [type(skill)(skill.name, skill.description, skill.file, skill.source, stamp=1)]
     cache = tmp_path / "cache"
     before = Ranked(cache).rank("invoice body", sure, 1)
     skill.path.unlink()
@@ -183,7 +210,7 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish:
 
 
 def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
-    sure = [type(s)(s.name, s.description, s.path, s.base_dir, s.source, stamp=1) for s in pool]
+    sure = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
     data = postings.build(sure)
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -171,3 +171,23 @@ def test_no_path_escapes(workspace: Path, path: str) -> None:
     assert "SECRET" not in envelope.to_json()
     if envelope.status != "error":
         assert Path(envelope.data["path"]).is_relative_to(workspace.resolve())
+
+
+async def test_every_refusal_says_which_value_and_what_to_do_next(workspace: Path) -> None:
+    (workspace / "b.md").write_bytes(b"x\0y")
+    (workspace / "tool.exe").write_text("text")
+    past = await read(workspace, "a.md", offset=99)
+    assert "offset 99" in past.text
+    assert "give one from 0 to 6" in past.text
+    binary = await read(workspace, "b.md")
+    assert f"{workspace}/b.md" in binary.text
+    assert "read another file" in binary.text
+    kind = await read(workspace, "tool.exe")
+    assert "'.exe'" in kind.text
+    assert "read one of these types: " in kind.text
+    assert " .md " in kind.text
+    wrong = await read(workspace, "a.md", limit="many")
+    assert "'many'; leave it out" in wrong.text
+    for tool in (ReadFile(Roots(workspace)), ListFiles(Roots(workspace))):
+        missing = await tool.call({"path": "sub/none/at/all.md"})
+        assert f"there is no {workspace}/sub/none/at/all.md; ListFiles on {workspace}/sub shows" in missing.text

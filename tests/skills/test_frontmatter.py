@@ -284,3 +284,80 @@ def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
 def test_the_quick_reading_takes_common_files() -> None:
     block = "name: a\ndescription: Does x. Use it when y.\nmetadata:\n  version: 1.0.0\n  tags: b\ntools:\n  - Read\n"
     assert plain.load(block) is not None
+
+
+def loaded(data: bytes) -> Parsed:
+    return parse(decode(data), Path("/w/x/SKILL.md"), folder="x")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "---\nname: x\ndescription: Für Büros – „alles“.\n---\n".encode("cp1252"),
+        "---\nname: x\ndescription: Für Büros – „alles“.\n---\n".encode("utf-16-le"),
+        "---\nname: x\ndescription: Für Büros – „alles“.\n---\n".encode("utf-16-be"),
+        "\ufeff\u200b---\nname: x\ndescription: Für Büros – „alles“.\n---\n".encode(),
+        "<!-- a\n---\nlicence -->\n\n---\nname: x\ndescription: Für Büros – „alles“.\n---\n".encode(),
+        "---\nname: x\ndescription: Für Büros – „alles“.\n...\n# Body\n".encode(),
+        "---\nname: x\ndescription: Für Büros – „alles“.\n ---\n# Body\n".encode(),
+        "---\rname: x\rdescription: Für Büros – „alles“.\r---\r".encode(),
+    ],
+)
+def test_what_a_sensible_reader_loads_is_loaded_without_a_word(data: bytes) -> None:
+    parsed = loaded(data)
+    assert (parsed.description, parsed.problems) == ("Für Büros – „alles“.", ())
+
+
+@pytest.mark.parametrize(
+    ("lines", "description", "line", "said"),
+    [
+        ('description: "Reads C:\\data\\x"', "Reads C:\\data\\x", 3, "write each backslash twice"),
+        ('description: "Reads files', "Reads files", 3, "close the quotes"),
+        ("description: 'It's a reader'", "It's a reader", 3, "use the other kind inside"),
+        ("metadata:\n\tauthor: me\ndescription: Reads.", "Reads.", 4, "indent with spaces, not with tabs"),
+        (" description: Reads.", "Reads.", 3, "double quotes"),
+        ("description: One.\ndescription: Two.", "Two.", 3, "more than once"),
+        ("description:\n- Reads files\n- Writes files", "Reads files; Writes files", 3, "not text"),
+        ("description: [Reads files, Writes files]", "Reads files; Writes files", 3, "not text"),
+        ("description: Reads.\n\n# Title\n\ntext: more\nand more", "Reads.", 4, "not closed before its text"),
+        ("description: Rings \x07 bells\x00.", "Rings  bells.", 2, "control characters"),
+    ],
+)
+def test_what_is_odd_is_loaded_with_where_and_how_to_mend_it(
+    lines: str, description: str, line: int, said: str
+) -> None:
+    parsed = loaded(f"---\nname: x\n{lines}\n---\n".encode())
+    assert parsed.broken is None
+    assert parsed.description == description
+    (problem,) = parsed.problems
+    assert problem.line == line
+    assert said in f"{problem.what}; {problem.remedy}"
+
+
+def test_a_block_that_runs_on_into_the_text_gives_the_text_back() -> None:
+    parsed = loaded(b"---\nname: x\ndescription: Reads.\n\n# Title\n\ntext\n\n---\nmore\n")
+    assert parsed.body == "\n# Title\n\ntext\n\n---\nmore\n"
+
+
+def test_metadata_indented_with_tabs_is_still_metadata() -> None:
+    parsed = loaded(b"---\nname: x\ndescription: Reads.\nmetadata:\n\tauthor: me\n\tby: you\n---\n")
+    assert parsed.extra == {"metadata": {"author": "me", "by": "you"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'+++\nname = "x"\n+++\n', "TOML"),
+        (b"---\nname: x\ndescription: >\n---\n", "no description"),
+        (b"---\nname: x\ndescription: Reads.\n\n# Title\n", "not closed"),
+        (b"----\nname: x\n----\n", "no frontmatter"),
+        (bytes(range(256)) * 20, "no frontmatter"),
+        (b"<!-- " * 20_000, "no frontmatter"),
+        (b"<!-- x -->" * 20_000, "no frontmatter"),
+    ],
+)
+def test_what_nobody_could_load_is_broken_and_says_how_to_mend_it(data: bytes, said: str) -> None:
+    parsed = loaded(data)
+    assert parsed.broken is not None
+    assert said in parsed.broken.what
+    assert parsed.broken.remedy

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import pytest
 
-from skills.inprocess import ToolFault, discover, tool
+from skills.fault import ToolFault
+from skills.inprocess import discover, tool
 from skills.installed import GROUP, switched_off
 
 

@@ -14,7 +14,7 @@ from skills.skill import Skill
 
 def skill(name: str, description: str = "Does things.") -> Skill:
     folder = Path("/w/skills") / name
-    return Skill(name, description, folder / "SKILL.md", folder, "project")
+    return Skill(name, description, str(folder / "SKILL.md"), "project")
 
 
 def tree(block: str) -> ET.Element:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
+from skills.index import cache_folder
 from skills.locations import Location
 from skills.registry import Registry, expand, nearest, summary
 from skills.scan import Bounds, scan
@@ -229,7 +230,7 @@ def test_a_broken_index_is_rebuilt_silently(tmp_path: Path, rubbish: bytes) -> N
     (cache / "listing.json").write_bytes(rubbish)
     found = Registry(tmp_path, env={}, home=tmp_path / "home", cache=cache, library=tmp_path / "library")
     assert [skill.name for skill in found.list_skills()] == ["a"]
-    assert json.loads((cache / "listing.json").read_bytes())["entries"]
+    assert json.loads((cache / "listing.json").read_bytes())["files"][0]
 
 
 def test_a_tampered_index_with_wrong_types_is_not_used(tmp_path: Path) -> None:
@@ -242,15 +243,19 @@ def test_a_tampered_index_with_wrong_types_is_not_used(tmp_path: Path) -> None:
     time.sleep(2 * RACY_NS / 1e9)  # until then the file's stamp is not trusted, and the index not asked
     fresh().scan()
     document = json.loads((cache / "listing.json").read_bytes())
-    wrongs: list[object] = [
-        [["a", 1, "context", "active", None, None, {}]],
-        [["a", "x", "evil", "active", None, None, {}]],
-        "x",
-    ]
-    for wrong in wrongs:
-        document["entries"][0][4] = wrong
+    good: list[object] = [[0], ["a"], ["Other."], ["context"], ["active"], [None], [None], [{}]]
+    wrongs: list[tuple[int, object]] = [(0, [7]), (0, [None]), (1, []), (2, [1]), (3, ["evil"]), (4, "x"), (7, [[]])]
+    for column, wrong in wrongs:
+        document["skills"] = [wrong if number == column else value for number, value in enumerate(good)]
         (cache / "listing.json").write_text(json.dumps(document))
         assert [skill.description for skill in fresh().list_skills()] == ["Does things."]
+
+
+def test_each_workspace_has_a_cache_of_its_own_however_long_its_path(tmp_path: Path) -> None:
+    paths = [tmp_path / "a-b", tmp_path / "a" / "b", tmp_path / "a%2Fb", tmp_path / ("x" * 250), tmp_path / ("x" * 251)]
+    folders = [cache_folder(path) for path in paths]
+    assert len(set(folders)) == len(paths)
+    assert all(len(os.fsencode(folder.name)) <= 200 for folder in folders)
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
@@ -334,3 +339,13 @@ def test_a_tool_counts_as_soon_as_its_program_is_there_and_no_longer(tmp_path: P
         time.sleep(RACY_NS * 2 / 1e9)
         cached = Registry(tmp_path, env={}, home=tmp_path / "home", library=tmp_path / "none", cache=tmp_path / "cache")
         assert [row.state for row in cached.list_skills(all=True)] == ["active" if present else "broken"]
+
+
+@pytest.mark.parametrize("above", ["\n" * 9, "<!-- licence -->\n\n", "\ufeff", "\ufeff\n\n\n\n"])
+def test_what_stands_above_the_frontmatter_does_not_hide_it_from_discovery(tmp_path: Path, above: str) -> None:
+    put(tmp_path / "skills/a", "a", "Reads.", "Body.\n")
+    path = tmp_path / "skills/a/SKILL.md"
+    path.write_text(above + path.read_text(encoding="utf-8"), encoding="utf-8")
+    found = registry(tmp_path)
+    assert [(skill.name, skill.description) for skill in found.list_skills()] == [("a", "Reads.")]
+    assert found.load_content("a").endswith("Body.\n")

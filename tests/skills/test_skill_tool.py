@@ -71,3 +71,11 @@ def test_the_description_holds_the_rules_and_the_listing(tmp_path: Path) -> None
     assert "never in advance" in tool.description
     assert tool.description.endswith("</available_skills>")
     assert tool.parameters["required"] == ["name"]
+
+
+async def test_an_unknown_skill_names_the_nearest_how_many_more_and_the_next_step(tmp_path: Path) -> None:
+    for number in range(14):
+        put(tmp_path / f"skills/s{number}", f"s{number}")
+    answer = await SkillTool(registry(tmp_path)).call({"name": "s13x"})
+    assert answer.text.startswith("there is no skill 's13x'; known skills: s13, ")
+    assert answer.text.endswith(" and 4 more — use one of these names")

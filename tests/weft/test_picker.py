@@ -13,6 +13,7 @@ import pytest
 from planner.errors import BudgetSpent, Overloaded
 from planner.events import CallFinished, SkillsSelected, Warned
 from planner.model import Reply, Request
+from planner.profile import profiles
 from planner.prompt import Prompts
 from skills.ranked import Ranked
 from tests.conftest import add_skill
@@ -100,6 +101,19 @@ def test_the_model_picks_from_a_bounded_shortlist_in_its_own_order(pool: list[Sk
     assert len(request.messages[1].content) < SHORTLIST * 450
     assert request.schema is not None
     assert chooser.warnings == []
+
+
+def test_a_small_model_picks_names_from_a_few_in_a_short_prompt(pool: list[Skill]) -> None:
+    asked = Asked('{"skills": ["report-2"]}')
+    chooser = Picker(Ranked(), Prompts(), asked, profiles()["small"])
+    found = chooser.detect("Write report number 2", pool)
+    assert [(one.name, one.reason) for one in found] == [("report-2", "the model picked it")]
+    (request,) = asked.requests
+    (message,) = request.messages
+    assert message.content.count("\n- report-") == 6
+    assert len(message.content) < 1_600
+    assert request.schema is not None
+    assert request.schema["properties"]["skills"]["items"]["type"] == "string"
 
 
 def test_the_model_may_pick_nothing(pool: list[Skill]) -> None:

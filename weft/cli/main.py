@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from importlib import import_module
@@ -70,6 +72,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
+    atexit.register(gc.freeze)  # at the end nobody needs to look for garbage among thousands of skills
     given = sys.argv[1:] if arguments is None else arguments
     output.ready_streams()
     try:

@@ -174,10 +174,10 @@ def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
 
 def is_trusted(where: Places) -> bool:
     """Whether the user trusts the workspace's settings as they are."""
-    from skills.trust import Trust
-
     if not (where.workspace / "weft.toml").is_file():
         return False
+    from skills.trust import Trust  # not sooner: few workspaces have settings, and it takes its time
+
     return Trust(where.trust).trusts_workspace(where.workspace)
 
 

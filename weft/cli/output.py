@@ -35,7 +35,7 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
     """One JSON document on stdout; a list has a row a line, for it may be long and indenting is slow."""
     plain = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
     if isinstance(document, list) and indent is not None:
-        rows = ",\n".join(json.dumps(row, ensure_ascii=plain) for row in document)
+        rows = ",\n".join(map(json.JSONEncoder(ensure_ascii=plain).encode, document))
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=plain, indent=indent)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skills.errors import InputError
-from weft.cli import check, manage, options, output, tools
+from weft.cli import options, output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,33 @@ if TYPE_CHECKING:
 Choose = Callable[[str, tuple[str, ...]], "list[Selection]"]
 
 
-@click.group()
+# Commands with a home of their own, imported when they are used: `weft skills list` must start at once.
+_ELSEWHERE = {
+    "add": "weft.cli.manage:add",
+    "import": "weft.cli.manage:import_skill",
+    "delete": "weft.cli.manage:delete",
+    "files": "weft.cli.manage:files",
+    "new": "weft.cli.tools:new",
+    "check": "weft.cli.check:check",
+    "call": "weft.cli.tools:call",
+}
+
+
+class _Skills(click.Group):
+    """The commands of this module, and those elsewhere."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *_ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = _ELSEWHERE[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=_Skills)
 def skills() -> None:
     """Skills: folders with a SKILL.md that say how something is done.
 
@@ -36,10 +63,6 @@ def skills() -> None:
       weft skills add release-notes --description "Write release notes from a list of changes."
       weft skills import ~/Downloads/some-skill.zip
     """
-
-
-for command in (manage.add, manage.import_skill, manage.delete, manage.files, tools.new, check.check, tools.call):
-    skills.add_command(command)
 
 
 @skills.command("list")
@@ -187,8 +210,8 @@ def _row(skill: Skill) -> dict[str, Any]:
     return {
         "name": skill.name,
         "description": skill.description,
-        "path": os.fspath(skill.path),
-        "base_dir": os.fspath(skill.base_dir),
+        "path": skill.file,
+        "base_dir": os.path.dirname(skill.file),  # noqa: PTH120  there may be thousands
         "source": skill.source,
         "kind": skill.kind,
         "state": skill.state,
@@ -208,7 +231,12 @@ def _print_table(rows: Sequence[Skill]) -> None:
         output.say("No skills are found. `weft doctor` shows where they are looked for.")
         return
     width = min(max(len(skill.name) for skill in rows), 40)
-    for skill in rows:
-        state = "" if skill.state == "active" else f"[{skill.state}: {skill.reason}] "
-        first = " ".join(skill.description.split())[:100]
-        output.print_text(f"{skill.name:<{width}}  {skill.source:<9}  {state}{first}")
+    output.print_text("\n".join(_line(skill, width) for skill in rows))
+
+
+def _line(skill: Skill, width: int) -> str:
+    state = "" if skill.state == "active" else f"[{skill.state}: {skill.reason}] "
+    first = skill.description[:200]
+    if "\n" in first or "  " in first:  # splitting takes time where there are thousands
+        first = " ".join(first.split())
+    return f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}{first[:100]}"

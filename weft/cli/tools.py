@@ -68,7 +68,7 @@ def call(
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
     from executor.artifacts import Artifacts, make_home
-    from skills.registry import nearest
+    from skills.registry import listed
     from weft.cli import trusting
     from weft.runid import new_run_id
 
@@ -80,7 +80,7 @@ def call(
     if name not in tools and (reason := shed.reason(name)):
         raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:
-        near = ", ".join(nearest(name, list(tools))) or "none"
+        near = listed(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     if trust or name in {row.name for row in shed.untrusted()}:
         trusting.settle(shed, trust=trust, quiet=quiet)

@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
-
+from skills import userfolders
 from skills.errors import InputError
 from weft.local.catalogue import check_name
 from weft.local.lock import held
@@ -49,7 +48,7 @@ def models_dir(given: Path | None = None, env: Mapping[str, str] | None = None) 
     if given is not None:
         return given.expanduser()
     named = (os.environ if env is None else env).get("WEFT_MODELS_DIR")
-    return Path(named).expanduser() if named else platformdirs.user_data_path("weft") / "models"
+    return Path(named).expanduser() if named else userfolders.data() / "models"
 
 
 @dataclass(frozen=True, slots=True)

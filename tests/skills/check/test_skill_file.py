@@ -26,6 +26,11 @@ def test_a_good_one_has_no_findings() -> None:
     assert rules(GOOD) == []
 
 
+def test_every_key_that_skills_may_have_is_known() -> None:
+    keys = "license: MIT\nmodel: some/model\narguments: the leaf\nwhen_to_use: at five\nallowed-tools: Read\n"
+    assert rules(GOOD.replace("name:", f"{keys}name:")) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [
