@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skills.locations import Location
     from skills.skill import Source
 
-VERSION = 3
+VERSION = 4
 _KINDS = frozenset(get_args(Kind))
 _STATES = frozenset(get_args(State))
 _TEXT = frozenset({str})

@@ -17,7 +17,7 @@ FILE = re.compile(r"^`(?P<path>skills/[^`]+)`\n\n```[a-z-]+\n(?P<text>.*?)^```$"
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "words": ({"text": "to be or not to be"}, "6 words"),
     "slugs": ({"title": "Hello, World"}, "hello-world"),
-    "primes": ({"bound": 20}, "[2, 3, 5, 7, 11, 13, 17, 19]"),
+    "primes": ({"bound": 20}, "[2,3,5,7,11,13,17,19]"),
     "host": ({}, "Linux"),
 }
 
