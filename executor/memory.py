@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from executor.journal.capture import Capture
-from executor.journal.compact import canonical
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Memory:
     settle: Settle = at_once
     finished: Finished = field(default_factory=Finished)
     _asked: Counter[str] = field(default_factory=Counter)
-    _tools: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
@@ -63,10 +62,11 @@ class Memory:
 
     def _tool_hash(self, tool: ToolSpec) -> str:
         """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""
-        key = (tool.name, tool.description, canonical(tool.parameters))
-        if key not in self._tools:
-            self._tools[key] = self.capture.hash([tool.name, tool.description, tool.parameters])
-        return self._tools[key]
+        known = self._tools.get((tool.name, tool.description))
+        if known is None or known[0] != tool.parameters:
+            known = tool.parameters, self.capture.hash([tool.name, tool.description, tool.parameters])
+            self._tools[tool.name, tool.description] = known
+        return known[1]
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
         """The hash of what a tool is asked within a task, and which of its kind it is."""

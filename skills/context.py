@@ -47,7 +47,7 @@ def context(found: Found, location: Location) -> Entry:
     return Entry(found, (skill,), parsed.problems)
 
 
-def read_all(path: Path) -> bytes:
+def read_all(path: Path | str) -> bytes:
     """A regular file's bytes, bounded."""
     with os.fdopen(_open(path), "rb") as file:
         data = file.read(FILE_LIMIT + 1)

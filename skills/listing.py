@@ -53,7 +53,7 @@ class _Item:
         return cls(
             f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
             _clean(one_line(skill.description)),
-            f"</description>\n<location>{_escaped(_clean(str(skill.path)))}</location>{mark}\n</skill>",
+            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{mark}\n</skill>",
         )
 
     def text(self, width: int) -> str:

@@ -12,13 +12,11 @@ from skills.context import read_all
 from skills.stamp import NONE, RACY
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from skills.skill import Skill
     from weft.surroundings import Catalogue
 
 # Beyond this many, only the files of skills that the prompt lists are read for their hash.
-_ALL = 200
+_ALL = 1_000
 
 
 def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
@@ -35,16 +33,16 @@ def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
 
 
 def _file(skill: Skill) -> str:
-    return _read(skill.path) if skill.stamp in (NONE, RACY) else _read_once(skill.path, skill.stamp)
+    return _read(skill.file) if skill.stamp in (NONE, RACY) else _read_once(skill.file, skill.stamp)
 
 
 @lru_cache(maxsize=20_000)
-def _read_once(path: Path, _stamp: int) -> str:
+def _read_once(path: str, _stamp: int) -> str:
     """The hash of a file that is the same as long as its stamp is: goals of a batch share it."""
     return _read(path)
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
         return _hash(read_all(path))
     except OSError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,10 @@ _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 # What every text that one of these patterns matches holds. Looking for plain words is many times as quick as the
 # patterns, and all that is ever recorded is looked through.
 _FORM_BEGINS = ("sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ")
+_ALNUM_BEGINS = ("AKIA", "AIza")  # what of it may stand in a text without any sign, such as a hash
 _SHORTEST_FORM = 19
+_LARGE = 400
+_MOST_SEEN = 200
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
@@ -51,23 +54,31 @@ class Secrets:
 
     values: tuple[tuple[str, re.Pattern[str]], ...] = ()
     shortest: int = _LONG  # no text shorter than this holds one
+    _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
         """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
-        named = {value.strip() for name, value in env.items() if _holds_one(name)}
-        longest_first = sorted(named, key=len, reverse=True)  # one may begin like another
-        values = tuple((value, pattern) for value in longest_first if (pattern := _pattern(value)) is not None)
-        return cls(values, min((_LONG, *(len(value) for value, _ in values))))
+        return _in_environment(tuple(env.items()))
 
     def redact(self, text: str) -> str:
-        """The text without secrets."""
+        """The text without secrets; a large one, such as a prompt that every goal repeats, is looked through once."""
         if len(text) < self.shortest:
             return text
+        if len(text) < _LARGE:
+            return self._redacted(text)
+        if text not in self._seen:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            self._seen[text] = redacted = self._redacted(text)
+            return redacted
+        return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it meanwhile
+
+    def _redacted(self, text: str) -> str:
         for value, pattern in self.values:
             if value in text:
                 text = pattern.sub(REDACTED, text)
-        if len(text) >= _SHORTEST_FORM and _begins(text, _FORM_BEGINS, _FORM):
+        if len(text) >= _SHORTEST_FORM and _begins(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS, _FORM):
             text = _FORM.sub(REDACTED, text)
         if "PRIVATE KEY" in text:
             text = _BLOCK.sub(REDACTED, text)
@@ -77,6 +88,14 @@ class Secrets:
             if "://" in text:
                 text = _IN_URL.sub(rf"\1{REDACTED}\3", text)
         return text
+
+
+@lru_cache(maxsize=8)
+def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
+    named = {value.strip() for name, value in env if _holds_one(name)}
+    longest_first = sorted(named, key=len, reverse=True)  # one may begin like another
+    values = tuple((value, pattern) for value in longest_first if (pattern := _pattern(value)) is not None)
+    return Secrets(values, min((_LONG, *(len(value) for value, _ in values))))
 
 
 def _may_be_named(text: str) -> bool:
