@@ -64,7 +64,10 @@ class Calls:
             answer = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
         finally:
             del self.under_way[number]
-        frames.write(self.writer, (number, answer))
+        try:
+            frames.write(self.writer, (number, answer))
+        except Exception as error:  # noqa: BLE001 - an answer that cannot be sent must not be waited for forever
+            frames.write(self.writer, (number, WeftError(f"an answer that cannot be passed on: {error}")))
 
 
 async def _main(descriptor: int) -> None:

@@ -35,7 +35,9 @@ _PROGRAM = (
 
 
 def most() -> int:
-    """How many such processes this machine has cores for."""
+    """How many such processes this machine has cores for; only Unix gives a process a socket by its number."""
+    if sys.platform == "win32":
+        return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, _MOST)
 
@@ -90,11 +92,14 @@ class Caller:
             self.waiting.pop(number, None)
 
     async def _listen(self) -> None:
-        while (message := await frames.read(self.reader)) is not None:
-            self._answer(*message)
-        for future in self.waiting.values():
-            if not future.done():
-                future.set_exception(Unreachable("the process that makes the calls ended", hint="it is started anew"))
+        try:
+            while (message := await frames.read(self.reader)) is not None:
+                self._answer(*message)
+        finally:
+            for future in self.waiting.values():
+                if not future.done():
+                    gone = Unreachable("the process that makes the calls ended", hint="it is started anew")
+                    future.set_exception(gone)
 
     def _answer(self, number: int, answer: Any) -> None:
         future = self.waiting.get(number)
