@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,11 @@ class Selection:
     name: str
     score: float
     reason: str
+
+
+def as_selection(one: Any) -> Selection:
+    """What a detector gave; another package's may give plain (name, score, reason)."""
+    return one if isinstance(one, Selection) else Selection(*one)
 
 
 class SkillDetector(Protocol):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
+from skills.detector import Selection, as_selection
 from skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from skills.detector import Selection, SkillDetector
+    from skills.detector import SkillDetector
     from skills.skill import Skill
 
 GROUP = "weft.detectors"
 DEFAULT = "ranked"
 # The detector that asks a model: whoever has one makes it, so it is known here by name only.
 ASKING = "llm"
+NOTHING = "nothing of the goal is in it"
 
 
 def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector:
@@ -44,10 +47,13 @@ def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector
 
 
 def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-    """The best skills without a threshold, where the detector can rank; else the best that it selects."""
+    """So many skills without a threshold: those that the detector ranks or selects, then what it finds nothing in."""
     rank = getattr(finder, "rank", None)
-    found: list[Selection] = rank(goal, skills, most) if rank is not None else finder.detect(goal, skills)
-    return found[:most]
+    given = rank(goal, skills, most) if rank is not None else finder.detect(goal, skills)
+    found = [as_selection(one) for one in given][:most]
+    names = {one.name for one in found}
+    rest = (skill.name for skill in skills if skill.name not in names)
+    return [*found, *(Selection(name, 0.0, NOTHING) for name in islice(rest, most - len(found)))]
 
 
 def _ranked(cache: Path | None) -> SkillDetector:

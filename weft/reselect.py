@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from executor.journal import codec
 from planner.events import RunStarted, SkillsSelected
 from skills import detectors
-from skills.detector import Selection
+from skills.detector import Selection, as_selection
 from skills.index import cache_folder
-from weft.shelf import as_selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skills import detectors
-from skills.detector import Selection
+from skills.detector import Selection, as_selection
 from skills.errors import InputError
 from skills.index import cache_folder
 from skills.registry import Registry, listed
@@ -84,8 +84,3 @@ class Shelf:
     ) -> list[Selection]:
         """The best skills, however poor they are."""
         return detectors.top(detector or self.detector, goal, skills, most)
-
-
-def as_selection(one: Any) -> Selection:
-    """What a detector gave; another package's may give plain (name, score, reason)."""
-    return one if isinstance(one, Selection) else Selection(*one)

@@ -241,7 +241,8 @@ def test_a_detector_of_an_installed_package_is_found_by_its_name(
     points = "[weft.detectors]\nfirst = other_detector:First\nbad = other_detector:Missing\n"
     (tmp_path / "site/other-1.0.dist-info/entry_points.txt").write_text(points)
     (tmp_path / "site/other_detector.py").write_text(
-        "class First:\n    def detect(self, goal, skills):\n        return [1, 2]\n"
+        "class First:\n    def detect(self, goal, skills):\n"
+        "        return [(one.name, 0.5, 'it is here') for one in skills[:2]]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     found = detector("first")
@@ -254,7 +255,10 @@ def test_a_detector_of_an_installed_package_is_found_by_its_name(
 def test_top_ranks_without_the_threshold(pool: list[Skill]) -> None:
     goal = "crash a party"
     assert Ranked().detect(goal, pool) == []
-    assert [selection.name for selection in top(detector(), goal, pool, 3)] == ["kubernetes-debugging"]
+    found = top(detector(), goal, pool, 3)
+    assert len(found) == min(3, len(pool))
+    assert (found[0].name, found[-1].score) == ("kubernetes-debugging", 0.0)
+    assert len(top(detector(), "zzzz qqqq", pool, 2)) == 2
     assert [s.name for s in top(detector(), "$expenses for invoices", pool, 2)] == ["expenses", "invoice-reader"]
 
 

@@ -41,7 +41,9 @@ BRIEF = {
     "instruction": "Brief: <<survey.output>>",
     "depends_on": ["survey", "notes"],
 }
-_NAMED = re.compile(r"\bskill '|\bskills were selected|\btask '|\btasks stand|\bprompt of (planning|synthesis|task ')")
+_NAMED = re.compile(
+    r"\bskill '|\bskills were selected|\btask '|\btasks stand|\bprompt of (detector|planning|synthesis|task ')"
+)
 PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}
 
 
