@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 import zlib
 from functools import cache
@@ -87,12 +88,15 @@ class _Stems(dict[str, str]):
         elif _ABBREVIATIONS.fullmatch(word):
             found = word[:-1]
         else:
-            found = _stemmer().stemWord(word[:LONGEST])
+            with _STEMMING:
+                found = _stemmer().stemWord(word[:LONGEST])
         self[word] = found
         return found
 
 
 _STEMS = _Stems()
+# The stemmer keeps the word that it works on in itself, and several runs may select at once.
+_STEMMING = threading.Lock()
 
 
 @cache

@@ -229,6 +229,7 @@ def test_an_experiment_compares_models(folder: Path, serve: Serve, weft: Weft) -
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", *arguments, cwd=folder)
     assert ran.status == 1
     table = {row["model"]: row for row in json.loads(ran.out)["models"]}
+    assert {row["error"] for row in rows(folder / "out.jsonl") if "strong" in row["id"]} == {None}
     assert (table["openai/strong"]["success"], table["openai/weak"]["success"]) == (1.0, 0.0)
     assert table["openai/strong"]["agreement"] == 1.0
     assert len({row["id"] for row in rows(folder / "out.jsonl")}) == 8

@@ -188,7 +188,7 @@ def test_a_file_that_makes_no_skill_is_not_checked_in_its_neighbours_place(shop:
     assert ran.status == 2
     error = json.loads(ran.out)["error"]
     assert "bin.txt" in error["message"]
-    assert "SKILL.md, skill.yaml" in error["hint"]
+    assert "its SKILL.md or its skill.yaml" in error["hint"]
 
 
 def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from skills.errors import InputError
 from skills.keyword import Keyword
 from skills.ranked import Ranked
 from skills.triggers import named
-from skills.words import fold, spelled, terms
+from skills.words import _STEMS, fold, spelled, terms
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:
@@ -279,3 +281,21 @@ def test_hostile_descriptions_are_cut_quickly() -> None:
         "→" * 100_000,
     ):
         assert len(cut(text).own) <= 100_000
+
+
+def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
+    words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
+    alone = {word: list(spelled(word)) for word in words}
+    _STEMS.clear()
+
+    def all_of_them(_: int) -> bool:
+        _STEMS.clear()
+        return all(list(spelled(word)) == alone[word] for word in words)
+
+    pause = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(all_of_them, range(200)))
+    finally:
+        sys.setswitchinterval(pause)
