@@ -103,6 +103,8 @@ class Gate:
     counted_at: float = field(default_factory=time.monotonic)
     failures: int = 0
     _probing: bool = False
+    _first: float | None = None
+    _answered: bool = False
 
     def __post_init__(self) -> None:
         self.tokens = self.rates.tpm or 0.0
@@ -112,7 +114,9 @@ class Gate:
         while (wait := self._wait(estimate)) > 0:  # noqa: ASYNC110 - it is time that is waited for
             await asyncio.sleep(wait)
         if self.rates.rpm:
-            self.next_call = max(self.next_call, time.monotonic()) + 60.0 / self.rates.rpm
+            now = time.monotonic()
+            self.next_call = max(self.next_call, now) + 60.0 / self.rates.rpm
+            self._first = now if self._first is None else self._first
         self.tokens -= estimate
         self._probing = self.is_down
 
@@ -123,6 +127,8 @@ class Gate:
         waits = [self.opens_at - now]
         if self.rates.rpm:
             waits.append(self.next_call - now)
+            if self._first is not None and not self._answered:
+                waits.append(min(self._first + _FIRST_TAKES - now, 0.05))
         if self.rates.tpm:
             self.tokens = min(self.rates.tpm, self.tokens + (now - self.counted_at) * self.rates.tpm / 60.0)
             self.counted_at = now
@@ -136,13 +142,13 @@ class Gate:
 
     def went_well(self, estimate: int, used: int) -> None:
         """A call was answered: the gate is open, and its tokens are what it really used."""
+        self._ended()
         self.failures = 0
-        self._probing = False
         self.tokens += estimate - used
 
     def went_wrong(self, error: ModelError) -> None:
         """A call failed: shut the gate for as long as the provider asked, or longer each time where it is down."""
-        self._probing = False
+        self._ended()
         if isinstance(error, Transient) and error.retry_after is not None:
             self.opens_at = max(self.opens_at, time.monotonic() + error.retry_after)
         if isinstance(error, Unreachable | ServerFailed | Overloaded):
@@ -153,7 +159,16 @@ class Gate:
         elif not isinstance(error, Transient):
             self.failures = 0
 
+    def _ended(self) -> None:
+        """A call ended; after the first the pace begins anew, for it left late by what making a connection takes."""
+        self._probing = False
+        if self.rates.rpm and not self._answered:
+            self.next_call = max(self.next_call, time.monotonic() + 60.0 / self.rates.rpm)
+        self._answered = True
 
+
+# How long the others wait at most for the first call of a model that has a pace.
+_FIRST_TAKES = 5.0
 _DOWN_AFTER = 8
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0

@@ -108,6 +108,25 @@ async def test_calls_are_paced_to_rpm() -> None:
     assert min(gaps) >= 0.045
 
 
+async def test_a_first_call_that_leaves_late_does_not_crowd_the_others() -> None:
+    traffic = Traffic(Rates(rpm=600))
+    at: list[float] = []
+
+    class Late:
+        """Needs a while for its first call before that leaves, as a new connection does."""
+
+        name = "late"
+
+        async def complete(self, _: Request) -> Reply:
+            if not at:
+                await asyncio.sleep(0.5)
+            at.append(time.monotonic())
+            return Reply("ok")
+
+    await asyncio.gather(*(traffic.around(Late(), str(n)).complete(REQUEST) for n in range(6)))
+    assert at[-1] - at[0] >= 5 * 0.1 - 0.01
+
+
 async def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
     gate = Gate(Rates(tpm=6000))
     await gate.pass_through(6000)
