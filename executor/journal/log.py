@@ -48,7 +48,8 @@ class Log:
 
     def take_up(self, summary: Summary) -> None:
         """Go on from how the run stood."""
-        self._summary = replace(summary, status="running")
+        # Its goal is as it was written down, and is written down again.
+        self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
         """Hand an event over. Pieces of a streamed answer are not kept: the whole of it follows."""

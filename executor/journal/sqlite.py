@@ -72,6 +72,8 @@ class SqliteStore:
 
     def find(self, run: str) -> Summary:
         """The run meant; all candidates are named where there are several."""
+        if not run:  # every id begins with nothing
+            raise UnknownRun("no run is named", hint="`weft trace list` shows those there are")
         with self._reading() as connection:
             where = "?1 = 'last'" if run == "last" else "substr(run_id, 1, length(?1)) = ?1"
             found = connection.execute(

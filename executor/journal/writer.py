@@ -53,6 +53,10 @@ class Writer:
     def settle(self) -> Waiter:
         """Wait until everything handed over so far is on disk; raises where it cannot be."""
         done: Waiter = asyncio.get_running_loop().create_future()
+        if not self._thread.is_alive():
+            gone = StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` goes on")
+            done.set_exception(self.failure or gone)
+            return done
         self._waiters.append(done)
         if not self._urgent.is_set():
             self._urgent.set()

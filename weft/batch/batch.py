@@ -65,7 +65,13 @@ class Batch:
     async def run(self, goals: Iterable[BatchGoal]) -> Summary:
         """Run what is left to run. A goal's failure never touches another."""
         source = self._wanted(goals)
-        await asyncio.gather(*(self._work(source) for _ in range(self.manner.jobs)))
+        workers = [asyncio.ensure_future(self._work(source)) for _ in range(self.manner.jobs)]
+        try:
+            await asyncio.gather(*workers)
+        except Exception:  # such as a results file that cannot be written: the others end well before it is said
+            self.stop_now()
+            await asyncio.gather(*workers, return_exceptions=True)
+            raise
         return self.summary
 
     def finish_what_runs(self) -> None:
@@ -84,11 +90,14 @@ class Batch:
     async def _one(self, goal: BatchGoal) -> None:
         earlier = self.past.pop(goal.id, None)
         began = self.watch.began(goal)
+        run = earlier.run_id if earlier else ""
 
         def note(run_id: str) -> None:
+            nonlocal run
+            run = run_id
             self.results.began(goal.id, goal.content_hash, run_id)
 
-        job = Job(goal, earlier.run_id if earlier else None, note, self.watch.note)
+        job = Job(goal, run or None, note, self.watch.note)
         code = None
         try:
             self.budget.check()
@@ -97,10 +106,10 @@ class Batch:
             self.stopped = self.stopped or "budget"
             return
         except WeftError as error:
-            result, code = failed(goal, error), error.code
+            result, code = failed(goal, error, run), error.code
         except Exception as error:  # noqa: BLE001 - whatever goes wrong with one goal, the others go on
             what = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
-            result, code = failed(goal, what), "INTERNAL_ERROR"
+            result, code = failed(goal, what, run), "INTERNAL_ERROR"
         finally:
             self.watch.ended(goal, began)
         if result.status == "interrupted" or (result.status == "stopped" and self._spent()):
@@ -192,11 +201,11 @@ def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, A
     }
 
 
-def failed(goal: BatchGoal, error: WeftError) -> Result:
-    """The result of a goal that could not even be begun."""
+def failed(goal: BatchGoal, error: WeftError, run: str = "") -> Result:
+    """The result of a goal that could not be begun, or whose run, if it has one, could not go on."""
     said = f"{error.message}; {error.hint}" if error.hint else error.message
     end = RunFinished("failed", error=said)
-    return Result("", end.status, goal.text, None, end.error, None, (), (), Usage(), 0.0, None)
+    return Result(run, end.status, goal.text, None, end.error, None, (), (), Usage(), 0.0, None)
 
 
 def _shuffled(goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:

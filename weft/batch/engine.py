@@ -134,10 +134,12 @@ class InProcess:
 
     async def close(self) -> None:
         """Close journals and connections."""
-        if self.callers is not None:
-            await self.callers.close()
-        for weft in self._runtimes.values():
-            await weft.close()
+        try:
+            if self.callers is not None:
+                await self.callers.close()
+        finally:
+            for weft in self._runtimes.values():
+                await weft.close()
 
 
 def goal_of(goal: BatchGoal) -> Goal:

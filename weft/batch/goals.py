@@ -185,7 +185,7 @@ def _yaml(path: Path) -> Iterator[BatchGoal | _Bad]:
             yield _Bad(1, "the file must hold a list of goals")
             return
         rows = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
         mark = getattr(error, "problem_mark", None)
         yield _Bad(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
         return
@@ -206,7 +206,7 @@ def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
     if faults:
         return _Bad(line, ", ".join(faults))
     name = row.get("id", row.get("custom_id"))
-    return BatchGoal(
+    made = BatchGoal(
         id=str(name) if name is not None else f"line-{line}",
         line=line,
         text=_VARIABLE.sub(lambda match: str(variables[match.group(1)]), text) if fill else text,
@@ -214,6 +214,11 @@ def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
         model=row.get("model") or None,
         plan=row.get("plan") or None,
     )
+    try:
+        _ = made.content_hash
+    except (TypeError, ValueError) as error:
+        return _Bad(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
+    return made
 
 
 def _faults(row: Mapping[Any, Any]) -> Iterator[str]:

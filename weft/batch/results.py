@@ -19,7 +19,7 @@ if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -130,6 +130,15 @@ def _keep_last(path: Path) -> None:
     last = {row["id"]: number for number, row in enumerate(_rows(path))}
     if path.exists() and len(last) < sum(1 for _ in _rows(path)):
         _rewrite(path, (row for number, row in enumerate(_rows(path)) if last[row["id"]] == number))
+
+
+def remember(path: Path, goals: Mapping[str, Past]) -> None:
+    """Keep, on disk, which runs these goals have: their lines are about to be dropped."""
+    with _opened(runs_path(path)) as file:
+        for goal_id, past in goals.items():
+            if past.run_id:
+                _append(file, {"id": goal_id, "content_hash": past.content_hash, "run_id": past.run_id})
+        os.fsync(file.fileno())
 
 
 def drop(path: Path, ids: Iterable[str]) -> None:

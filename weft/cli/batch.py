@@ -127,6 +127,8 @@ class _Sitting:
             names = self.models or weft.models
             _check_models(names)
             with results.held(self.target):
+                if not self.flags["resume"]:
+                    results.fresh(self.target, self.flags["errors"])  # another batch may have ended since
                 past = self._past(known)
                 trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
                 pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
@@ -169,6 +171,7 @@ class _Sitting:
         errors: Path | None = self.flags["errors"]
         past = results.recall(self.target, errors)
         again = check_past(self._goals(known), past, self.manner)
+        results.remember(self.target, {name: past[name] for name in again if name in past})
         for path in filter(None, (self.target, errors)):
             results.drop(path, again)
         return past
@@ -189,12 +192,14 @@ class _Sitting:
             sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
             sitting.ended = comparison.add if comparison is not None else None
             _on_interrupt(sitting)
+            through = False
             try:
                 await self.engine.warm(summary.goals)
                 await sitting.run(self._goals(known))
+                through = sitting.stopped is None
             finally:
                 await self.engine.close()
-                results.close(through=sitting.stopped is None)
+                results.close(through=through)
         status = self._end(sitting, comparison)
         if sitting.stopped == "interrupted":
             reach.leave(status)
@@ -259,12 +264,13 @@ def _on_interrupt(sitting: Batch) -> None:
     times = iter(("finishing what is under way … (Ctrl-C again to stop it)", "stopping …"))
 
     def pressed() -> None:
-        text = next(times, None)
-        if text is None:
-            loop.remove_signal_handler(signal.SIGINT)
-            return
+        text = next(times)
         output.say(f"\n{text}")
-        sitting.finish_what_runs() if text.startswith("finishing") else sitting.stop_now()
+        if text.startswith("finishing"):
+            sitting.finish_what_runs()
+            return
+        sitting.stop_now()
+        loop.remove_signal_handler(signal.SIGINT)  # the third ends the program, as it does any other
 
     if sys.platform != "win32":
         loop.add_signal_handler(signal.SIGINT, pressed)

@@ -13,10 +13,11 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import ModelError, Unreachable
+from planner.errors import ModelError, Transient
 from skills.errors import WeftError
 from weft.models import frames
 from weft.models.caller import READY
@@ -62,8 +63,15 @@ class Caller:
             process = _spawn(theirs.fileno())
         reader, writer = await asyncio.open_connection(sock=ours)
         caller = cls(process, reader, writer)
-        frames.write(writer, opening)
-        if await frames.read(reader) != READY:
+        try:
+            frames.write(writer, opening)
+            ready = await frames.read(reader) == READY
+        except BaseException:  # whoever waited was stopped: nobody else knows of this process
+            writer.transport.abort()
+            process.kill()
+            process.wait()
+            raise
+        if not ready:
             await caller.stop()
             raise ModelError(
                 f"the process that makes the calls ended at once (status {process.returncode})",
@@ -81,8 +89,8 @@ class Caller:
         """The model's reply to a request."""
         number = next(self._numbers)
         self.waiting[number] = asyncio.get_running_loop().create_future()
-        frames.write(self.writer, (number, name, replace(request, on_text=None)))
         try:
+            frames.write(self.writer, (number, name, replace(request, on_text=None)))
             return await self.waiting[number]
         except asyncio.CancelledError:
             if self.alive:
@@ -98,8 +106,8 @@ class Caller:
         finally:
             for future in self.waiting.values():
                 if not future.done():
-                    gone = Unreachable("the process that makes the calls ended", hint="it is started anew")
-                    future.set_exception(gone)
+                    # In passing, but no sign that the provider is down.
+                    future.set_exception(Transient("the process that makes the calls ended; it is started anew"))
 
     def _answer(self, number: int, answer: Any) -> None:
         future = self.waiting.get(number)
@@ -112,9 +120,9 @@ class Caller:
 
     async def stop(self) -> None:
         """End it; what it has under way is dropped."""
-        self.writer.close()
+        self.writer.transport.abort()  # not close, which waits until all is read
         if self._listening is not None:
-            await self._listening
+            await asyncio.gather(self._listening, return_exceptions=True)
         try:
             await asyncio.to_thread(self.process.wait, 5)
         except subprocess.TimeoutExpired:
@@ -154,8 +162,12 @@ class Callers:
             await self._start(len(self._callers))
         caller = min(alive, key=lambda one: len(one.waiting))
         if len(caller.waiting) >= _BUSY and len(alive) < self.most and (self._more is None or self._more.done()):
-            self._more = asyncio.create_task(self._start(len(self._callers)))
+            self._more = asyncio.create_task(self._start_another())
         return await caller.ask(name, request)
+
+    async def _start_another(self) -> None:
+        with suppress(WeftError, OSError):  # those there are do the work; where none is left, whoever asks hears of it
+            await self._start(len(self._callers))
 
     async def _start(self, known: int) -> None:
         """Start one, unless someone else did since there were so many."""
@@ -166,6 +178,7 @@ class Callers:
     async def close(self) -> None:
         """End them all."""
         if self._more is not None:
+            self._more.cancel()
             await asyncio.gather(self._more, return_exceptions=True)
         await asyncio.gather(*(caller.stop() for caller in self._callers))
         self._callers.clear()

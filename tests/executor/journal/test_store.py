@@ -61,6 +61,13 @@ def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(pat
         store.find("x%")
 
 
+def test_no_name_is_no_run(path: Path) -> None:
+    store = open_store(url_of(path))
+    with pytest.raises(UnknownRun, match="no run is named"):
+        store.find("")
+    store.close()
+
+
 def test_a_whole_id_is_found_however_many_begin_with_it(path: Path) -> None:
     store = filled(path, "r1", *(f"r1{number}" for number in range(9)))
     assert store.find("r1").run_id == "r1"

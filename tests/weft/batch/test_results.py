@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import InputError
-from weft.batch.results import Past, Results, drop, fresh, held, recall, runs_path
+from weft.batch.results import Past, Results, drop, fresh, held, recall, remember, runs_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +70,15 @@ def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert recall(path)["a"].status == "done"
     assert written(path) == [row("b"), row("a")]
+
+
+def test_the_runs_of_goals_that_are_run_again_stay_known(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
+    past = recall(path)
+    remember(path, {"a": past["a"]})
+    drop(path, ["a"])
+    assert recall(path) == {"a": Past("h", "run-a"), "b": Past("h", "run-b", "failed")}
 
 
 def test_only_one_batch_writes_a_file(tmp_path: Path) -> None:

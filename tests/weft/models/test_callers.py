@@ -6,11 +6,12 @@ import asyncio
 import os
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import ModelError, RateLimited, Unreachable
+from planner.errors import ModelError, RateLimited, Transient
 from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say
 from weft.models.caller import Opening
@@ -18,8 +19,6 @@ from weft.models.callers import Caller, Callers, Distant
 from weft.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.openai_server import Answer
 
 MODEL = "openai/test-model"
@@ -78,12 +77,37 @@ async def test_a_process_that_is_killed_fails_its_calls_in_passing_and_is_starte
         await until(lambda: bool(server.calls))
         (first,) = callers._callers
         os.kill(first.process.pid, signal.SIGKILL)
-        with pytest.raises(Unreachable):
+        with pytest.raises(Transient):
             await lost
         assert (await callers.ask(MODEL, asking("again"))).text == "you said again"
         second = callers._callers[-1]
         await callers.close()
     assert (first.process.returncode, second.process.returncode) == (-signal.SIGKILL, 0)
+
+
+async def test_a_process_that_reads_nothing_any_more_is_ended_all_the_same(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(echo) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        await callers.warm()
+        (stuck,) = callers._callers
+        os.kill(stuck.process.pid, signal.SIGSTOP)
+        lost = [asyncio.create_task(callers.ask(MODEL, asking("x" * 500_000))) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(callers.close(), 60)
+        assert all(isinstance(one, Transient) for one in await asyncio.gather(*lost, return_exceptions=True))
+    assert stuck.process.returncode == -signal.SIGKILL
+
+
+async def test_a_start_that_is_given_up_leaves_no_process(callers: Callers) -> None:
+    starting = asyncio.create_task(callers.warm())
+    own = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
+    await until(lambda: bool(Path(own).read_text(encoding="utf-8").split()))
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert Path(own).read_text(encoding="utf-8").split() == []
 
 
 async def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
