@@ -133,6 +133,16 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     assert {row["status"] for row in rows(folder / "out.jsonl")} == {"done"}
 
 
+def test_a_journal_that_cannot_be_used_is_said_before_any_goal_is_begun(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    (folder / "bad.db").write_text("no database, but long enough to be looked at as one" * 20, encoding="utf-8")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--journal", "bad.db", *MODEL, cwd=folder)
+    assert ran.status == 4
+    assert "cannot be used" in json.loads(ran.out)["error"]["message"]
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith("out")) == []
+    assert server.calls == []
+
+
 def test_half_a_character_in_an_answer_harms_nobody(folder: Path, serve: Serve, weft: Weft) -> None:
     def script(call: Call) -> Answer:
         answer = answering(call)

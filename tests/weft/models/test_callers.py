@@ -101,19 +101,24 @@ async def test_a_process_that_reads_nothing_any_more_is_ended_all_the_same(
 
 
 async def test_a_start_that_is_given_up_leaves_no_process(callers: Callers) -> None:
+    before = children()
     starting = asyncio.create_task(callers.warm())
-    own = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-    await until(lambda: bool(Path(own).read_text(encoding="utf-8").split()))
+    await until(lambda: children() != before)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    assert Path(own).read_text(encoding="utf-8").split() == []
+    assert children() == before
 
 
 async def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
     broken = Opening(None, tmp_path / "models.json")  # type: ignore[arg-type] # it ends the process at once
     with pytest.raises(ModelError, match="ended at once"):
         await Caller.start(broken)
+
+
+def children() -> set[str]:
+    listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    return set(listed.read_text(encoding="utf-8").split())
 
 
 async def until(happened: object) -> None:
