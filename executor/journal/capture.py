@@ -13,9 +13,6 @@ from executor.journal.roots import NamedRoots
 from executor.journal.secrets import REDACTED, Secrets, is_secret
 from planner.events import ATOMS, Event, field_names
 
-_LONG = 400
-_MOST_LONG = 100
-
 
 @dataclass(frozen=True, slots=True)
 class Capture:
@@ -23,19 +20,12 @@ class Capture:
 
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
-    _long: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self, text: str) -> str:
-        """The text as it is recorded; a long one, such as a prompt that every call repeats, is looked through once."""
+        """The text as it is recorded."""
         if len(text) < self.secrets.shortest and os.sep not in text and "⟦" not in text:
             return text
-        if len(text) < _LONG:
-            return self.secrets.redact(self.roots.portable(text))
-        if text not in self._long:
-            if len(self._long) >= _MOST_LONG:
-                self._long.clear()
-            self._long[text] = self.secrets.redact(self.roots.portable(text))
-        return self._long[text]
+        return self.secrets.redact(self.roots.portable(text))
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event's fields as they are recorded. Its own names are none of a secret's; those inside it may be."""

@@ -125,6 +125,11 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     server.calls.clear()
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--json", *MODEL, cwd=folder).status == 1
     assert server.calls == []
+    again = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--retry-errors", "--json", *MODEL, cwd=folder)
+    assert again.status == 1
+    still = next(row for row in rows(folder / "out.jsonl") if row["status"] == "failed")
+    assert (still["run_id"], still["journal"]) == (failed["run_id"], failed["journal"])
+    server.calls.clear()
     broken[0] = False
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--resume", "--retry-errors", "--json", *MODEL, cwd=folder)
     assert ran.status == 0, ran.err

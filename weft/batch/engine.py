@@ -81,27 +81,26 @@ class InProcess:
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal to its end, or go on with it."""
         _OWNER.set(job.goal.id)
-        weft = self.runtime(job.goal.model)
-
-        begun: list[str] = []
+        weft, run = self.runtime(job.goal.model), job.earlier
 
         def note(event: Event) -> None:
+            nonlocal run
             if isinstance(event, RunStarted):
-                begun.append(event.run_id)
-                job.began(event.run_id)
+                run = event.run_id
+                job.began(run)
             job.record(event)
 
-        if job.earlier is not None:
-            try:
-                return await weft.resume(job.earlier, record=job.record, stop=stop)
-            except UnknownRun:
-                pass  # it was cut off before its first event was on disk
         try:
+            if run is not None:
+                try:
+                    return await weft.resume(run, record=job.record, stop=stop)
+                except UnknownRun:
+                    run = None  # it was cut off before its first event was on disk
             return await weft.run(goal_of(job.goal), record=note, stop=stop)
         except ModelError:
-            if not begun:
+            if run is None:
                 raise
-            return weft.result(begun[0])  # it is on record how it failed
+            return weft.result(run)  # it is on record how it failed
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""

@@ -52,8 +52,8 @@ class Calls:
             number, name, request = message
             if request is not None:
                 self.under_way[number] = asyncio.create_task(self._make(number, partial(open_model, name), request))
-            elif number in self.under_way:
-                self.under_way[number].cancel()
+            elif (call := self.under_way.pop(number, None)) is not None:
+                call.cancel()
 
     async def _make(self, number: int, opened: Callable[[], Model], request: Request) -> None:
         try:
@@ -63,7 +63,7 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - whoever asked must hear of it, whatever it is
             answer = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
         finally:
-            del self.under_way[number]
+            self.under_way.pop(number, None)
         try:
             frames.write(self.writer, (number, answer))
         except Exception as error:  # noqa: BLE001 - an answer that cannot be sent must not be waited for forever
