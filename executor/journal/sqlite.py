@@ -15,7 +15,16 @@ from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Holder, is_gone
 from executor.journal.row import Row, Summary
 from executor.journal.schema import SELECTIONS, migrate
-from executor.journal.statements import LINE, body_of, hand_over, numbers, write_lines, write_rows
+from executor.journal.statements import (
+    LINE,
+    MOST_ROWS,
+    body_of,
+    hand_over,
+    numbers,
+    write_events,
+    write_lines,
+    write_texts,
+)
 from executor.journal.store import url_of
 
 if TYPE_CHECKING:
@@ -52,13 +61,19 @@ class SqliteStore:
     def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         """Keep rows, summaries and who is at which run in one transaction."""
         bodies = [body_of(row) for row in rows]  # before the transaction, whose end other processes may wait for
+        runs = {row.run_id for row in rows}
+        alone = len(rows) <= MOST_ROWS and runs <= self._numbers.keys() and not any(large for _, large in bodies)
+        if alone and not summaries and not handover:
+            with self._writing() as connection:  # one statement is a transaction by itself
+                write_events(connection, rows, bodies, self._numbers)
+            return
         with self._transaction() as connection:
             write_lines(connection, summaries.values())
             if handover:
                 hand_over(connection, handover)
-            unknown = {row.run_id for row in rows if row.run_id not in self._numbers}
-            self._numbers.update(numbers(connection, list(unknown)))
-            write_rows(connection, rows, bodies, self._numbers)
+            self._numbers.update(numbers(connection, list(runs - self._numbers.keys())))
+            write_texts(connection, rows, bodies, self._numbers)
+            write_events(connection, rows, bodies, self._numbers)
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first; one whose process died counts as interrupted."""
@@ -168,22 +183,32 @@ class SqliteStore:
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         return sqlite3.connect(
-            f"{self._path.as_uri()}?mode={mode}", uri=True, timeout=_BUSY, isolation_level=None, check_same_thread=False
+            f"{self._path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_BUSY,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=2 * MOST_ROWS,
         )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._writing() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                self._numbers.clear()
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._connection
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    self._numbers.clear()
-                    with suppress(sqlite3.Error):
-                        self._connection.execute("ROLLBACK")
-                    raise
+                yield self._connection
             except (sqlite3.Error, OSError) as error:
                 raise StoreFailed(
                     f"the journal {self._path} cannot be written: {error}", hint=_remedy(error)

@@ -28,9 +28,9 @@ _EVENTS = "INTO events (run, seq, at, type, task, body)"
 _TEXTS = "OR IGNORE INTO texts (sha, text)"
 _USES = "OR IGNORE INTO uses (run, sha)"
 
-# Rows in one statement. Each statement gives Python's lock away and waits to get it back, which takes long where the
-# run itself is busy; one for each row would be slower by far, and these sizes add up to any number.
-_SIZES = (64, 8, 1)
+# Rows in one statement at most. Each statement gives Python's lock away and waits to get it back, which takes long
+# where the run itself is busy; one for each row would be slower by far. A size used once is there for the next time.
+MOST_ROWS = 128
 _MOST_NAMES = 500
 
 Body = tuple[str, Mapping[str, str]]
@@ -43,22 +43,28 @@ def write_lines(connection: sqlite3.Connection, summaries: Iterable[Summary]) ->
     connection.executemany(_LINES, [[_clean(getattr(line, name)) for name in names] for line in summaries])
 
 
-def write_rows(
+def write_texts(
     connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
 ) -> None:
-    """Write events, and the large texts that are not there yet."""
+    """Write the large texts that are not there yet, and whose they are."""
     texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
-    events: list[object] = []
-    for (run_id, seq, at, kind, fields), (body, large) in zip(rows, bodies, strict=True):
-        number = run[run_id]
-        events += (number, seq, at, kind, _clean(fields.get("task")), body)
+    for row, (_, large) in zip(rows, bodies, strict=True):
         for sha in large:
             texts_of[sha] = large[sha]
-            uses.add((number, sha))
+            uses.add((run[row.run_id], sha))
     _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, _clean(text))])
     _insert(connection, _USES, 2, [value for use in uses for value in use])
-    _insert(connection, _EVENTS, 6, events)
+
+
+def write_events(
+    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
+) -> None:
+    """Write events; up to `MOST_ROWS` in one statement."""
+    values: list[object] = []
+    for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
+        values += (run[run_id], seq, at, kind, _clean(fields.get("task")), body)
+    _insert(connection, _EVENTS, 6, values)
 
 
 def body_of(row: Row) -> Body:
@@ -96,12 +102,10 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
 
 def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
     """Insert rows of so many columns, all their values in one list."""
-    at = 0
-    for size in _SIZES:
-        step = size * width
-        while len(values) - at >= step:
-            connection.execute(_statement(into, width, size), values[at : at + step])
-            at += step
+    most = MOST_ROWS * width
+    for at in range(0, len(values), most):
+        some = values[at : at + most]
+        connection.execute(_statement(into, width, len(some) // width), some)
 
 
 @cache

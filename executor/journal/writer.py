@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from executor.journal.errors import StoreFailed
 from executor.journal.lease import BEAT, Handover, myself
@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 # How long rows that nobody waits for may wait for others, in seconds.
 LINGER = 0.02
+# Those who wait whom one commit serves at most. While the disk has it, those of the commit before go on; one commit for
+# all would make the disk wait for them, and them for the disk.
+COHORT = 100
 
 Waiter = asyncio.Future[None]
-Item = TypeVar("Item")
+
+
+class Change(NamedTuple):
+    """A run that changes hands: it is taken, or let go."""
+
+    run_id: str
+    taken: bool
 
 
 class Writer:
@@ -33,13 +42,12 @@ class Writer:
         self.holder = myself()
         self.held: set[str] = set()
         self.failure: WeftError | None = None
-        self._queue: deque[Entry] = deque()
-        self._taken: deque[str] = deque()
-        self._released: deque[str] = deque()
-        self._waiters: deque[Waiter] = deque()
+        # In one line: who waits, waits for what was put before, and a run's entries come before it changes hands.
+        self._queue: deque[Entry | Change | Waiter] = deque()
         self._something = threading.Event()
         self._urgent = threading.Event()
         self._closing = False
+        self._ended = False
         self._beaten = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
@@ -53,19 +61,18 @@ class Writer:
     def settle(self) -> Waiter:
         """Wait until everything handed over so far is on disk; raises where it cannot be."""
         done: Waiter = asyncio.get_running_loop().create_future()
-        if not self._thread.is_alive():
+        if self._ended:
             gone = StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` goes on")
             done.set_exception(self.failure or gone)
             return done
-        self._waiters.append(done)
+        self._queue.append(done)
         if not self._urgent.is_set():
-            self._urgent.set()
-            self._something.set()
+            self._hurry()
         return done
 
     def take(self, run_id: str) -> None:
         """Take a run whose first entry was put before, and keep saying so; it is taken with the next commit."""
-        self._taken.append(run_id)
+        self._queue.append(Change(run_id, taken=True))
         self._something.set()
 
     def claim(self, run_id: str) -> None:
@@ -75,33 +82,37 @@ class Writer:
 
     def release(self, run_id: str) -> None:
         """Let a run go, with the next commit."""
-        self._released.append(run_id)
+        self._queue.append(Change(run_id, taken=False))
         self._something.set()
 
     def close(self) -> None:
         """Write what is left and end."""
         self._closing = True
-        self._urgent.set()
-        self._something.set()
+        self._hurry()
         self._thread.join()
 
+    def _hurry(self) -> None:
+        self._urgent.set()
+        self._something.set()
+
     def _work(self) -> None:
-        while not self._closing or self._queue or self._waiters or self._taken or self._released:
-            self._something.wait(BEAT)
-            self._something.clear()
-            if not self._waiters and (self._queue or self._taken or self._released):
-                self._urgent.wait(LINGER)
-            self._urgent.clear()
-            self._commit()
-            self._beat()
+        try:
+            while not self._closing or self._queue:
+                self._something.wait(BEAT)
+                self._something.clear()
+                if self._queue:
+                    self._urgent.wait(LINGER)
+                self._urgent.clear()
+                self._commit()
+                self._beat()
+        finally:
+            self._ended = True
 
     def _commit(self) -> None:
-        # Waiters first: whatever they wait for was put before they came, so it is in the queue or written. Likewise a
-        # run's entries were put before it changes hands.
-        waiters = _drained(self._waiters)
-        handover = Handover(self.holder, _drained(self._taken), _drained(self._released))
-        batch = _drained(self._queue)
-        if (batch or handover) and self.failure is None:
+        batch, changes, waiters = self._next()
+        if (batch or changes) and self.failure is None:
+            taken = [change.run_id for change in changes if change.taken]
+            handover = Handover(self.holder, taken, [change.run_id for change in changes if not change.taken])
             try:
                 self.store.append([row_of(entry) for entry in batch], self._lines(batch), handover)
                 self._hand_over(handover)
@@ -113,6 +124,25 @@ class Writer:
                     hint="what was written before is safe: `weft resume` goes on from there",
                 )
         self._wake(waiters)
+
+    def _next(self) -> tuple[list[Entry], list[Change], list[Waiter]]:
+        """What the next commit takes: all there is now, or as far as a cohort of those who wait."""
+        batch: list[Entry] = []
+        changes: list[Change] = []
+        waiters: list[Waiter] = []
+        queue = self._queue
+        for _ in range(len(queue)):  # others may go on adding to it meanwhile
+            item = queue.popleft()
+            if isinstance(item, Change):
+                changes.append(item)
+            elif isinstance(item, tuple):
+                batch.append(item)
+            else:
+                waiters.append(item)
+                if len(waiters) == COHORT:
+                    self._hurry()  # for those behind them
+                    break
+        return batch, changes, waiters
 
     def _hand_over(self, handover: Handover) -> None:
         self.held.update(handover.taken)
@@ -140,11 +170,6 @@ class Writer:
                 self.store.renew(list(self.held), self.holder)
             except WeftError as error:
                 self.failure = error
-
-
-def _drained(queue: deque[Item]) -> list[Item]:
-    """What is in the queue now; others may go on adding to it meanwhile."""
-    return [queue.popleft() for _ in range(len(queue))]
 
 
 def _resolve(futures: list[asyncio.Future[None]], failure: WeftError | None) -> None:

@@ -15,7 +15,7 @@ from executor.journal.lease import myself
 from executor.journal.log import Log
 from executor.journal.sqlite import SqliteStore
 from executor.journal.store import url_of
-from executor.journal.writer import Writer
+from executor.journal.writer import COHORT, Writer
 from planner.events import RunStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
@@ -69,6 +69,38 @@ async def test_many_producers_share_commits(writer: Writer, store: Counting) -> 
     await asyncio.gather(*(produce(number) for number in range(100)))
     assert store.commits < 100  # each began and ended, and said so twice: two hundred apart
     assert sum(len(list(store.rows(f"r{number}"))) for number in range(100)) == 100
+
+
+async def test_those_who_wait_longer_than_one_commit_find_their_rows_on_disk_too(
+    writer: Writer, store: Counting
+) -> None:
+    async def produce(number: int) -> None:
+        log = Log(writer, f"r{number:03d}", Capture())
+        for seq in range(1, 4):
+            log.record(Warned(f"{number}: {seq}"))
+            await log.settle()
+            assert [row.seq for row in store.rows(log.run_id)] == list(range(1, seq + 1))
+
+    many = 2 * COHORT + COHORT // 2
+    await asyncio.gather(*(produce(number) for number in range(many)))
+    assert store.commits >= 3 * many / COHORT
+    for number in range(many):
+        messages = [row.body["message"] for row in store.rows(f"r{number:03d}")]
+        assert messages == [f"{number}: {seq}" for seq in (1, 2, 3)]
+
+
+async def test_those_behind_the_commit_that_failed_are_told_too(writer: Writer, store: Counting) -> None:
+    store.fails_after = 1
+    log = Log(writer, "r", Capture())
+    waiting = []
+    for number in range(3 * COHORT):
+        log.record(Warned(f"{number}"))
+        waiting.append(log.settle())
+    told = await asyncio.gather(*waiting, return_exceptions=True)
+    kept = len(list(store.rows("r")))
+    assert told[:kept] == [None] * kept
+    assert len(told[kept:]) >= 2 * COHORT
+    assert all(isinstance(one, StoreFailed) for one in told[kept:])
 
 
 async def test_pieces_of_a_streamed_answer_are_not_kept(writer: Writer, store: Counting) -> None:
