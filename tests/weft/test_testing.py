@@ -38,7 +38,7 @@ async def test_recorded_replies_are_served_for_a_goal(workspace: Path, exported:
 
 async def test_an_unrecorded_request_stops_the_run_and_says_how_it_differs(workspace: Path, exported: Path) -> None:
     recorded = Recorded.of(exported, workspace=workspace)
-    with pytest.raises(Unrecorded, match="a request of decomposer is not on record; the nearest"):
+    with pytest.raises(Unrecorded, match="a request of the decomposer is not on record; the nearest"):
         await recorded.run("Something else entirely")
     assert len(recorded.unrecorded) == 1
 
@@ -63,4 +63,23 @@ def test_the_plugin_fails_a_test_whose_requests_are_not_on_record(
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["*requests that are not on record: a request of decomposer*"])
+    result.stdout.fnmatch_lines(["*requests that are not on record: a request of the decomposer*"])
+
+
+def test_a_missing_reply_fails_a_test_once_and_without_the_frames_of_the_engine(
+    pytester: pytest.Pytester, workspace: Path, exported: Path
+) -> None:
+    pytester.makeconftest('pytest_plugins = ["weft.testing"]')
+    pytester.makepyfile(
+        f"""
+        import asyncio
+
+        def test_other_goal(weft_recorded):
+            recorded = weft_recorded({str(exported)!r}, workspace={str(workspace)!r})
+            asyncio.run(recorded.run("Something else"))
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *Unrecorded: a request of the decomposer is not on record; the nearest*"])
+    result.stdout.no_fnmatch_line("*memory.py:*")
