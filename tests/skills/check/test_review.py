@@ -247,3 +247,15 @@ def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:
     (folder / "skill.yaml").write_text(yaml.safe_dump(MANIFEST | keys))
     assert len(fix(folder)) == 1
     assert (folder / "tool").stat().st_mode & 0o100
+
+
+def test_a_programs_variables_are_left_as_they_are() -> None:
+    text = "---\nname: tea\ndescription: x\n---\nFor $ARGS and {{ARGUMENTS}}:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENT\n"
+    after, done = mended(text, "tea")
+    assert after.endswith("For $ARGUMENTS and $ARGUMENTS:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENTS\n")
+    assert done == ["$ARGUMENTS is spelt right"]
+
+
+def test_a_tag_that_builds_objects_is_not_made_into_a_description() -> None:
+    text = "---\nname: tea\ndescription: !!python/name:os.system x\n---\nBrew.\n"
+    assert mended(text, "tea") == (text, [])
