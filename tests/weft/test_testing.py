@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +12,7 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "runs-and-replay.md"
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.changes_skills
 
@@ -83,3 +82,13 @@ def test_a_missing_reply_fails_a_test_once_and_without_the_frames_of_the_engine(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E *Unrecorded: a request of the decomposer is not on record; the nearest*"])
     result.stdout.no_fnmatch_line("*memory.py:*")
+
+
+def test_the_example_of_the_documentation_works_as_shown(
+    pytester: pytest.Pytester, workspace: Path, exported: Path
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text(encoding="utf-8"), re.DOTALL)
+    code = example.replace("tests/runs/report.jsonl", str(exported)).replace("# Report", "the answer")
+    pytester.makeconftest('pytest_plugins = ["weft.testing"]')
+    pytester.makepyfile(code.replace('workspace="."', f"workspace={str(workspace)!r}"))
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
