@@ -56,7 +56,7 @@ def split(text: str) -> Parts | Finding:
     try:
         document = Document.parse(cut.block)
     except DocumentError as error:
-        message = f"the frontmatter {error.what}"
+        message = f"the frontmatter {' '.join(error.what.split())}"
         return Finding("frontmatter", "error", cut.line + error.line - 1, message, _remedy(cut.block, error))
     if not isinstance(document.data, dict):
         remedy = "write `name:` and `description:`"
@@ -72,6 +72,8 @@ def misspelt(body: str) -> Iterator[re.Match[str]]:
 def _remedy(block: str, error: DocumentError) -> str:
     if r"'\t'" in error.what:
         return "use spaces, not tabs"
+    if "unacceptable character" in error.what:
+        return "delete that character, which cannot be seen"
     if "constructor" in error.what:
         return "write plain text: a tag such as !!x is refused"
     return lenient.remedy(block, error.line)

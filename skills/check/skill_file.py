@@ -58,6 +58,10 @@ def _form(text: str, parts: Parts) -> list[Finding]:
     if parts.block_line > 2:
         remedy = "move what stands above `---` below the frontmatter: other agents see none there"
         found.append(Finding("file-form", "warning", 1, "does not begin with its frontmatter", remedy))
+    last = parts.body_line - 1
+    if re.split(r"\r\n|\r|\n", text)[last - 1].rstrip() != "---":
+        remedy = "end it with a line `---` at the margin: other agents read on"
+        found.append(Finding("file-form", "warning", last, "the frontmatter ends in another line than `---`", remedy))
     return found
 
 

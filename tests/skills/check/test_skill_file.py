@@ -110,6 +110,14 @@ def test_what_stands_above_the_frontmatter_is_told_and_the_rest_is_still_read() 
         ]
 
 
+@pytest.mark.parametrize("end", ["...", " ---"])
+def test_a_loose_end_of_the_frontmatter_is_told(end: str) -> None:
+    (finding,) = check(GOOD.replace("tea.\n---", f"tea.\n{end}"), "brewing-tea", lambda _target: True)
+    assert (finding.rule, finding.severity, finding.line) == ("file-form", "warning", 4)
+    quoted = GOOD.replace("description: Brews tea", 'description: "Brews\u2028tea').replace("for tea.", 'for tea."')
+    assert rules(quoted) == []  # no line of the file ends there
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -127,6 +135,7 @@ def test_what_stands_above_the_frontmatter_is_told_and_the_rest_is_still_read() 
         ("description: Brews", "description:\tBrews", "cannot start any token); use spaces, not tabs"),
         ("description: Brews", "description: !!python/name:os.system Brews", "write plain text: a tag such as !!x"),
         ("Brews tea", "Brews tea: black", "put the value in double quotes"),
+        ("Brews tea", "Brews\x0btea", "position 36); delete that character, which cannot be seen"),
     ],
 )
 def test_a_finding_says_what_is_so_and_the_remedy_mends_it(old: str, new: str, message: str) -> None:
