@@ -48,7 +48,7 @@ class Embedding:
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""
-        best = self._best(goal, skills, MOST)
+        best = self._best(triggers.besides(goal, skills), skills, MOST)
         first = best[0][0] if best else 0.0
         fitting = [skill for score, skill in best if skill.score >= THRESHOLD and score >= NEAR * first]
         return _merged(triggers.named(goal, skills), fitting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -181,14 +182,27 @@ def _top(source: Path, found: list[archive.Member]) -> Path:
 
 def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str, ...]) -> Staged:
     path = folder / "SKILL.md"
-    parsed = frontmatter.parse(frontmatter.decode(path.read_bytes()), path)
+    text = frontmatter.decode(path.read_bytes())
+    parsed = frontmatter.parse(text, path)
     if parsed.broken is not None:
         broken = parsed.broken
         raise archive.Refused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
     name = wanted or parsed.name
+    if name != parsed.name:
+        text = _renamed(text, name)
+        path.write_text(text, encoding="utf-8", newline="")
+        parsed = frontmatter.parse(text, path)
     target = workspace.absolute() / WORKSPACE / name
     distrust = tuple(examine(folder))
     return Staged(name, parsed.name, parsed.description, folder, target, listed, parsed.problems, distrust)
+
+
+def _renamed(text: str, name: str) -> str:
+    """A SKILL.md's text under another name, all else as it was: by its old one it would shadow, or be shadowed."""
+    text = text.replace("\r\n", "\n")
+    block = frontmatter.split(text).block
+    named, found = re.subn(r"^ *name *:.*$", f"name: {name}", block, count=1, flags=re.MULTILINE)
+    return text.replace(block, named if found else f"name: {name}\n{block}", 1)
 
 
 @contextlib.contextmanager

@@ -27,8 +27,8 @@ class Keyword:
         """The skills that the goal names, then those that share a word with it."""
         named = triggers.named(goal, skills)
         chosen = {selection.name for selection in named}
-        found = [selection for selection in self.rank(goal, skills, self._most) if selection.name not in chosen]
-        return named + found
+        found = self.rank(triggers.besides(goal, skills), skills, self._most)
+        return named + [selection for selection in found if selection.name not in chosen]
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The best skills by the share of the goal's words that they hold."""
@@ -38,8 +38,8 @@ class Keyword:
             in_name = wanted & _words(skill.name)
             shared = wanted & _words(skill.description) | in_name
             if shared:
-                where = "name and description" if in_name else "description"
-                reason = f"{where} hold {', '.join(sorted(shared))}"
+                where = "name and description hold" if in_name else "description holds"
+                reason = f"{where} {', '.join(sorted(shared))}"
                 found.append(Selection(skill.name, round(len(shared) / len(wanted), 4), reason))
         return sorted(found, key=lambda selection: (-selection.score, selection.name))[:most]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 6
+VERSION = 7
 BODY_LIMIT = 200_000
 _SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
 # Terms whose number is remembered.

@@ -45,7 +45,7 @@ class Ranked:
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""
         named = triggers.named(goal, skills)
-        ranked = self.scored(goal, skills, self._most)
+        ranked = self.scored(triggers.besides(goal, skills), skills, self._most)
         best = ranked[0][0] if ranked else 0.0
         fitting = [found for score, found in ranked if found.score >= self._threshold and score >= NEAR * best]
         return _merged(named, fitting)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skills.detector import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from skills.skill import Skill
 
@@ -24,14 +24,23 @@ _FORMS = (
 
 def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
     """The known skills that the goal names, in the order in which it does."""
+    first: dict[str, Selection] = {}
+    for match, name in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
+        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}"))
+    return list(first.values())
+
+
+def besides(goal: str, skills: Sequence[Skill]) -> str:
+    """The goal without the words that name known skills: they say nothing of what is to be done."""
+    for start, end in [match.span() for match, _ in _mentions(goal, skills)]:
+        goal = goal[:start] + " " * (end - start) + goal[end:]
+    return goal
+
+
+def _mentions(goal: str, skills: Sequence[Skill]) -> Iterator[tuple[re.Match[str], str]]:
     known = {skill.name for skill in skills}
-    found: list[tuple[int, str, str]] = []
     for form in _FORMS:
         for match in form.finditer(goal):
             name = match[1] if match[1] in known else match[1].lower()
             if name in known:
-                found.append((match.start(), name, match[0]))
-    first: dict[str, Selection] = {}
-    for _, name, words in sorted(found):
-        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {words.strip()!r}"))
-    return list(first.values())
+                yield match, name

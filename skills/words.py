@@ -19,6 +19,14 @@ _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
 _SCRIPT = re.compile(f"[{_DENSE}]")
 # PDFs, SDKs, LLMs: the stemmer takes no -s from a word that has no vowel.
 _ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
+# One spelling for two: British as American (optimise, behaviour, catalogue), analysis as analyze, whose stems differ.
+# What is changed wrongly, as promise is, is changed wherever it stands, so it still meets itself.
+_SPELLINGS = (
+    (re.compile(r"(?<=[a-z]{3})(i|y)s(?=(?:e|ed|er|ers|es|ing|able|ation|ations)$)"), r"\1z"),
+    (re.compile(r"(?<=[a-z]{3})lysis$"), "lyze"),
+    (re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ing$|al$|ful$|able$|ite)"), "or"),
+    (re.compile(r"(?<=[a-z]{3})ogu(?=es?$|ed$|ing$)"), "og"),
+)
 _APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 LONGEST = 40
@@ -89,7 +97,7 @@ class _Stems(dict[str, str]):
             found = word[:-1]
         else:
             with _STEMMING:
-                found = _stemmer().stemWord(word[:LONGEST])
+                found = _stemmer().stemWord(_respelled(word[:LONGEST]))
         self[word] = found
         return found
 
@@ -97,6 +105,12 @@ class _Stems(dict[str, str]):
 _STEMS = _Stems()
 # The stemmer keeps the word that it works on in itself, and several runs may select at once.
 _STEMMING = threading.Lock()
+
+
+def _respelled(word: str) -> str:
+    for one, other in _SPELLINGS:
+        word = one.sub(other, word)
+    return word
 
 
 @cache

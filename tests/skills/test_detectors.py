@@ -64,6 +64,20 @@ def test_a_skill_that_the_goal_names_comes_first(pool: list[Skill], goal: str, n
     assert "asks for it" in first.reason
 
 
+@pytest.mark.parametrize("name", ["ranked", "keyword"])
+@pytest.mark.parametrize(
+    "goal", ["use skill $code-review on src/", "please load the code-review skill", "$code-review"]
+)
+def test_the_words_that_name_a_skill_select_no_other(tmp_path: Path, goal: str, name: str) -> None:
+    put(tmp_path / "skills" / "code-review", "code-review", "Reviews code.", "# Steps\n")
+    put(
+        tmp_path / "skills" / "skill-authoring", "skill-authoring", "Writes a skill. Use for a new skill.", "# Skills\n"
+    )
+    put(tmp_path / "skills" / "code-style", "code-style", "Style of code under review.", "# Code\n")
+    found = detector(name).detect(goal, registry(tmp_path).list_skills())
+    assert [one.name for one in found] == ["code-review"]
+
+
 @pytest.mark.parametrize(
     "goal", ["use skill unknown", "costs $5", "code-review", "a$code-review", r"\$code-review", "--skills code-review"]
 )
@@ -299,3 +313,23 @@ def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
             assert all(threads.map(all_of_them, range(200)))
     finally:
         sys.setswitchinterval(pause)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("summarise", "summarize"),
+        ("optimisations", "optimization"),
+        ("analysing", "analysis"),
+        ("analyse", "analyze"),
+        ("behavioural", "behavior"),
+        ("colours", "color"),
+        ("cataloguing", "cataloging"),
+    ],
+)
+def test_two_spellings_of_a_word_are_one_term(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+def test_words_that_only_look_like_another_spelling_stay_apart() -> None:
+    assert terms("four hours of noise in a contour") == ["four", "hour", "nois", "contor"]

@@ -122,6 +122,29 @@ def test_what_is_not_committed_leaves_nothing(tmp_path: Path) -> None:
     assert everything(workspace) == set()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: demo\ndescription: Shows.\n---\nname: in the body\n",
+        "\ufeff---\r\ndescription: Shows.\r\nname: 'demo'\r\n---\r\nname: in the body\r\n",
+        "---\ndescription: Shows.\n---\nname: in the body\n",
+    ],
+)
+def test_a_skill_imported_under_an_id_is_known_by_it(tmp_path: Path, text: str) -> None:
+    source, workspace = tmp_path / "demo", tmp_path / "w"
+    source.mkdir()
+    workspace.mkdir()
+    (source / "SKILL.md").write_text(text, encoding="utf-8", newline="")
+    install.add(workspace, "demo", "Another.")
+    with install.stage(source, workspace, id="other") as staged:
+        staged.commit()
+    found = registry(workspace)
+    assert {skill.name: skill.description for skill in found.list_skills()} == {"demo": "Another.", "other": "Shows."}
+    assert found.warnings == []
+    assert found.load_content("other").endswith("name: in the body\n")
+    assert install.delete(found, "other") == workspace / ".agents/skills/other"
+
+
 def test_an_existing_id_is_replaced_only_when_asked(tmp_path: Path) -> None:
     install.add(tmp_path, "demo", "Old.")
     source = sources(tmp_path / "from")[0]

@@ -44,7 +44,7 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
 
 @click.command("import")
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--id", "name", metavar="ID", help="The folder's name (default: the skill's own).")
+@click.option("--id", "name", metavar="ID", help="The name it gets here (default: its own).")
 @_YES
 @options.common
 def import_skill(
