@@ -95,7 +95,9 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
     if id is not None and not fits(id):
         raise InputError(f"{id!r} is no skill name", hint=f"use {slug(id)!r}" if slug(id) else "use letters and digits")
     if not source.exists():
-        raise InputError(f"there is no {source}", hint="give a folder or an archive")
+        fetched = re.match(r"(?:https?|ssh|git):/|git@", str(source))
+        hint = "fetch it first, then import the folder or archive" if fetched else "give a folder or an archive"
+        raise InputError(f"there is no file or folder {source}", hint=hint)
     with archive.members(source) as files:
         top = _top(source, files)
         kept = [member for member in files if member.path.is_relative_to(top)]
@@ -116,9 +118,10 @@ def own(registry: Registry, name: str) -> Skill:
     named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
     found = next((row for row in named if _home(registry, row) is not None), None)
     if found is None and named:
+        hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
         raise InputError(
             f"skill {name!r} is {named[0].source}: {named[0].path} is read-only",
-            hint="delete its folder yourself",
+            hint=hide if named[0].source == "bundled" else f"delete its folder yourself, or {hide}",
         )
     if found is None:
         raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all")

@@ -7,7 +7,7 @@ import os
 import stat
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,9 +19,6 @@ from skills.errors import InputError, UnknownSkill
 from skills.new import new
 from skills.suspicion import suspicions
 from tests.skills.tree import put, registry
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SKILL = b"---\nname: demo\ndescription: Shows.\n---\nBody\n"
 
@@ -73,6 +70,16 @@ def test_an_added_skill_is_found(tmp_path: Path) -> None:
 def test_a_wrong_name_or_no_description_adds_nothing(tmp_path: Path, name: str, description: str) -> None:
     with pytest.raises(InputError):
         install.add(tmp_path, name, description)
+    assert everything(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"), [("https://example.org/a.zip", "fetch it first"), ("nowhere.zip", "give a folder")]
+)
+def test_a_source_that_is_not_there_says_what_to_give(tmp_path: Path, source: str, hint: str) -> None:
+    with pytest.raises(InputError, match="there is no") as missing, install.stage(Path(source), tmp_path):
+        pass
+    assert hint in missing.value.hint
     assert everything(tmp_path) == set()
 
 
@@ -265,8 +272,9 @@ def test_only_workspace_skills_are_deleted(tmp_path: Path) -> None:
     assert install.delete(found, "mine") == tmp_path / ".agents/skills/mine"
     assert found.get("mine") is None
     assert {path.name for path in (tmp_path / ".agents").iterdir()} == {"skills"}
-    with pytest.raises(InputError, match="read-only"):
+    with pytest.raises(InputError, match="read-only") as refused:
         install.delete(found, "theirs")
+    assert "SKILL_THEIRS_ENABLED=false" in refused.value.hint
     with pytest.raises(UnknownSkill):
         install.delete(found, "mine")
 
