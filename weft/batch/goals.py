@@ -54,14 +54,15 @@ class BatchGoal:
 class GoalFile:
     """A goal file that was checked: how many goals it has, and the goals themselves, as often as they are asked for.
 
-    `models` are those that goals name; `unused` are keys that mean nothing here, with the line of the first.
+    `models` are those that goals name, and None where one names none; `unused` are keys that mean nothing here, with
+    the line of the first.
     """
 
     path: Path
     name: str
     form: str
     count: int = 0
-    models: tuple[str, ...] = ()
+    models: tuple[str | None, ...] = ()
     unused: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[BatchGoal]:
@@ -113,7 +114,7 @@ class _Survey:
     count: int = 0
     faults: list[str] = field(default_factory=list)
     more: list[int] = field(default_factory=list)
-    models: dict[str, None] = field(default_factory=dict)
+    models: dict[str | None, None] = field(default_factory=dict)
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
@@ -132,8 +133,7 @@ class _Survey:
 
     def _fault(self, goal: BatchGoal) -> str:
         self.count += 1
-        if goal.model:
-            self.models[goal.model] = None
+        self.models[goal.model] = None
         mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
         if mark in self._seen:
             return f"the id {goal.id!r} stands there already; ids must be unique"

@@ -125,6 +125,12 @@ def recall(path: Path, errors: Path | None = None) -> dict[str, Past]:
     return past
 
 
+def read(*paths: Path | None) -> Iterator[dict[str, Any]]:
+    """The lines of results files, of this sitting and of earlier ones."""
+    for path in filter(None, paths):
+        yield from _rows(path)
+
+
 def _keep_last(path: Path) -> None:
     """Leave each id's last line alone in a file that has one twice, which only another program can have done."""
     last = {row["id"]: number for number, row in enumerate(_rows(path))}

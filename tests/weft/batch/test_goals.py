@@ -155,7 +155,7 @@ def test_keys_that_mean_nothing_and_models_are_noticed(tmp_path: Path) -> None:
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with opened(str(path)) as file:
-        assert (file.models, file.unused) == (("openai/x",), {"modle": 2})
+        assert (file.models, file.unused) == (("openai/x", None), {"modle": 2})
         assert [goal.id for goal in file] == ["line-1", "c", "line-3"]
 
 
