@@ -1,4 +1,4 @@
-"""The embedded model behind the planner's port: fetched once, served in this process, asked through litellm."""
+"""The embedded model behind the planner's port: fetched once, served on loopback, asked through litellm."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class LocalModel:
     async def complete(self, request: Request) -> Reply:
         """Answer the request, cut to fit the context window. It costs nothing."""
         model = installed(self.name)
-        endpoint = await asyncio.to_thread(shared, Load(model.path))
+        endpoint = await shared(Load(model.path))
         manner = profiles()[model.record.profile]
         sampling = manner.sampling.get(request.role, {})
         room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
