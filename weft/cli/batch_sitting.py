@@ -32,8 +32,8 @@ class Sitting:
     def __init__(self, workspace: Path, settings: Settings, voice: Voice, target: Path, flags: dict[str, Any]) -> None:
         from weft.batch.dedupe import Answers
         from weft.batch.engine import InProcess
+        from weft.batch.gate import Rates
         from weft.batch.pooled import Traffic
-        from weft.batch.traffic import Rates
         from weft.models.budget import Budget
 
         self.voice, self.target, self.flags = voice, target, flags
