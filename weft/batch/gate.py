@@ -73,6 +73,13 @@ class Gate:
             waits.append((min(tokens, rates.tpm) - self.tokens) * 60.0 / rates.tpm)
         return max(waits)
 
+    def closed(self, patience: float) -> str:
+        """Why someone with so many seconds, and another model to turn to, need not wait; empty where they should."""
+        pause = self.opens_at - time.monotonic()
+        if self.is_down and patience < math.inf and (self._probing or pause > 0):
+            return "is down"
+        return f"asked for a pause, of which {pause:.0f} s are left" if pause > patience else ""
+
     def enter(self, tokens: int) -> None:
         """A call is made."""
         self.under_way += 1

@@ -5,13 +5,14 @@ a call waits for its turn, for room and for its model's gate  â†’  it is made  â
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
 from weft.batch.gate import Gate, Rates
-from weft.batch.pool import Pool
+from weft.batch.pool import Pool, Wish
 
 if TYPE_CHECKING:
     from planner.model import Model, Reply, Request
@@ -43,9 +44,9 @@ class Traffic:
         most = self.rates.max_calls
         return min(sum(int(gate.limit) for gate in self.gates.values()) or most, most)
 
-    def around(self, model: Model, owner: str) -> Pooled:
-        """The model as one goal of the batch uses it."""
-        return Pooled(model, self, owner)
+    def around(self, model: Model, owner: str, patience: float = math.inf) -> Pooled:
+        """The model as one goal of the batch uses it; with another to turn to, it waits no longer than its patience."""
+        return Pooled(model, self, owner, patience)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Pooled:
     model: Model
     traffic: Traffic
     owner: str
+    patience: float = math.inf
 
     @property
     def name(self) -> str:
@@ -64,9 +66,10 @@ class Pooled:
     async def complete(self, request: Request) -> Reply:
         """Answer the request when it is its turn; an outage is waited out without counting as an attempt."""
         gate, expected = self.traffic.gate(self.name), _estimate(request)
-        give_up = time.monotonic() + _OUTAGE
+        give_up = time.monotonic() + min(_OUTAGE, self.patience)
+        wish = Wish(gate, self.name, expected, self.patience)
         while True:
-            async with self.traffic.pool.turn(self.owner, gate, expected):
+            async with self.traffic.pool.turn(self.owner, wish):
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:

@@ -10,10 +10,12 @@ import pytest
 
 from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed
 from planner.model import Message, Reply, Request, Usage
-from tests.fakes import ScriptedModel, saying
+from tests.fakes import Recorder, ScriptedModel, saying
 from weft.batch.gate import Gate, Rates
-from weft.batch.pool import Pool
+from weft.batch.pool import Pool, Wish
 from weft.batch.pooled import Traffic
+from weft.models.fallback import Fallback
+from weft.models.retry import Patience, Retrying
 
 REQUEST = Request((Message("user", "hi"),))
 
@@ -24,7 +26,7 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
 
     async def call(owner: str) -> None:
         nonlocal most
-        async with pool.turn(owner, gate):
+        async with pool.turn(owner, Wish(gate)):
             most = max(most, pool.under_way)
             await asyncio.sleep(0.001)
 
@@ -38,7 +40,7 @@ async def test_a_wide_goal_and_small_ones_take_turns() -> None:
     order: list[str] = []
 
     async def call(owner: str) -> None:
-        async with pool.turn(owner, gate):
+        async with pool.turn(owner, Wish(gate)):
             order.append(owner)
             await asyncio.sleep(0)
 
@@ -54,11 +56,11 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_hole() -> None:
     release = asyncio.Event()
 
     async def hold() -> None:
-        async with pool.turn("a", gate):
+        async with pool.turn("a", Wish(gate)):
             await release.wait()
 
     async def pass_by() -> str:
-        async with pool.turn("c", gate):
+        async with pool.turn("c", Wish(gate)):
             return "through"
 
     holder = asyncio.create_task(hold())
@@ -213,3 +215,23 @@ async def test_a_large_call_gets_its_tokens_before_small_ones_behind_it() -> Non
     asked = [Request((Message("user", "x" * size),)) for size in (800, 4, 4)]
     await asyncio.gather(*(traffic.around(model, str(n)).complete(one) for n, one in enumerate(asked)))
     assert order == [800, 4, 4]
+
+
+async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_or_asked_for_a_long_pause() -> None:
+    traffic = Traffic(Rates())
+    for failure in (RateLimited("slow", retry_after=3600), ServerFailed("down")):
+        bad = ScriptedModel(lambda _, failure=failure: failure, type(failure).__name__)  # type: ignore[misc]
+        gate, last = traffic.gate(bad.name), saying("ok")
+        gate.failures = 7
+
+        def chain(owner: str, bad: ScriptedModel = bad, last: ScriptedModel = last) -> Fallback:
+            record, patience = Recorder(), Patience(seconds=0.1, first_wait=0.0)
+            models = traffic.around(bad, owner, 0.1), traffic.around(last, owner)
+            return Fallback(tuple(Retrying(one, patience, record) for one in models), record)
+
+        replies = await asyncio.wait_for(asyncio.gather(*(chain(str(n)).complete(REQUEST) for n in range(40))), 20)
+        assert {reply.text for reply in replies} == {"ok"}
+        later = await asyncio.wait_for(chain("later").complete(REQUEST), 20)
+        assert later.text == "ok"
+        assert len(bad.asked) <= 33, "those that were under way together, and no other"
+    assert traffic.pool.under_way == 0
