@@ -90,6 +90,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
     lines.append(
         '{"id": "y", "goal": "c", "plan": {"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["z"]}]}}'
     )
+    lines.append(json.dumps({"id": "z", "goal": "long " * 50_000}))
     (folder / "bad.jsonl").write_text("\n".join(lines), encoding="utf-8")
     ran = weft("batch", "bad.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
     assert ran.status == 2
@@ -100,6 +101,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
         "line 3: there is no skill 'no-such-skill'",
         "line 4: the id 'x'",
         "line 5: its plan",
+        "line 6: the goal has 250,000 characters",
     ):
         assert text in message
     assert server.calls == []
@@ -291,7 +293,9 @@ def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None
     assert not (folder / "out.jsonl").exists()
 
 
-@pytest.mark.parametrize("extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"]])
+@pytest.mark.parametrize(
+    "extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"], ["--errors", "./out.jsonl"]]
+)
 def test_wrong_usage_is_said(folder: Path, weft: Weft, extra: list[str]) -> None:
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *extra, *MODEL, cwd=folder).status == 2
 

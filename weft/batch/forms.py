@@ -110,7 +110,7 @@ def _header_fault(header: list[str]) -> str:
 
 
 def _fields(line: int, header: list[str], fields: list[str]) -> Row | Bad:
-    if any(fields[len(header) :]):
+    if len(fields) > len(header):
         return Bad(
             line, f"{len(fields)} fields for {len(header)} columns; a text with a comma in it stands in double quotes"
         )

@@ -174,7 +174,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 row = json.loads(line)
             except ValueError as error:
-                if not line.endswith(b"\n"):
+                if _is_half(line):
                     break
                 raise InputError(
                     f"{path}, line {number} is no JSON: {error}",
@@ -190,6 +190,11 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if not ended:
         with path.open("ab") as file:
             file.write(b"\n")
+
+
+def _is_half(line: bytes) -> bool:
+    """Whether it can be what a kill left of a row, or a power cut: anything else is somebody's text, and is kept."""
+    return not line.endswith(b"\n") and line.lstrip(b"\0")[:1] in (b"{", b"")
 
 
 def _opened(path: Path, mode: str = "a") -> IO[str]:

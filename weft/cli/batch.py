@@ -69,6 +69,9 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     from weft.cli.batch_sitting import Sitting
 
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    manner = _manner(rest)
+    if rest["errors"] is not None and rest["errors"].absolute() == target.absolute():
+        raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")
     where = options.places(workspace)
     trust = rest.pop("trust")
     if trust:
@@ -84,7 +87,7 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
         options.tell_journal(where, resolved, quiet=voice.quiet)
     if not rest["resume"] and not rest["dry_run"]:
         results.fresh(target, rest["errors"])
-    return Sitting(workspace, settings, voice, target, rest | {"manner": _manner(rest)}).run(file, trust=trust)
+    return Sitting(workspace, settings, voice, target, rest | {"manner": manner}).run(file, trust=trust)
 
 
 def _manner(flags: dict[str, Any]) -> Manner:

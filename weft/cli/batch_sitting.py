@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import SetupError
+from skills.errors import InputError, SetupError
 from weft.cli import batch_report, output, reach
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Sitting:
         """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""
         from planner.shape import SHAPES
         from planner.validate import nearest, problems
+        from weft.goal import Goal
 
         known = self.engine.runtime().surroundings.known()
 
@@ -79,6 +80,10 @@ class Sitting:
                 for name in goal.skills
                 if name not in known.skills
             ]
+            try:
+                Goal(goal.text)
+            except InputError as error:
+                faults.append(error.message)
             if goal.plan is not None:
                 faults += [f"its plan: {fault}" for fault in problems(SHAPES["full"].widen(goal.plan), known)]
             return "; ".join(faults)

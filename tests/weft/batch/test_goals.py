@@ -117,6 +117,7 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.jsonl", "\n".join(["{"] * 20 + ["", "{"]), "and line 22$"),
         ("goals.jsonl", '{"id": "", "goal": "x"}', "'id' is empty"),
         ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns.*double quotes"),
+        ("goals.csv", "id,goal,city\n1,Go, on,\n", "line 2: 4 fields for 3 columns"),
         ("goals.csv", 'goal\nfirst\n"never closed\nmore\n', "line 3: no CSV"),
         ("goals.csv", 'goal\n"a"b\nx\n"c"d\n', "(?s)line 2: no CSV.*line 4: no CSV"),
         ("goals.csv", "goal,goal\na,b\n", "more than one column goal"),
@@ -141,9 +142,9 @@ def test_an_empty_list_holds_no_goals(tmp_path: Path) -> None:
 
 def test_a_long_field_of_csv_is_a_goal_like_any_other(tmp_path: Path) -> None:
     path = tmp_path / "goals.csv"
-    path.write_text(f"id, goal ,\n1,{'long ' * 100_000},\n", encoding="utf-8")
-    (goal,) = goals(path)
-    assert (goal.id, len(goal.text)) == ("1", 500_000)
+    path.write_text(f"id, goal ,\n1,{'long ' * 100_000},\n2,short\n", encoding="utf-8")
+    goal, short = goals(path)
+    assert (goal.id, len(goal.text), short.text) == ("1", 500_000, "short")
 
 
 def test_keys_that_mean_nothing_and_models_are_noticed(tmp_path: Path) -> None:

@@ -57,6 +57,23 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
     assert written(path) == [row("a")]
 
 
+@pytest.mark.parametrize("half", [b'{"id": "b', b"{", b"\0\0\0"])
+def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: bytes) -> None:
+    path = tmp_path / "out.jsonl"
+    whole = json.dumps(row("a")).encode() + b"\n"
+    path.write_bytes(whole + half)
+    assert set(recall(path)) == {"a"}
+    assert path.read_bytes() == whole
+
+
+def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("one line of notes", encoding="utf-8")
+    with pytest.raises(InputError, match="no JSON"):
+        recall(path)
+    assert path.read_text(encoding="utf-8") == "one line of notes"
+
+
 def test_a_whole_last_line_without_its_end_is_kept_and_ended(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(json.dumps(row("a")) + "\n" + json.dumps(row("b")), encoding="utf-8")
