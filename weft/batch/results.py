@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from skills.errors import InputError
+from skills.errors import InputError, WeftError
 
 if sys.platform != "win32":
     import fcntl
@@ -52,8 +52,8 @@ class Results:
 
     def close(self, *, through: bool) -> None:
         """Close the files; where all goals are through, what was only needed to go on is removed."""
-        for file in (self._file, self._errors, self._runs):
-            if file is not None:
+        for file in filter(None, (self._file, self._errors, self._runs)):
+            with suppress(OSError):  # a line that could not be written was said to be
                 file.close()
         if through:
             runs_path(self._path).unlink(missing_ok=True)
@@ -203,8 +203,14 @@ def _opened(path: Path, mode: str = "a") -> IO[str]:
 
 
 def _append(file: IO[str], row: dict[str, Any]) -> None:
-    file.write(_line(row))
-    file.flush()
+    try:
+        file.write(_line(row))
+        file.flush()
+    except OSError as error:
+        raise WeftError(
+            f"{file.name} could not be written: {error.strerror}",
+            hint="make room, then run the same command with --resume: nothing that was finished is lost",
+        ) from error
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import InputError
+from skills.errors import InputError, WeftError
 from weft.batch.results import Past, Results, drop, fresh, held, recall, remember, runs_path
 
 if TYPE_CHECKING:
@@ -55,6 +55,16 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
         file.write('{"id": "b", "run_id"')
     assert recall(path) == {"a": Past("h", "run-a", "done"), "b": Past("h2", "run-b")}
     assert written(path) == [row("a")]
+
+
+def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.symlink_to("/dev/full")
+    results = Results(path)
+    with pytest.raises(WeftError, match=r"out\.jsonl could not be written: No space left") as caught:
+        results.ended(row("a"))
+    assert "--resume" in caught.value.hint
+    results.close(through=False)
 
 
 @pytest.mark.parametrize("half", [b'{"id": "b', b"{", b"\0\0\0"])
