@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from planner.errors import Unreachable
 from skills.errors import SetupError
 
 if TYPE_CHECKING:
@@ -222,7 +223,10 @@ def _cores() -> Sequence[int]:
 
 def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     # The loopback server is ours: a proxy of the user's must not come between.
-    with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
-        response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
-        response.raise_for_status()
-        return response.json()
+    try:
+        with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
+            response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
+            response.raise_for_status()
+            return response.json()
+    except httpx.HTTPError as error:  # its process may have been killed; the next attempt starts another
+        raise Unreachable(f"the embedded model does not answer: {error}") from error

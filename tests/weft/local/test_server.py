@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from planner.errors import Unreachable
 from skills.errors import SetupError
 from weft.choose import local_is_installed as installed
-from weft.local.server import Load, Server, shared
+from weft.local.server import Endpoint, Load, Server, count_tokens, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,11 @@ def test_a_process_that_dies_while_it_loads_is_said(tmp_path: Path) -> None:
         with pytest.raises(SetupError, match=r"its process ended with status -9"):
             server.endpoint()
         assert not server.running
+
+
+def test_a_server_that_is_gone_is_an_outage_like_any_other() -> None:
+    with pytest.raises(Unreachable, match="the embedded model does not answer"):
+        count_tokens(Endpoint("http://127.0.0.1:9/v1", "key", "alias", 100), [{"role": "user", "content": "x"}])
 
 
 def children() -> set[str]:
