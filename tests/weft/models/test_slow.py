@@ -10,6 +10,7 @@ import pytest
 
 from planner.errors import CallTimedOut
 from planner.model import Message, Request
+from weft.models import provider
 from weft.models.provider import Provider
 
 if TYPE_CHECKING:
@@ -22,18 +23,25 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ntransfer-encoding: chunked\r\n\r
 async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
     """A server that answers everyone with one drop after the other, for ever."""
 
+    dripped: list[asyncio.Event] = []
+
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.CancelledError):
+        dripped.append(asyncio.Event())
+        with suppress(ConnectionError):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(HEAD % kind)
-            while True:
+            while not writer.is_closing():
                 writer.write(b"%x\r\n%s\r\n" % (len(drop), drop))
                 await writer.drain()
                 await asyncio.sleep(0.05)
+        writer.close()
+        dripped[-1].set()
 
     server = await asyncio.start_server(drip, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        await provider.close()  # so that whoever is dripped at hangs up
+        await asyncio.gather(*(one.wait() for one in dripped))
 
 
 @pytest.mark.parametrize("streamed", [False, True])
