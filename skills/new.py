@@ -25,7 +25,8 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
     folder = parent / (name.split("_", 1)[0] if "_" in name else name)
     tool = name.replace("-", "_") if "_" in name else f"{domain(folder)}_run"
     if folder.exists():
-        raise InputError(f"{folder} is already there", hint="choose another name, or remove it first")
+        hint = "choose another name, or add the tool to its skill.yaml, under `tools:`"
+        raise InputError(f"{folder} is already there", hint=hint)
     source = TEMPLATES / runtime
     folder.mkdir(parents=True)
     written = []

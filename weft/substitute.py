@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from skills import frontmatter
+from skills import frontmatter, stamp
 from skills.context import read_all
 from skills.errors import InputError
 from skills.registry import Registry
@@ -45,7 +45,15 @@ def skill_file(name: str, path: Path) -> Path:
 
 
 def _instead(skill: Skill, path: Path) -> Skill:
-    parsed = frontmatter.parse(frontmatter.decode(read_all(path)), path, folder=path.parent.name)
+    try:
+        mark = stamp.kept(path.stat(), stamp.now())
+        text = frontmatter.decode(read_all(path))
+    except OSError as error:
+        what = f"--use {skill.name}={path}: it cannot be read ({error.strerror or error})"
+        raise InputError(what, hint="name a skill's folder or its SKILL.md") from error
+    parsed = frontmatter.parse(text, path, folder=path.parent.name)
     if parsed.broken is not None:
         raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
-    return replace(skill, description=parsed.description, file=str(path), model=parsed.model)
+    described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
+    # Its own stamp: by the other's, what is remembered of the file would outlive an edit.
+    return replace(described, file=str(path), stamp=mark)

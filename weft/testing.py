@@ -2,9 +2,9 @@
 
 Put `pytest_plugins = ["weft.testing"]` into a conftest.py. Then
 
-    async def test_the_report_is_written(weft_recorded):
-        runtime = weft_recorded("tests/runs/report.jsonl", workspace=".")
-        result = await runtime.run(runtime.goal)
+    def test_the_report_is_written(weft_recorded):
+        recorded = weft_recorded("tests/runs/report.jsonl", workspace=".")
+        result = asyncio.run(recorded.run(recorded.goal))
         assert result.answer.startswith("# Report")
 
 runs the goal with the replies on record (`weft trace export RUN -o FILE` writes such a file), without a model or a
@@ -96,6 +96,14 @@ class Recorded:
 
     async def run(self, goal: Goal | str, *, record: Record | None = None) -> Result:
         """Reach a goal with the replies on record; raises Unrecorded where one is missing."""
+        __tracebackhide__ = True  # pytest then points at the test
+        try:
+            return await self._run(goal, record)
+        except Unrecorded as error:
+            # Anew, for a report would else show every frame between here and the model.
+            raise Unrecorded(error.message, hint=error.hint) from None
+
+    async def _run(self, goal: Goal | str, record: Record | None) -> Result:
         async with Weft(self.places.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
             session = weft.session(goal, record, date=self._date)
             for past in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
@@ -121,7 +129,7 @@ class Recorded:
         return begun.date if begun is not None else ""
 
     def _missing(self, request: Request) -> Unrecorded:
-        whose = f"task {request.task!r}" if request.task else request.role
+        whose = f"task {request.task!r}" if request.task else f"the {request.role}"
         calls = [call for past in self.pasts for call in past.calls]
         near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
         how = f"the nearest on record differs: {of_messages(near[0], request, self.memory.capture)}" if near else ""
@@ -139,8 +147,18 @@ class _Model:
         return self.recorded.reply(request, self.name)
 
 
+_TOLD = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    """Remember a test that fails because of a missing reply: its fixture need not say so again."""
+    if call.excinfo is not None and call.excinfo.errisinstance(Unrecorded):
+        item.stash[_TOLD] = True
+
+
 @pytest.fixture
-def weft_recorded(tmp_path: Path) -> Iterator[Callable[..., Recorded]]:
+def weft_recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Recorded]]:
     """Opens recorded runs; the test fails where a request was not on record."""
     opened: list[Recorded] = []
 
@@ -151,7 +169,7 @@ def weft_recorded(tmp_path: Path) -> Iterator[Callable[..., Recorded]]:
 
     yield open_runs
     missing = [what for one in opened for what in one.unrecorded]
-    if missing:
+    if missing and not request.node.stash.get(_TOLD, False):
         pytest.fail("requests that are not on record: " + "; ".join(missing), pytrace=False)
 
 

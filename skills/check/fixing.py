@@ -8,8 +8,9 @@ import re
 from typing import TYPE_CHECKING
 
 from skills import manifest_file as manifests
-from skills.check.skill_file import NEARLY_ARGUMENTS, Parts, slug, split
+from skills.check.parts import Parts, misspelt, split
 from skills.manifest import FILE, NAME, NAME_LIMIT, domain
+from skills.slug import fits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,11 +48,12 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
         plain = quoted
         done.append("the description is in quotation marks")
     head, body = plain[: len(plain) - len(parts.body)], parts.body
-    name = slug(folder)
-    if folder and folder == name and isinstance(parts.data.get("name"), str) and parts.data["name"] != name:
-        head = re.sub(r"^name:.*$", f"name: {name}", head, count=1, flags=re.MULTILINE)
-        done.append(f"name is now {name}, as its folder's")
-    spelt = NEARLY_ARGUMENTS.sub("$ARGUMENTS", body)
+    if fits(folder) and isinstance(parts.data.get("name"), str) and parts.data["name"] != folder:
+        head = re.sub(r"^name:.*$", f"name: {folder}", head, count=1, flags=re.MULTILINE)
+        done.append(f"name is now {folder}, as its folder's")
+    spelt = body
+    for match in reversed(list(misspelt(body))):
+        spelt = f"{spelt[: match.start()]}$ARGUMENTS{spelt[match.end() :]}"
     if spelt != body:
         done.append("$ARGUMENTS is spelt right")
     return head + spelt, done
@@ -60,7 +62,7 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
 def _quoted(text: str) -> str:
     """A description on one line in quotation marks: a colon in it is what most often breaks the YAML."""
     return re.sub(
-        r"^description:[ \t]+(?![\"'|>\[{])(.+?)[ \t]*$",
+        r"^description:[ \t]+(?![\"'|>\[{!])(.+?)[ \t]*$",
         lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
         text,
         count=1,

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skills.check import wording
 from skills.check.finding import Finding
+from skills.executable import ExecutableTool
 from skills.protocol import Answer
 
 if TYPE_CHECKING:
-    from skills.executable import ExecutableTool
+    from skills.envelope import Envelope
+    from skills.executable import CallLog
     from skills.parameter import Parameter
 
 WRONG: dict[str, Any] = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}
 
 
+# A check has no trace: what a program wrote is shown at once.
+LATER = " — try other arguments; if it stays, its stderr in the run's trace says where its program fails"
+CAUSE = re.compile(r"^(?:[\w.]*(?:Error|Exception|Exit)\w*|panic|fatal)\b.*", re.MULTILINE)
+PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
+
+
 async def ran(tool: ExecutableTool) -> list[Finding]:
     """What shows only when it runs."""
-    return [*await _by_example(tool), *await _wrongly(tool)]
+    logs: list[CallLog] = []
+    heard = ExecutableTool(tool.manifest, replace(tool.surroundings, log=logs.append))
+    return [*await _by_example(heard, logs), *await _wrongly(heard, logs)]
 
 
-async def _by_example(tool: ExecutableTool) -> list[Finding]:
+async def _by_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
     manifest = tool.manifest
     needs = any(parameter.required for parameter in manifest.parameters)
     if needs and not manifest.docs.examples:
@@ -32,14 +44,14 @@ async def _by_example(tool: ExecutableTool) -> list[Finding]:
     if envelope.status != "error":
         return []
     line = manifest.spot.line("docs", "examples", 0)
-    message = f"{manifest.name} fails on its first example: {envelope.text}"
+    message = f"{manifest.name} fails on its first example: {_why(envelope, logs)}"
     if (manifest.network or manifest.env) and not tool.surroundings.granting:
         remedy = "it ran without the network and variables that it asks for, since it is not trusted; use --trust"
         return [Finding("run-example", "warning", line, message, remedy)]
     return [Finding("run-example", "error", line, message, "mend the program or the example")]
 
 
-async def _wrongly(tool: ExecutableTool) -> list[Finding]:
+async def _wrongly(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
     """A call past the check of arguments, as a program may get one from elsewhere."""
     manifest = tool.manifest
     arguments = wrong(manifest.parameters)
@@ -48,7 +60,7 @@ async def _wrongly(tool: ExecutableTool) -> list[Finding]:
     envelope, answer = await tool.probe(arguments)
     line, name = manifest.spot.line("entry"), manifest.name
     if not isinstance(answer, Answer):
-        message = f"{name} does not answer wrong arguments by the protocol: {envelope.text}"
+        message = f"{name} does not answer wrong arguments by the protocol: {_why(envelope, logs)}"
         remedy = 'catch everything and print {"output": "", "error": "…"}'
         return [Finding("run-invalid", "error", line, message, remedy)]
     if not answer.error:
@@ -63,6 +75,24 @@ async def _wrongly(tool: ExecutableTool) -> list[Finding]:
         message = f"{name}'s error is in another language than its description: {answer.error}"
         findings.append(Finding("error-language", "error", line, message, "use one language for both"))
     return findings
+
+
+def _why(envelope: Envelope, logs: list[CallLog]) -> str:
+    """What the envelope says, and what the program itself said last."""
+    what = envelope.text.removesuffix(LATER)
+    said = cause(logs[-1].stderr) if logs and what != envelope.text else ""
+    return f"{what}: {said}" if said else what
+
+
+def cause(stderr: str) -> str:
+    """The line of a stack trace or a complaint that says what went wrong, and in Python where."""
+    found: list[str] = CAUSE.findall(stderr)
+    lines = found or [line for line in stderr.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    places = PYTHON_LINE.findall(stderr)
+    where = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
+    return lines[-1].strip()[:300] + where
 
 
 def wrong(parameters: tuple[Parameter, ...]) -> dict[str, Any] | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skills.check.finding import Finding, Severity
+from skills.check.parts import misspelt, split
 from skills.check.wording import chinese
-from skills.document import Document, DocumentError
+from skills.slug import fits, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+    from skills.check.parts import Parts
+
 KNOWN = (
     "name",
     "description",
@@ -29,45 +31,13 @@ KNOWN = (
 )
 LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
-CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`\n]+\2", re.MULTILINE | re.DOTALL)
-NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
-PERSON = re.compile(r"\b(I|I'm|my|you can|your)\b")
+PERSON = re.compile(r"\b(I(?!/)|I'm|my|you can|your)\b")
 VAGUE = re.compile(r"^(helps?|assists?|a (helpful|useful) |does |various|stuff|things)\b", re.I)
+# What `weft skills add` leaves to its author.
+UNWRITTEN = "Describe here, step by step, how to do it"
 BODY_LINES = 500
 BODY_CHARACTERS = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A SKILL.md taken apart: its frontmatter, where each key stands, its body and where that begins."""
-
-    data: dict[str, Any]
-    document: Document
-    body: str
-    body_line: int
-
-    def line(self, key: str) -> int:
-        """The line of a key in the file."""
-        return self.document.line((key,)) + 1 if key in self.data else 1
-
-
-def split(text: str) -> Parts | Finding:
-    """The parts, or why there are none."""
-    lines = text.lstrip("\ufeff").replace("\r\n", "\n").split("\n")
-    start = next((n for n, line in enumerate(lines) if line.strip()), 0)
-    if lines[start].rstrip() != "---":
-        return _error("frontmatter", 1, "has no frontmatter", "begin with `---`, name, description and `---`")
-    end = next((n for n in range(start + 1, len(lines)) if lines[n].rstrip() == "---"), None)
-    if end is None:
-        return _error("frontmatter", start + 1, "the frontmatter does not end", "close it with a line `---`")
-    try:
-        document = Document.parse("\n" * start + "\n".join(lines[start + 1 : end]))
-    except DocumentError as error:
-        return _error("frontmatter", error.line + 1, f"the frontmatter {error.what}", error.remedy)
-    if not isinstance(document.data, dict):
-        return _error("frontmatter", start + 1, "the frontmatter is no mapping", "write `name:` and `description:`")
-    return Parts(document.data, document, "\n".join(lines[end + 1 :]), end + 2)
 
 
 def check(text: str, folder: str, exists: Callable[[str], bool]) -> list[Finding]:
@@ -75,32 +45,66 @@ def check(text: str, folder: str, exists: Callable[[str], bool]) -> list[Finding
     parts = split(text)
     if isinstance(parts, Finding):
         return [parts]
-    found = [*_name(parts, folder), *_description(parts), *_fields(parts)]
-    found += [*_body(parts), *_links(parts, exists), *_arguments(parts)]
+    found = [*_name(parts, folder), *_description(parts), *_fields(parts), *_twice(parts)]
+    found += [*_body(parts), *_links(parts, exists), *_arguments(parts), *_form(text, parts)]
+    return sorted(found, key=lambda finding: finding.line)
+
+
+def _form(text: str, parts: Parts) -> list[Finding]:
+    found = []
     if text.startswith("\ufeff") or "\r\n" in text:
         remedy = "save it as UTF-8 without a byte-order mark and with plain line ends; --fix does it"
         found.append(Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line ends", remedy))
+    if parts.block_line > 2:
+        remedy = "move what stands above `---` below the frontmatter: other agents see none there"
+        found.append(Finding("file-form", "warning", 1, "does not begin with its frontmatter", remedy))
+    last = parts.body_line - 1
+    if re.split(r"\r\n|\r|\n", text)[last - 1].rstrip() != "---":
+        remedy = "end it with a line `---` at the margin: other agents read on"
+        found.append(Finding("file-form", "warning", last, "the frontmatter ends in another line than `---`", remedy))
     return found
+
+
+def _not_text(parts: Parts, key: str) -> list[Finding]:
+    """A value that YAML reads as something else than text."""
+    value = parts.data[key]
+    kind = {list: "a list", dict: "a mapping", bool: "true or false"}.get(type(value), "a number")
+    remedy = "write it as one text" if isinstance(value, list | dict) else "put it in quotation marks"
+    return [_error(key, parts.line(key), f"{key} is {kind} and no text", remedy)]
+
+
+def _twice(parts: Parts) -> list[Finding]:
+    block = f"\n{parts.block}"
+    return [
+        _error(key, parts.line(key), f"{key} stands there more than once, and the last one counts", "keep one of them")
+        for key in ("name", "description")
+        if block.count(f"\n{key}:") > 1
+    ]
 
 
 def _name(parts: Parts, folder: str) -> list[Finding]:
     name, line = parts.data.get("name"), parts.line("name")
-    if not isinstance(name, str) or not name:
-        return [_error("name", line, "has no name", f"write `name: {slug(folder)}`")]
+    if name is None or name == "":
+        return [_error("name", line, "has no name", f"write `name: {slug(folder) or 'its-name'}`")]
+    if not isinstance(name, str):
+        return _not_text(parts, "name")
     found = []
-    if not NAME.fullmatch(name) or len(name) > 64:
+    if not fits(name):
         message = f"name {name!r} is not of the form of a skill's name"
         found.append(_error("name", line, message, f"use a-z, 0-9 and single -, 64 at most: {slug(name)}"))
     if folder and name != folder:
         message = f"name {name!r} is not its folder's name, {folder!r}"
-        found.append(_error("name-folder", line, message, "rename one of them; --fix takes the folder's"))
+        remedy = "rename one of them; --fix takes the folder's" if fits(folder) else f"call both {slug(name)}"
+        found.append(_error("name-folder", line, message, remedy))
     return found
 
 
 def _description(parts: Parts) -> list[Finding]:
     text, line = parts.data.get("description"), parts.line("description")
-    if not isinstance(text, str) or not text.strip():
+    if text is None or (isinstance(text, str) and not text.strip()):
         return [_error("description", line, "has no description", "say what it does and when to use it")]
+    if not isinstance(text, str):
+        return _not_text(parts, "description")
     found = []
     if len(text) > 1024:
         message = f"the description has {len(text)} characters"
@@ -129,8 +133,10 @@ def _fields(parts: Parts) -> list[Finding]:
     found = []
     for key in parts.data:
         if key not in KNOWN:
-            message = f"the key {key!r} is not in the specification"
-            found.append(Finding("fields", "warning", parts.line(str(key)), message, "move it under metadata"))
+            near = difflib.get_close_matches(str(key).lower(), [name for name in KNOWN if name not in parts.data], n=1)
+            message = f"the key {key!r} is not in the specification, and is passed over"
+            remedy = f"write {near[0]}" if near else "move it under metadata, unless another agent reads it"
+            found.append(Finding("fields", "warning", parts.line(str(key)), message, remedy))
     compatibility = parts.data.get("compatibility")
     if compatibility is not None and not (isinstance(compatibility, str) and 0 < len(compatibility) <= 500):
         line = parts.line("compatibility")
@@ -145,6 +151,10 @@ def _body(parts: Parts) -> list[Finding]:
     lines = parts.body.count("\n") + 1
     if not parts.body.strip():
         return [_error("body", parts.body_line, "has no body", "write the instructions after the frontmatter")]
+    if UNWRITTEN in parts.body:
+        line = parts.at(parts.body.index(UNWRITTEN))
+        remedy = "say in it, step by step, how it is done"
+        return [Finding("body", "warning", line, "the body is still the one that `skills add` wrote", remedy)]
     if lines > BODY_LINES or len(parts.body) > BODY_CHARACTERS:
         message = f"the body has {lines} lines and {len(parts.body):,} characters"
         remedy = f"keep it under {BODY_LINES} lines; move details into files that it links to"
@@ -153,13 +163,13 @@ def _body(parts: Parts) -> list[Finding]:
 
 
 def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
-    prose = CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), parts.body)
+    prose = parts.prose
     found = []
     for match in LINK.finditer(prose):
         target = match[1].split("#")[0].replace("%20", " ")
         if not target or ELSEWHERE.match(match[1]):
             continue
-        line = parts.body_line + prose.count("\n", 0, match.start())
+        line = parts.at(match.start())
         if PurePosixPath(target).is_absolute():
             found.append(_error("link", line, f"the link {target} is absolute", "link relative to the folder"))
         elif not exists(target):
@@ -169,20 +179,15 @@ def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
 
 def _arguments(parts: Parts) -> list[Finding]:
     found = []
-    for match in NEARLY_ARGUMENTS.finditer(parts.body):
-        line = parts.body_line + parts.body.count("\n", 0, match.start())
-        found.append(_error("arguments", line, f"{match[0]} is not filled", "write $ARGUMENTS; --fix does it"))
+    for match in misspelt(parts.body):
+        remedy = "write $ARGUMENTS; --fix does it"
+        found.append(_error("arguments", parts.at(match.start()), f"{match[0]} is not filled", remedy))
     count = parts.body.count("$ARGUMENTS")
     if count > 3:
         message = f"$ARGUMENTS stands {count} times"
         remedy = "name it once and refer to it: each place is filled with the whole text"
         found.append(Finding("arguments", "warning", parts.body_line, message, remedy))
     return found
-
-
-def slug(text: str) -> str:
-    """A name in the form of a skill's name."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:64].strip("-")
 
 
 def _error(rule: str, line: int, message: str, remedy: str) -> Finding:

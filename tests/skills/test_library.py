@@ -52,6 +52,7 @@ GOALS = {
         "Prepare the team's progress report for this week",
         "What did we get done this week and what is planned for next week? Make a report",
         "weekly status update for the platform team",
+        "Summarise the week for my boss",
         "I need an end-of-week summary of what I worked on",
         "帮我写本周的周报",
         "根据这些提交记录生成工作周报",
@@ -108,6 +109,8 @@ GOALS = {
     ],
     "summarizing-documents": [
         "Summarize this 40-page PDF",
+        "Summarise this report",
+        "Summarize report number 5",
         "Give me the key points of the attached research paper",
         "TL;DR of contract.txt",
         "Write an executive summary of annual-report.md",

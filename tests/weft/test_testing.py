@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +12,7 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "runs-and-replay.md"
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.changes_skills
 
@@ -38,7 +37,7 @@ async def test_recorded_replies_are_served_for_a_goal(workspace: Path, exported:
 
 async def test_an_unrecorded_request_stops_the_run_and_says_how_it_differs(workspace: Path, exported: Path) -> None:
     recorded = Recorded.of(exported, workspace=workspace)
-    with pytest.raises(Unrecorded, match="a request of decomposer is not on record; the nearest"):
+    with pytest.raises(Unrecorded, match="a request of the decomposer is not on record; the nearest"):
         await recorded.run("Something else entirely")
     assert len(recorded.unrecorded) == 1
 
@@ -63,4 +62,33 @@ def test_the_plugin_fails_a_test_whose_requests_are_not_on_record(
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["*requests that are not on record: a request of decomposer*"])
+    result.stdout.fnmatch_lines(["*requests that are not on record: a request of the decomposer*"])
+
+
+def test_a_missing_reply_fails_a_test_once_and_without_the_frames_of_the_engine(
+    pytester: pytest.Pytester, workspace: Path, exported: Path
+) -> None:
+    pytester.makeconftest('pytest_plugins = ["weft.testing"]')
+    pytester.makepyfile(
+        f"""
+        import asyncio
+
+        def test_other_goal(weft_recorded):
+            recorded = weft_recorded({str(exported)!r}, workspace={str(workspace)!r})
+            asyncio.run(recorded.run("Something else"))
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *Unrecorded: a request of the decomposer is not on record; the nearest*"])
+    result.stdout.no_fnmatch_line("*memory.py:*")
+
+
+def test_the_example_of_the_documentation_works_as_shown(
+    pytester: pytest.Pytester, workspace: Path, exported: Path
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text(encoding="utf-8"), re.DOTALL)
+    code = example.replace("tests/runs/report.jsonl", str(exported)).replace("# Report", "the answer")
+    pytester.makeconftest('pytest_plugins = ["weft.testing"]')
+    pytester.makepyfile(code.replace('workspace="."', f"workspace={str(workspace)!r}"))
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)

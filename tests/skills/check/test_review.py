@@ -12,6 +12,7 @@ import yaml
 from skills import excel
 from skills.check import Report, fix, review, review_function
 from skills.check.fixing import mended
+from skills.check.running import cause
 from skills.inprocess import tool
 from tests.skills.workbench import REPLY, Workbench
 
@@ -247,3 +248,46 @@ def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:
     (folder / "skill.yaml").write_text(yaml.safe_dump(MANIFEST | keys))
     assert len(fix(folder)) == 1
     assert (folder / "tool").stat().st_mode & 0o100
+
+
+def test_a_programs_variables_are_left_as_they_are() -> None:
+    text = "---\nname: tea\ndescription: x\n---\nFor $ARGS and {{ARGUMENTS}}:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENT\n"
+    after, done = mended(text, "tea")
+    assert after.endswith("For $ARGUMENTS and $ARGUMENTS:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENTS\n")
+    assert done == ["$ARGUMENTS is spelt right"]
+
+
+def test_a_tag_that_builds_objects_is_not_made_into_a_description() -> None:
+    text = "---\nname: tea\ndescription: !!python/name:os.system x\n---\nBrew.\n"
+    assert mended(text, "tea") == (text, [])
+
+
+async def test_a_tool_that_crashes_shows_its_own_last_words(bench: Workbench) -> None:
+    report = await reviewed(bench, "open('absent.txt')\n")
+    told = [one.message for one in report.problems]
+    assert len(told) == 2
+    for message in told:
+        assert "demo_run crashed (exit status 1): FileNotFoundError: [Errno 2] No such file or directory" in message
+        assert "(main.py, line " in message
+        assert "trace" not in message
+
+
+async def test_a_tool_that_answers_prose_is_told_so_without_a_trace_to_look_at(bench: Workbench) -> None:
+    report = await reviewed(bench, "print('68 F')\n")
+    assert "its last line is not JSON: 68 F" in report.problems[0].message
+    assert "trace" not in report.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        ("", ""),
+        ("warning: a\nno such city\n\n", "no such city"),
+        ('Traceback:\n  File "/a/main.py", line 3, in <module>\nKeyError: 1', "KeyError: 1 (main.py, line 3)"),
+        ("requests.exceptions.ConnectionError: no\n", "requests.exceptions.ConnectionError: no"),
+        ("main.js:1\nTypeError: no function\n    at main.js:1:1\n\nNode.js v20.20.2\n", "TypeError: no function"),
+        ("panic: boom\n\ngoroutine 1 [running]:\nexit status 2\n", "panic: boom"),
+    ],
+)
+def test_the_cause_is_found_in_what_runtimes_write(stderr: str, said: str) -> None:
+    assert cause(stderr) == said

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from skills.check.skill_file import check, split
+from skills.check.parts import split
+from skills.check.skill_file import check
+from skills.install import add
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = """---
 name: brewing-tea
@@ -87,3 +94,80 @@ def test_a_colon_or_dashes_in_a_value_do_not_end_the_frontmatter() -> None:
 def test_a_short_description_in_chinese_says_as_much_as_a_longer_one() -> None:
     text = "---\nname: zh\ndescription: 撰写中文周报，适用于整理每周工作。\n---\n正文\n"
     assert check(text, "zh", lambda _target: True) == []
+
+
+def said(text: str, folder: str = "brewing-tea") -> list[str]:
+    return [f"{one.severity} {one.message}; {one.remedy}" for one in check(text, folder, lambda _target: True)]
+
+
+def test_what_stands_above_the_frontmatter_is_told_and_the_rest_is_still_read() -> None:
+    for above in ("<!-- Copyright: me -->\n", "\n\n"):
+        findings = check(above + GOOD.replace("brewing-tea", "brewing-coffee"), "brewing-tea", lambda _target: True)
+        lines = above.count("\n")
+        assert [(one.rule, one.severity, one.line) for one in findings] == [
+            ("file-form", "warning", 1),
+            ("name-folder", "error", 2 + lines),
+        ]
+
+
+@pytest.mark.parametrize("end", ["...", " ---"])
+def test_a_loose_end_of_the_frontmatter_is_told(end: str) -> None:
+    (finding,) = check(GOOD.replace("tea.\n---", f"tea.\n{end}"), "brewing-tea", lambda _target: True)
+    assert (finding.rule, finding.severity, finding.line) == ("file-form", "warning", 4)
+    quoted = GOOD.replace("description: Brews tea", 'description: "Brews\u2028tea').replace("for tea.", 'for tea."')
+    assert rules(quoted) == []  # no line of the file ends there
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: brewing-tea", "name: 123", "error name is a number and no text; put it in quotation marks"),
+        ("name: brewing-tea", "name: yes", "error name is true or false and no text; put it in quotation marks"),
+        ("description: Brews tea", "description:\n  - Brews tea", "error description is a list and no text; write it"),
+        (
+            "description: Brews",
+            "description: x\ndescription: Brews",
+            "error description stands there more than once, and the last one counts; keep one of them",
+        ),
+        ("description: Brews", "descripton: Brews", "passed over; write description"),
+        ("name: brewing-tea", "name: brewing-tea\nallowed_tools: Read", "passed over; write allowed-tools"),
+        ("name: brewing-tea", "name: brewing-tea\ncolour: green", "passed over; move it under metadata, unless"),
+        ("description: Brews", "description:\tBrews", "cannot start any token); use spaces, not tabs"),
+        ("description: Brews", "description: !!python/name:os.system Brews", "write plain text: a tag such as !!x"),
+        ("Brews tea", "Brews tea: black", "put the value in double quotes"),
+        ("Brews tea", "Brews\x0btea", "position 36); delete that character, which cannot be seen"),
+    ],
+)
+def test_a_finding_says_what_is_so_and_the_remedy_mends_it(old: str, new: str, message: str) -> None:
+    found = said(GOOD.replace(old, new))
+    assert any(message in one for one in found), found
+
+
+def test_fix_is_only_promised_where_it_does_something() -> None:
+    (good,) = said(GOOD.replace("name: brewing-tea", "name: brewing-coffee"))
+    assert "--fix takes the folder's" in good
+    assert all("--fix" not in one for one in said(GOOD, "Brewing_Tea"))
+
+
+def test_findings_come_in_the_order_of_their_lines() -> None:
+    text = GOOD.replace("description: Brews", "colour: x\nBrews: Brews").replace("$ARGUMENTS", "$ARGS")
+    lines = [one.line for one in check(text, "other", lambda _target: False)]
+    assert lines == sorted(lines)
+    assert len(set(lines)) > 3
+
+
+def test_a_programs_own_variables_are_no_misspelt_arguments() -> None:
+    program = "\n```bash\nARGS=--fast\nrun $ARGS\n```\n\n~~~php\nf($arguments);\n~~~\n"
+    assert rules(GOOD + program) == []
+    assert rules(GOOD + "\n```markdown\n# Report on $ARGS\n```\n") == ["arguments"]
+    assert rules(GOOD + "\n```\nReport on {{ARGUMENTS}}\n```\nSay `$ARGS`.\n") == ["arguments", "arguments"]
+
+
+def test_input_and_output_is_not_the_first_person() -> None:
+    assert rules(GOOD.replace("Brews tea", "Benchmarks async I/O of tea")) == []
+
+
+def test_a_body_that_nobody_wrote_yet_is_told(tmp_path: Path) -> None:
+    made = add(tmp_path, "brewing-tea", "Brews tea by leaf and water. Use when someone asks for tea.")
+    (finding,) = check(made.read_text(encoding="utf-8"), "brewing-tea", lambda _target: True)
+    assert (finding.rule, finding.severity, finding.line) == ("body", "warning", 8)
