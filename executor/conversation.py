@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from executor.cutoff import GO_ON, marked
 from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.extract import mend
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 TOOL_CALLS = 30
 _EMPTY_ANSWERS = 2
 
-_GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 _ANSWER_NOW = "The limit of {limit} tool calls for this task is reached. Answer now with what you have."
 _SAY_SOMETHING = "Your answer was empty. Give the result of the task."
 
@@ -43,13 +43,19 @@ class Toolbox:
         """The tools as they are offered to a model."""
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
 
-    async def call(self, call: ToolCall, task: str) -> Envelope:
-        """Call one, unless it was called before; what the model got wrong is an envelope that tells it so."""
+    async def call(self, call: ToolCall, task: str, *, whole: bool = True) -> Envelope:
+        """Call one, unless it was called before; what the model got wrong is an envelope that tells it so.
+
+        Where the call may not be `whole`, as the model ran out of room, nothing is made up that it did not say.
+        """
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
             message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
             return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
-        arguments = _arguments(call.arguments)
+        arguments = _arguments(call.arguments, mending=whole)
+        if arguments is None and not whole:
+            message = "your answer was cut off in the middle of this call, at your token limit — call again with less"
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
         if arguments is None:
             message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
             return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
@@ -87,14 +93,21 @@ class Conversation:
             elif reply.cut_off and reply.text.strip() and cut < self.continuations:
                 cut += 1
                 self._said.append(reply.text)
-                self._add(Message("assistant", reply.text), Message("user", _GO_ON))
+                self._add(Message("assistant", reply.text), Message("user", GO_ON))
             elif reply.text.strip() or self._said:
-                return "".join([*self._said, reply.text]).strip()
+                return self._whole(reply)
             elif empty < _EMPTY_ANSWERS:
                 empty += 1
                 self._add(Message("user", _SAY_SOMETHING))
             else:
                 raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
+
+    def _whole(self, last: Reply) -> str:
+        text = "".join([*self._said, last.text]).strip()
+        if not last.cut_off:
+            return text
+        name = last.model or self.model.name
+        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memory.record)
 
     @property
     def _at_limit(self) -> bool:
@@ -111,7 +124,7 @@ class Conversation:
 
     async def _use_tools(self, reply: Reply) -> None:
         left = max(self.toolbox.limit - self._called, 0)
-        envelopes = await asyncio.gather(*(self.toolbox.call(call, self.task) for call in reply.tool_calls[:left]))
+        envelopes = await asyncio.gather(*(self._call(call, reply) for call in reply.tool_calls[:left]))
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
         over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
@@ -121,12 +134,15 @@ class Conversation:
         if self._at_limit:
             self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
 
+    async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
+        return await self.toolbox.call(call, self.task, whole=not reply.cut_off)
+
     def _add(self, *messages: Message) -> None:
         self.messages += messages
 
 
-def _arguments(text: str) -> Mapping[str, Any] | None:
-    for attempt in (text or "{}", mend(text.strip())):
+def _arguments(text: str, *, mending: bool) -> Mapping[str, Any] | None:
+    for attempt in (text or "{}", mend(text.strip()) if mending else None):
         if attempt is None:
             continue
         try:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from executor.cutoff import GO_ON, marked
 from executor.inputs import Result, shorten
 from executor.outcome import Done, Outcome
+from planner.errors import ModelError
 from planner.events import PromptMade
 from planner.model import Message, Request
 
@@ -35,14 +37,30 @@ class Synthesis:
     on_text: OnText | None = None
     agent: str = "synthesis"
     record: Record | None = None
+    continuations: int = 3
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer; what is missing stands below it, whatever the model says."""
         missing = self.missing(outcomes)
         if not self.plan.needs_synthesis:
             return self.without_model(outcomes)
-        reply = await model.complete(self._request(outcomes, missing))
-        return with_missing(reply.text.strip(), missing)
+        return with_missing(await self._written(model, self._request(outcomes, missing)), missing)
+
+    async def _written(self, model: Model, request: Request) -> str:
+        """What the model says, asked to go on where its answer breaks off at the token limit."""
+        said: list[str] = []
+        while True:
+            reply = await model.complete(request)
+            said.append(reply.text)
+            if not (reply.cut_off and reply.text.strip() and len(said) <= self.continuations):
+                break
+            request = replace(
+                request, messages=(*request.messages, Message("assistant", reply.text), Message("user", GO_ON))
+            )
+        text, name = "".join(said).strip(), reply.model or model.name
+        if not text:
+            raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
+        return marked(text, "the answer", name, self.record) if reply.cut_off else text
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
         """The results as they are, one after the other, and what is missing."""

@@ -178,8 +178,9 @@ class Pursuit:
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        agent, prompts = self.models.profile("synthesis").agent("synthesis"), self.surroundings.prompts
-        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record)
+        profile, prompts = self.models.profile("synthesis"), self.surroundings.prompts
+        agent, more = profile.agent("synthesis"), profile.continuations
+        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):

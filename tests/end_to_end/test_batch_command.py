@@ -90,6 +90,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
     lines.append(
         '{"id": "y", "goal": "c", "plan": {"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["z"]}]}}'
     )
+    lines.append(json.dumps({"id": "z", "goal": "long " * 50_000}))
     (folder / "bad.jsonl").write_text("\n".join(lines), encoding="utf-8")
     ran = weft("batch", "bad.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
     assert ran.status == 2
@@ -100,6 +101,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
         "line 3: there is no skill 'no-such-skill'",
         "line 4: the id 'x'",
         "line 5: its plan",
+        "line 6: the goal has 250,000 characters",
     ):
         assert text in message
     assert server.calls == []
@@ -250,6 +252,40 @@ def test_an_experiment_compares_models(folder: Path, serve: Serve, weft: Weft) -
     assert len({row["id"] for row in rows(folder / "out.jsonl")}) == 8
 
 
+def test_an_experiment_that_goes_on_compares_all_sittings(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    arguments = ["goals.jsonl", "-o", "out.jsonl", "--models", "openai/a, openai/b,openai/a", "--json"]
+    assert weft("batch", *arguments, "--limit", "3", cwd=folder).status == 0
+    ran = weft("batch", *arguments, "--resume", cwd=folder)
+    assert ran.status == 0, ran.err
+    assert len({row["id"] for row in rows(folder / "out.jsonl")}) == len(rows(folder / "out.jsonl")) == 12
+    assert {row["model"]: row["runs"] for row in json.loads(ran.out)["models"]} == {"openai/a": 6, "openai/b": 6}
+
+
+def test_models_that_goals_name_are_checked_first_and_no_other_is_needed(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    (folder / "goals.jsonl").write_text('{"goal": "x", "model": "openai/own", "modle": "typo"}\n', encoding="utf-8")
+    server = serve(answering)
+    (folder / "keyless.jsonl").write_text('{"goal": "x", "model": "anthropic/own"}\n', encoding="utf-8")
+    ran = weft("batch", "keyless.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
+    assert (ran.status, server.calls, (folder / "out.jsonl").exists()) == (4, [], False)
+    assert "anthropic/own" in json.loads(ran.out)["error"]["message"]
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", cwd=folder)
+    assert (ran.status, {call.body["model"] for call in server.calls}) == (0, {"own"}), ran.err
+    assert "'modle' means nothing here" in ran.err
+    assert "1 goal: 1 done\n" in ran.out
+
+
+def test_a_dry_run_counts_what_would_run(folder: Path, weft: Weft) -> None:
+    plan = {"tasks": [{"id": name, "action_type": "llm", "instruction": "x"} for name in "abc"], "synthesis": "join"}
+    lines = [{"goal": "x"}, {"goal": "y", "plan": plan}, {"goal": "z"}]
+    (folder / "goals.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    ran = weft("batch", "goals.jsonl", "-o", "o.jsonl", "--dry-run", "--json", "--limit", "2", *MODEL, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert (json.loads(ran.out)["goals"], json.loads(ran.out)["calls"]) == (2, 2 + 4)
+
+
 def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering)
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--dry-run", "--json", *MODEL, cwd=folder)
@@ -257,7 +293,9 @@ def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None
     assert not (folder / "out.jsonl").exists()
 
 
-@pytest.mark.parametrize("extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"]])
+@pytest.mark.parametrize(
+    "extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"], ["--errors", "./out.jsonl"]]
+)
 def test_wrong_usage_is_said(folder: Path, weft: Weft, extra: list[str]) -> None:
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *extra, *MODEL, cwd=folder).status == 2
 

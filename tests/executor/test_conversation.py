@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from executor.conversation import Conversation, Toolbox
+from executor.cutoff import NOTE
 from executor.memory import Memory
 from planner.errors import ContentRefused, ModelError
-from planner.events import ToolCalled
+from planner.events import ToolCalled, Warned
 from planner.model import Message, Reply, Request, ToolCall
 from skills.envelope import Context, Envelope
 from tests.fakes import Recorder, ScriptedModel, saying
@@ -103,9 +105,22 @@ async def test_a_cut_off_answer_is_continued() -> None:
     assert said == "one, two, three"
 
 
-async def test_an_answer_that_is_cut_off_again_and_again_ends() -> None:
-    said, _ = await talk(saying(Reply("more ", finish="length")))
-    assert said == "more more more more"
+async def test_an_answer_that_is_cut_off_again_and_again_ends_and_says_so() -> None:
+    said, record = await talk(saying(Reply("more ", finish="length", model="small")))
+    assert said == f"more more more more\n\n{NOTE}"
+    (warning,) = [event.message for event in record.events if isinstance(event, Warned)]
+    assert "was cut off: small reached its token limit" in warning
+
+
+async def test_a_tool_call_that_was_cut_off_is_not_completed_for_the_model() -> None:
+    cut = replace(asks("text_echo", '{"text": "half"'), finish="length")
+    model = saying(cut, "ok")
+    _, record = await talk(model)
+    (called,) = [event.envelope for event in record.events if isinstance(event, ToolCalled)]
+    assert called["error"]["code"] == "INVALID_PARAM"
+    assert "cut off" in called["error"]["message"]
+    _, record = await talk(saying(asks("text_echo", '{"text": "whole"'), "ok"))
+    assert [event.envelope["status"] for event in record.events if isinstance(event, ToolCalled)] == ["success"]
 
 
 async def test_an_empty_answer_is_asked_again_and_then_fails() -> None:

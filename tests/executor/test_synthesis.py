@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from executor.artifacts import Artifacts
+from executor.cutoff import NOTE
 from executor.outcome import Done, Failed, Outcome, Skipped
 from executor.synthesis import Synthesis
+from planner.errors import ModelError
+from planner.events import Warned
+from planner.model import Reply
 from planner.plan import Plan, Task
 from planner.prompt import Prompts
-from tests.fakes import saying
+from tests.fakes import Recorder, saying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,3 +73,19 @@ def test_the_results_themselves_are_an_answer_of_last_resort(tmp_path: Path) -> 
     text = made.without_model({"a": Done("A"), "b": Done("B"), "c": Done("C")})
     assert text == "## Second\n\nB\n\n## c\n\nC"
     assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c (c): it did not begin"]
+
+
+async def test_an_answer_that_is_cut_off_is_gone_on_with_and_says_so_where_it_stays_cut(tmp_path: Path) -> None:
+    done = {"a": Done("A"), "b": Done("B"), "c": Done("C")}
+    model = saying(Reply("one, ", finish="length"), "two")
+    assert await synthesis(tmp_path, Plan(FORK)).answer(done, model) == "one, two"
+    assert [message.role for message in model.asked[1].messages[-2:]] == ["assistant", "user"]
+    record = Recorder()
+    never = replace(synthesis(tmp_path, Plan(FORK)), record=record, continuations=1)
+    assert await never.answer(done, saying(Reply("more ", finish="length"))) == f"more more\n\n{NOTE}"
+    assert [event.message for event in record.events if isinstance(event, Warned)]
+
+
+async def test_an_empty_answer_is_a_failure_and_not_an_answer(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="gave no answer"):
+        await synthesis(tmp_path, Plan(FORK)).answer({"a": Done("A"), "b": Done("B"), "c": Done("C")}, saying(" "))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from executor.cutoff import NOTE
 from planner.errors import KeyRefused, RequestRefused, UnknownModel
 from planner.events import (
     CallRetried,
@@ -139,6 +140,27 @@ async def test_results_that_cannot_be_put_together_are_given_as_they_are(workspa
     assert result.status == "partial"
     assert "did: do a" in result.answer
     assert "no synthesis today" in result.error
+
+
+async def test_an_answer_that_stays_cut_off_says_so_wherever_it_is_read(workspace: Path, serve: Serve) -> None:
+    def script(call: Call) -> Answer:
+        return Say(json.dumps(TWO)) if call.role == "decomposer" else Say("half ", finish="length")
+
+    serve(script)
+    result, record = await run(workspace)
+    assert result.status == "done"
+    assert result.answer == f"half half half half\n\n{NOTE}"
+    assert all(one["output"].endswith(NOTE) for one in result.to_dict()["tasks"])
+    said = [event.message for event in record.events if isinstance(event, Warned) and "cut off" in event.message]
+    assert len(said) == 3
+
+
+async def test_an_empty_answer_gives_the_results_as_they_are(workspace: Path, serve: Serve) -> None:
+    serve(scripted(TWO, synthesis=""))
+    result, _ = await run(workspace)
+    assert result.status == "partial"
+    assert "did: do a" in result.answer
+    assert "gave no answer" in result.error
 
 
 async def test_what_passes_is_retried_and_retry_after_is_honoured(workspace: Path, serve: Serve) -> None:

@@ -22,7 +22,7 @@ from weft.batch.engine import Job
 from weft.stop import Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from weft.batch.engine import Engine
     from weft.batch.goals import BatchGoal
@@ -58,7 +58,6 @@ class Batch:
     manner: Manner
     summary: Summary
     watch: Watch = field(default_factory=lambda: Watch())
-    ended: Callable[[BatchGoal, Result], None] | None = None
     stopped: Why | None = None
     _now: Stop = field(default_factory=Stop)
 
@@ -116,8 +115,6 @@ class Batch:
             return  # it has no line yet: a later sitting goes on with it
         self.summary.add(result)
         self.results.ended(row(goal, result, code))
-        if self.ended is not None:
-            self.ended(goal, result)
         if self._too_many_failures():
             self.stopped = self.stopped or "failures"
 

@@ -55,7 +55,8 @@ class Deduped:
             reply = await self.model.complete(request)
         except BaseException:
             # Whoever waits asks anew: this call's failure, or the end of its goal, is not theirs.
-            del self.answers.known[key]
+            if self.answers.known.get(key) is future:  # among many others it may be forgotten by now
+                del self.answers.known[key]
             future.cancel()
             raise
         future.set_result(reply)
@@ -65,9 +66,10 @@ class Deduped:
 
 
 def fingerprint(model: str, request: Request) -> str:
-    """What makes two calls the same: model, messages, tools, schema."""
+    """What makes two calls the same: model, messages, tools, schema, and the role, which sampling goes by."""
     content = {
         "model": model,
+        "role": request.role,
         "messages": [asdict(message) for message in request.messages],
         "tools": [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools],
         "may_call_tools": request.may_call_tools,

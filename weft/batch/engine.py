@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -123,10 +124,13 @@ class InProcess:
 
     def _open(self, settings: Settings) -> Callable[[str], Model]:
         here = opener(settings, Capabilities(self._capabilities))
+        last = settings.fallback[-1:]
 
         def open_model(name: str) -> Model:
             plain = here(name) if self.callers is None or is_local(name) else Distant(name, self.callers)
-            shared: Model = Metered(self.traffic.around(plain, _OWNER.get()), self.budget, _unheard)
+            # The last has nobody behind it: however long its provider is down, it is waited for.
+            patience = settings.retry_patience if last and name not in last else math.inf
+            shared: Model = Metered(self.traffic.around(plain, _OWNER.get(), patience), self.budget, _unheard)
             return self.answers.around(shared) if self.answers is not None else shared
 
         return open_model

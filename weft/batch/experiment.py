@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from weft.batch.summary import Times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from executor.ledger import Result
     from weft.batch.goals import BatchGoal
 
 
@@ -22,6 +21,14 @@ def variants(goals: Iterable[BatchGoal], models: Sequence[str], repeat: int) -> 
             for number in range(1, repeat + 1):
                 name = f"{goal.id}@{model}" if model else goal.id
                 yield replace(goal, id=f"{name}#{number}" if repeat > 1 else name, model=model)
+
+
+def comparison(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each model, from the lines of results of every sitting."""
+    found = Comparison()
+    for row in rows:
+        found.add(row)
+    return found.rows()
 
 
 @dataclass(slots=True)
@@ -41,18 +48,18 @@ class Comparison:
     _arms: dict[str, _Arm] = field(default_factory=lambda: defaultdict(_Arm))
     _plans: dict[str, list[tuple[str, tuple[str, ...]]]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, goal: BatchGoal, result: Result) -> None:
-        """Count a run."""
-        model = goal.model or "default"
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a run by its line of results."""
+        model, cost, tasks = row.get("model") or "default", row["cost_usd"], row["tasks"]
         arm = self._arms[model]
         arm.runs += 1
-        arm.done += result.status == "done"
-        arm.cost = None if arm.cost is None or result.cost_usd is None else arm.cost + result.cost_usd
-        arm.tokens += result.usage.tokens
-        arm.tasks += len(result.tasks)
-        arm.times.add(result.seconds)
-        signature = tuple(sorted(f"{task.action_type} {task.name or ''}".strip() for task in result.tasks))
-        self._plans[goal.text].append((model, signature))
+        arm.done += row["status"] == "done"
+        arm.cost = None if arm.cost is None or cost is None else arm.cost + cost
+        arm.tokens += row["usage"]["prompt_tokens"] + row["usage"]["completion_tokens"]
+        arm.tasks += len(tasks)
+        arm.times.add(row["seconds"])
+        signature = tuple(sorted(f"{task['action_type']} {task['name'] or ''}".strip() for task in tasks))
+        self._plans[row["goal"]].append((model, signature))
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each model."""

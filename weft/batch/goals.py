@@ -1,31 +1,35 @@
-"""Goal files: JSONL, plain text, CSV or YAML, checked whole before anything is spent, then streamed.
+"""Goal files, checked whole before anything is spent, then streamed.
 
-Lines are never all in memory; what is kept of each while a file is checked is eight bytes of its id.
+Lines of JSONL, text and CSV are never all in memory; while a file is checked, eight bytes of each id are.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from skills.errors import InputError
+from skills.plural import plural
 from skills.surrogates import mended
+from weft.batch import forms
+from weft.batch.forms import Bad, Row
 
 Check = Callable[["BatchGoal"], str]
 
 _VARIABLE = re.compile(r"<<\s*([A-Za-z_][\w-]*)\s*>>")
 _MOST_FAULTS = 20
-_OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
+_MOST_SPANS = 1_000
+_KEYS = ("id", "custom_id", "goal", "skills", "model", "vars", "plan")
+_MOST_UNUSED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +51,24 @@ class BatchGoal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bad:
-    line: int
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
 class GoalFile:
-    """A goal file that was checked: how many goals it has, and the goals themselves, as often as they are asked for."""
+    """A goal file that was checked: how many goals it has, and the goals themselves, as often as they are asked for.
+
+    `models` are those that goals name, and None where one names none; `unused` are keys that mean nothing here, with
+    the line of the first.
+    """
 
     path: Path
     name: str
     form: str
     count: int = 0
+    models: tuple[str | None, ...] = ()
+    unused: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[BatchGoal]:
-        for row in _rows(self.path, self.form):
-            if isinstance(row, BatchGoal):
-                yield row
+        for row in forms.rows(self.path, self.form):
+            if isinstance(row, Row) and isinstance(goal := _made(row, fill=self.form != "text"), BatchGoal):
+                yield goal
 
 
 @contextmanager
@@ -73,130 +77,87 @@ def opened(name: str, form: str | None = None, check: Check | None = None) -> It
 
     `check` may find fault with a goal that the file alone cannot show, such as a skill that does not exist.
     """
-    if name != "-":
-        path = Path(name)
-        if not path.is_file():
-            raise InputError(f"there is no goal file {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
-        yield _checked(path, name, form or form_of(path), check)
+    path = Path(name)
+    if name != "-" and (path.is_dir() or not path.exists()):
+        raise InputError(f"there is no goal file {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
+    if path.is_file():
+        yield _checked(path, name, form or forms.form_of(path), check)
         return
+    # What can be read but once, stdin or a pipe, is kept aside.
     with tempfile.NamedTemporaryFile(prefix="weft-goals-", suffix=".jsonl") as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
+        with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as source:
+            shutil.copyfileobj(source, spool)
         spool.flush()
         path = Path(spool.name)
-        yield _checked(path, "stdin", form or _guess(path), check)
-
-
-def form_of(path: Path) -> str:
-    """The form that a file's name stands for."""
-    forms = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "yaml", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
-    return forms.get(path.suffix.lower(), "text")
-
-
-def _guess(path: Path) -> str:
-    with path.open("rb") as file:
-        return "jsonl" if file.read(4096).lstrip().startswith(b"{") else "text"
+        yield _checked(path, "stdin" if name == "-" else name, form or forms.guess(path), check)
 
 
 def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
-    faults: list[str] = []
-    seen: set[int] = set()
-    count = found = 0
-    for row in _rows(path, form):
-        fault = None
-        if isinstance(row, _Bad):
-            fault = f"line {row.line}: {row.what}"
-        else:
-            count += 1
-            mark = int.from_bytes(hashlib.blake2b(row.id.encode(), digest_size=8).digest())
-            if mark in seen:
-                fault = f"line {row.line}: the id {row.id!r} stands there already; ids must be unique"
-            elif check is not None and (what := check(row)):
-                fault = f"line {row.line}: {what}"
-            seen.add(mark)
-        if fault is not None:
-            found += 1
-            if found <= _MOST_FAULTS:
-                faults.append(fault)
-    if found:
-        more = f"; and {found - _MOST_FAULTS} more" if found > _MOST_FAULTS else ""
-        raise InputError(f"{name} cannot be run: {'; '.join(faults)}{more}", hint="mend these lines; nothing was spent")
-    if count == 0:
+    survey = _Survey(check)
+    for row in forms.rows(path, form):
+        survey.take(row, fill=form != "text")
+    if survey.faults or survey.more:
+        said = "".join(f"\n  {fault}" for fault in survey.faults)
+        if survey.more:
+            said += f"\n  and {plural(len(survey.more), 'line', 'lines')} {_listed(survey.more)}"
+        raise InputError(f"{name} cannot be run:{said}", hint="mend these lines; nothing was spent")
+    if survey.count == 0:
         raise InputError(f"{name} holds no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
-    return GoalFile(path, name, form, count)
+    return GoalFile(path, name, form, survey.count, tuple(survey.models), survey.unused)
 
 
-def _rows(path: Path, form: str) -> Iterator[BatchGoal | _Bad]:
-    if form == "yaml":
-        yield from _yaml(path)
-        return
-    read = {"jsonl": _jsonl, "csv": _csv}.get(form, _text)
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
-        yield from read(file)
+@dataclass(slots=True)
+class _Survey:
+    """What is found while a file is checked: the first faults in words, of further ones the lines."""
+
+    check: Check | None
+    count: int = 0
+    faults: list[str] = field(default_factory=list)
+    more: list[int] = field(default_factory=list)
+    models: dict[str | None, None] = field(default_factory=dict)
+    unused: dict[str, int] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+
+    def take(self, row: Row | Bad, *, fill: bool) -> None:
+        """Look at what stands at a line."""
+        made = _made(row, fill=fill) if isinstance(row, Row) else row
+        what = made.what if isinstance(made, Bad) else self._fault(made)
+        if what and len(self.faults) < _MOST_FAULTS:
+            self.faults.append(f"line {row.line}: {what}")
+        elif what:
+            self.more.append(row.line)
+        if isinstance(row, Row) and isinstance(row.value, Mapping):
+            for key in map(str, row.value.keys() - _KEYS):
+                if len(self.unused) < _MOST_UNUSED:
+                    self.unused.setdefault(key, row.line)
+
+    def _fault(self, goal: BatchGoal) -> str:
+        self.count += 1
+        self.models[goal.model] = None
+        mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
+        if mark in self._seen:
+            return f"the id {goal.id!r} stands there already; ids must be unique"
+        self._seen.add(mark)
+        return self.check(goal) if self.check is not None else ""
 
 
-def _text(file: IO[str]) -> Iterator[BatchGoal | _Bad]:
-    for number, line in enumerate(file, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield _made(number, {"goal": text}, fill=False)
-
-
-def _jsonl(file: IO[str]) -> Iterator[BatchGoal | _Bad]:
-    for number, line in enumerate(file, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            yield _Bad(number, f"no JSON: {error.msg}, at column {error.colno}")
-        except ValueError as error:
-            yield _Bad(number, f"no JSON: {error}")
-        except RecursionError:
-            yield _Bad(number, "nested too deeply")
+def _listed(lines: Sequence[int]) -> str:
+    """Line numbers as people write them: 3, 5 to 9, 12."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
         else:
-            yield _made(number, row)
+            spans.append([line, line])
+    said = [str(first) if first == last else f"{first} to {last}" for first, last in spans]
+    return ", ".join(said[:_MOST_SPANS]) + (", …" if len(said) > _MOST_SPANS else "")
 
 
-def _csv(file: IO[str]) -> Iterator[BatchGoal | _Bad]:
-    reader = csv.DictReader(file)
-    if "goal" not in (reader.fieldnames or ()):
-        yield _Bad(1, f"the header has no column 'goal'; it has: {', '.join(reader.fieldnames or ())}")
-        return
-    before = reader.line_num
-    try:
-        for row in reader:
-            line, before = before + 1, reader.line_num  # a quoted field may hold line breaks
-            own: dict[str, Any] = {key: value for key, value in row.items() if key in _OWN_COLUMNS and value}
-            others = {key: value for key, value in row.items() if key and key not in _OWN_COLUMNS and value is not None}
-            if "skills" in own:
-                own["skills"] = [name for name in re.split(r"[\s,;]+", own["skills"]) if name]
-            yield _made(line, own | {"vars": others})
-    except csv.Error as error:
-        yield _Bad(reader.line_num, f"no CSV: {error}")
-
-
-def _yaml(path: Path) -> Iterator[BatchGoal | _Bad]:
-    import yaml
-
-    try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8-sig"))
-        root = loader.get_single_node()
-        if not isinstance(root, yaml.SequenceNode):
-            yield _Bad(1, "the file must hold a list of goals")
-            return
-        rows = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
-        mark = getattr(error, "problem_mark", None)
-        yield _Bad(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
-        return
-    for line, row in rows:
-        yield _made(line, {"goal": row} if isinstance(row, str) else row)
-
-
-def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
+def _made(found: Row, *, fill: bool) -> BatchGoal | Bad:
     """The goal that a row stands for, or everything that is wrong with it."""
+    line, row = found.line, found.value
     if not isinstance(row, Mapping):
-        return _Bad(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
+        return Bad(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
     faults = list(_faults(row))
     variables: Mapping[str, Any] = row["vars"] if isinstance(row.get("vars"), Mapping) else {}
     text = row["goal"] if isinstance(row.get("goal"), str) else ""
@@ -204,10 +165,10 @@ def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
         missing = [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in variables]
         faults += [f"the goal uses <<{name}>>, which 'vars' lacks" for name in missing]
     if faults:
-        return _Bad(line, ", ".join(faults))
-    name = row.get("id", row.get("custom_id"))
+        return Bad(line, ", ".join(faults))
+    name = _name(row)
     made = BatchGoal(
-        id=str(name) if name is not None else f"line-{line}",
+        id=str(name) if name is not None else f"line-{line}" if found.nth == 1 else f"line-{line}.{found.nth}",
         line=line,
         text=_VARIABLE.sub(lambda match: str(variables[match.group(1)]), text) if fill else text,
         skills=tuple(row.get("skills") or ()),
@@ -217,17 +178,23 @@ def _made(line: int, row: object, *, fill: bool = True) -> BatchGoal | _Bad:
     try:
         _ = made.content_hash
     except (TypeError, ValueError) as error:
-        return _Bad(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
+        return Bad(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
     return made
 
 
+def _name(row: Mapping[Any, Any]) -> Any:
+    return row.get("custom_id") if row.get("id") is None else row["id"]
+
+
 def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
-    goal, name = row.get("goal"), row.get("id", row.get("custom_id"))
+    goal, name = row.get("goal"), _name(row)
     if not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
     elif mended(goal) != goal:
         yield "the goal is no UTF-8 text"
-    if name is not None and (isinstance(name, bool) or not isinstance(name, str | int) or str(name) == ""):
+    if name == "":
+        yield "'id' is empty"
+    elif name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
         yield "'id' must be a text or a whole number"
     elif name != mended(name):
         yield "'id' is no UTF-8 text"

@@ -1,19 +1,26 @@
-"""A model whose calls go through the batch's traffic."""
+"""A model whose calls go through the batch's traffic.
+
+a call waits for its turn, for room and for its model's gate  →  it is made  →  its outcome widens or narrows the gate
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
-from weft.batch.traffic import Gate, Pool, Rates, estimate, is_overload
+from weft.batch.gate import Gate, Rates
+from weft.batch.pool import Pool, Wish
 
 if TYPE_CHECKING:
     from planner.model import Model, Reply, Request
 
 # How long a call waits out an outage on its own, so that no goal spends its attempts on a provider that is down.
 _OUTAGE = 900.0
+_CHARACTERS_A_TOKEN = 4
+_EXPECTED_ANSWER = 300
 
 
 @dataclass(slots=True)
@@ -31,18 +38,25 @@ class Traffic:
         """The gate of a model."""
         return self.gates.setdefault(model, Gate(self.rates))
 
-    def around(self, model: Model, owner: str) -> Pooled:
-        """The model as one goal of the batch uses it."""
-        return Pooled(model, self, owner)
+    @property
+    def limit(self) -> int:
+        """Calls that may be under way now, which are fewer where providers have too much to do."""
+        most = self.rates.max_calls
+        return min(sum(int(gate.limit) for gate in self.gates.values()) or most, most)
+
+    def around(self, model: Model, owner: str, patience: float = math.inf) -> Pooled:
+        """The model as one goal of the batch uses it; with another to turn to, it waits no longer than its patience."""
+        return Pooled(model, self, owner, patience)
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Waits for its turn before every call, and tells the traffic how the call went."""
+    """Waits for its turn before every call, and tells the gate how the call went."""
 
     model: Model
     traffic: Traffic
     owner: str
+    patience: float = math.inf
 
     @property
     def name(self) -> str:
@@ -51,21 +65,23 @@ class Pooled:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request when it is its turn; an outage is waited out without counting as an attempt."""
-        gate = self.traffic.gate(self.name)
-        expected = estimate(sum(len(message.content) for message in request.messages))
-        give_up = time.monotonic() + _OUTAGE
+        gate, expected = self.traffic.gate(self.name), _estimate(request)
+        give_up = time.monotonic() + min(_OUTAGE, self.patience)
+        wish = Wish(gate, self.name, expected, self.patience)
         while True:
-            async with self.traffic.pool.turn(self.owner):
-                await gate.pass_through(expected)
+            async with self.traffic.pool.turn(self.owner, wish):
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:
-                    gate.went_wrong(error)
-                    if is_overload(error):
-                        self.traffic.pool.narrow()
+                    gate.went_wrong(error, expected)
                     if not (isinstance(error, Transient) and gate.is_down and time.monotonic() < give_up):
                         raise
-                    continue
-            gate.went_well(expected, reply.usage.tokens)
-            self.traffic.pool.widen()
-            return reply
+                else:
+                    gate.went_well(expected, reply.usage.tokens)
+                    return reply
+
+
+def _estimate(request: Request) -> int:
+    """About how many tokens a call takes, before it is made."""
+    characters = sum(len(message.content) for message in request.messages)
+    return characters // _CHARACTERS_A_TOKEN + _EXPECTED_ANSWER

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from skills.errors import InputError
+from skills.errors import InputError, WeftError
 
 if sys.platform != "win32":
     import fcntl
@@ -52,8 +52,8 @@ class Results:
 
     def close(self, *, through: bool) -> None:
         """Close the files; where all goals are through, what was only needed to go on is removed."""
-        for file in (self._file, self._errors, self._runs):
-            if file is not None:
+        for file in filter(None, (self._file, self._errors, self._runs)):
+            with suppress(OSError):  # a line that could not be written was said to be
                 file.close()
         if through:
             runs_path(self._path).unlink(missing_ok=True)
@@ -125,6 +125,12 @@ def recall(path: Path, errors: Path | None = None) -> dict[str, Past]:
     return past
 
 
+def read(*paths: Path | None) -> Iterator[dict[str, Any]]:
+    """The lines of results files, of this sitting and of earlier ones."""
+    for path in filter(None, paths):
+        yield from _rows(path)
+
+
 def _keep_last(path: Path) -> None:
     """Leave each id's last line alone in a file that has one twice, which only another program can have done."""
     last = {row["id"]: number for number, row in enumerate(_rows(path))}
@@ -168,7 +174,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 row = json.loads(line)
             except ValueError as error:
-                if not line.endswith(b"\n"):
+                if _is_half(line):
                     break
                 raise InputError(
                     f"{path}, line {number} is no JSON: {error}",
@@ -186,14 +192,25 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             file.write(b"\n")
 
 
+def _is_half(line: bytes) -> bool:
+    """Whether it can be what a kill left of a row, or a power cut: anything else is somebody's text, and is kept."""
+    return not line.endswith(b"\n") and line.lstrip(b"\0")[:1] in (b"{", b"")
+
+
 def _opened(path: Path, mode: str = "a") -> IO[str]:
     # What no file takes as it is, half a character, stays an escape, which in JSON means the same.
     return path.open(mode, encoding="utf-8", errors="backslashreplace")
 
 
 def _append(file: IO[str], row: dict[str, Any]) -> None:
-    file.write(_line(row))
-    file.flush()
+    try:
+        file.write(_line(row))
+        file.flush()
+    except OSError as error:
+        raise WeftError(
+            f"{file.name} could not be written: {error.strerror}",
+            hint="make room, then run the same command with --resume: nothing that was finished is lost",
+        ) from error
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ _STEP = 1.1
 _MOST_SKILLS = 10
 _MOST_ERRORS = 5
 _KINDS_OF_ERROR = 100
+_OUTCOMES = ("done", "partial", "failed", "clarification", "out_of_time", "over_budget")
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class Summary:
 
     def add(self, result: Result) -> None:
         """Count a goal that ended."""
-        self.statuses[result.status] += 1
+        self.statuses[_outcome(result)] += 1
         self.usage += result.usage
         self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
         self.times.add(result.seconds)
@@ -78,6 +79,11 @@ class Summary:
         return sum(self.statuses.values())
 
     @property
+    def all_well(self) -> bool:
+        """Whether every goal that ended, in this sitting or before, is done."""
+        return not self.unwell and self.ended == self.statuses["done"]
+
+    @property
     def failures(self) -> int:
         """Goals that failed in this sitting."""
         return self.statuses["failed"]
@@ -88,11 +94,18 @@ class Summary:
             "goals": self.goals,
             "skipped": self.skipped,
             "skipped_not_done": self.unwell,
-            **{status: self.statuses[status] for status in ("done", "partial", "failed", "clarification")},
-            "out_of_time": self.statuses["stopped"],
+            **{outcome: self.statuses[outcome] for outcome in _OUTCOMES},
+            "left": self.goals - self.skipped - self.ended,
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
             "cost_usd": self.cost,
             "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},
             "skills": [{"name": name, "goals": count} for name, count in self.skills.most_common(_MOST_SKILLS)],
             "errors": [{"error": text, "goals": count} for text, count in self.errors.most_common(_MOST_ERRORS)],
         }
+
+
+def _outcome(result: Result) -> str:
+    """How a goal ended; one that was stopped, by which of its own limits."""
+    if result.status != "stopped":
+        return result.status
+    return "out_of_time" if result.code == "TIMEOUT" else "over_budget"

@@ -81,8 +81,8 @@ class View(Watch):
             yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
         if rate and (left := self.summary.goals - self.over) > 0:
             yield f"about {duration(left / rate)} left"
-        pool = self.traffic.pool
-        narrow = f", at most {int(pool.limit)} now" if int(pool.limit) < pool.most else ""
+        pool, limit = self.traffic.pool, self.traffic.limit
+        narrow = f", at most {limit} now" if limit < pool.most else ""
         goals, calls = counted(len(self._running), "goal"), counted(pool.under_way, "call")
         yield f"{goals} under way ({calls}{narrow})" if self._running or self.over else "starting"
         yield from self._waits()

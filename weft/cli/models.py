@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def models() -> None:
-    """Local models: fetched once, checked by their hash, run in this process with `--model local`.
+    """Local models: fetched once, checked by their hash, run on this machine with `--model local`.
 
     \b
     Examples:

@@ -1,1 +1,1 @@
-"""A language model in the process: its catalogue, pulling it, serving it, and planning with a small one."""
+"""A language model on this machine: its catalogue, pulling it, serving it, and planning with a small one."""

@@ -1,4 +1,4 @@
-"""The embedded model behind the planner's port: fetched once, served in this process, asked through litellm."""
+"""The embedded model behind the planner's port: fetched once, served on loopback, asked through litellm."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from planner.errors import ModelError
 from planner.profile import profiles
 from skills.errors import SetupError
 from weft.local import catalogue
@@ -15,7 +16,7 @@ from weft.local.store import Store, models_dir
 from weft.models.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from planner.model import Message, Reply, Request
     from planner.profile import Profile
@@ -63,11 +64,12 @@ class LocalModel:
 
     name: str
     timeout: float = 600.0
+    serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, cut to fit the context window. It costs nothing."""
         model = installed(self.name)
-        endpoint = await asyncio.to_thread(shared, Load(model.path))
+        endpoint = await self.serve(Load(model.path))
         manner = profiles()[model.record.profile]
         sampling = manner.sampling.get(request.role, {})
         room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
@@ -80,7 +82,12 @@ class LocalModel:
             **sampling,
         }
         provider = Provider(endpoint.model, self.timeout, parameters=parameters)
-        reply = await provider.complete(replace(request, messages=messages))
+        try:
+            reply = await provider.complete(replace(request, messages=messages))
+        except ModelError as error:
+            # Whoever reads "openai/…" would think that something was sent there.
+            error.message = error.message.replace(endpoint.model, self.name)
+            raise
         return replace(reply, cost=0.0, model=self.name)
 
 

@@ -1,47 +1,46 @@
-"""The local model as an OpenAI-compatible server inside this process, on loopback, with a key of its own.
+"""The local model as an OpenAI-compatible server on loopback, with a key of its own, in a process beside this one.
 
-xllamacpp is imported here and only when a server starts. A server lives until it is closed; `shared` keeps
-one for the process and closes it when the interpreter ends, before the native library's own clean-up.
+`shared` keeps one server for the process and closes it when the interpreter ends. A load that nobody waits for any
+more, because the run was interrupted or is out of time, is ended at once.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
+import json
 import os
 import secrets
-import socket
+import subprocess
+import sys
 import threading
-import time
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import httpx
 
+from planner.errors import Unreachable
 from skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from types import TracebackType
 
 ALIAS = "weft-local"
 SLOTS = 2
 # Enough for a skill, a task and its inputs; each slot's share of memory grows with it.
 CONTEXT = 8192
-# What the server may keep of earlier prompts, in MiB; its own default is 8 GiB.
-PROMPT_CACHE = 256
-# Tokens of a prompt worked on in one go, between which a call can be ended; more is no faster on a CPU.
-BATCH = 128
-# The native server looks once a second, when nothing else happens, whether a call's caller has gone;
-# asking it more often than that would keep it from looking.
-POLL_SECONDS = 1.5
-PATIENCE = 60.0
 MISSING = "the embedded model needs the package xllamacpp, which is not installed"
 REMEDY = (
     "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
     "or name another model with --model or WEFT_MODEL."
 )
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.host import main; main()"
+# Without these, idle OpenMP threads spin, and on a busy machine everything slows down twentyfold.
+_CALM = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +70,18 @@ class Load:
 
 
 class Server:
-    """A running server; close it, or use it in a `with` statement."""
+    """A server that loads, then runs; close it, or use it in a `with` statement."""
 
     def __init__(self, load: Load) -> None:
-        library = _library()
-        key = secrets.token_urlsafe(24)
-        try:
-            self._native: Any = library.Server(_parameters(library, load, key))
-        except RuntimeError as error:
-            raise SetupError(
-                f"{load.path} could not be loaded as a model ({error})",
-                hint="It may be damaged, too big for this machine's memory, or of a kind that this version "
-                "does not know. `weft models remove` and `weft models pull` fetch it anew.",
-            ) from error
-        address = str(self._native.listening_address)
-        self.endpoint = Endpoint(f"{address}/v1", key, ALIAS, self._slot_context(address, key))
+        if find_spec("xllamacpp") is None:
+            raise SetupError(MISSING, hint=REMEDY)
+        self.waiting = 0
+        self._load = load
+        self._key = secrets.token_urlsafe(24)
+        self._loading = threading.Lock()
+        self._endpoint: Endpoint | None = None
+        self._fault: SetupError | None = None
+        self._process = _spawn()
 
     def __enter__(self) -> Server:
         return self
@@ -95,35 +91,80 @@ class Server:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Stop serving and free the model; calls under way end with an error."""
-        if self._native is None:
-            return
-        if not self._idle(POLL_SECONDS):
-            hang_up(urlsplit(self.endpoint.base_url).port or 0)
-            self._idle(PATIENCE)
-        self._native = None
-
-    def _idle(self, seconds: float) -> bool:
-        """Wait until no call is under way: freed under one, the native server would wait for ever."""
-        address, key = self.endpoint.base_url.removesuffix("/v1"), self.endpoint.api_key
-        end = time.monotonic() + seconds
-        while any(slot["is_processing"] for slot in _call(address, key, "GET", "/slots")):
-            if time.monotonic() >= end:
-                return False
-            time.sleep(POLL_SECONDS)
-        return True
-
     @property
     def running(self) -> bool:
-        """Whether it still answers."""
-        return self._native is not None
+        """Whether its process lives."""
+        return self._process.poll() is None
 
-    @staticmethod
-    def _slot_context(address: str, key: str) -> int:
-        """The context window that a slot really got: a model may be made for less than was asked."""
-        slots = _call(address, key, "GET", "/slots")
-        return min(int(slot["n_ctx"]) for slot in slots)
+    @property
+    def loaded(self) -> bool:
+        """Whether it answers calls."""
+        return self._endpoint is not None
+
+    def endpoint(self) -> Endpoint:
+        """How to reach it, once it is loaded."""
+        with self._loading:
+            if self._fault is not None:
+                raise self._fault
+            if self._endpoint is None:
+                try:
+                    address = self._started()
+                except SetupError as error:
+                    self._fault = error
+                    raise
+                self._endpoint = Endpoint(f"{address}/v1", self._key, ALIAS, _slot_context(address, self._key))
+            return self._endpoint
+
+    def _started(self) -> str:
+        """Where it listens, or why it does not."""
+        answer = self._ask()
+        if "missing" in answer:
+            raise SetupError(f"{MISSING} ({answer['missing']})", hint=REMEDY)
+        if "address" not in answer:
+            raise SetupError(
+                f"{self._load.path} could not be loaded as a model ({answer['refused']})",
+                hint="It may be damaged, too big for this machine's memory, or of a kind that this version "
+                "does not know. `weft models remove` and `weft models pull` fetch it anew.",
+            )
+        return str(answer["address"])
+
+    def _ask(self) -> dict[str, Any]:
+        given, answers = self._process.stdin, self._process.stdout
+        assert given is not None  # noqa: S101 - both are pipes
+        assert answers is not None  # noqa: S101
+        load = self._load
+        wanted = {"path": str(load.path), "alias": ALIAS, "key": self._key, "context": load.context}
+        wanted |= {"slots": load.slots, "threads": load.threads or len(_cores()), "verbose": load.verbose}
+        try:
+            given.write(json.dumps(wanted).encode() + b"\n")
+            given.flush()
+            line = answers.readline()
+        except OSError:  # it has ended, or was ended
+            line = b""
+        if not line.endswith(b"\n"):
+            return {"refused": f"its process ended with status {self._process.wait()}"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End it, whatever it does, and free the model; calls under way end with an error."""
+        self._process.kill()
+        self._process.wait()
+        with self._loading:  # whoever waits for it hears of its end at once
+            for pipe in filter(None, (self._process.stdin, self._process.stdout)):
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def _spawn() -> subprocess.Popen[bytes]:
+    # A session of its own: Ctrl-C is for weft, which lets calls under way end.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=_CALM | os.environ,
+        start_new_session=True,
+    )
 
 
 def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
@@ -138,19 +179,25 @@ _lock = threading.Lock()
 _shared: dict[Path, Server] = {}
 
 
-def shared(load: Load) -> Endpoint:
-    """The process's server for that model, started on first use.
-
-    The native library is one per process, threads and memory included, so its server is too.
-    """
+async def shared(load: Load) -> Endpoint:
+    """The process's server for that model, started on first use; the last who gives up waiting ends the load."""
     with _lock:
         server = _shared.get(load.path)
-        if server is None:
+        if server is None or not server.running:
             server = Server(load)
-            if not _shared:
-                atexit.register(close_shared)
+            atexit.unregister(close_shared)
+            atexit.register(close_shared)
             _shared[load.path] = server
-        return server.endpoint
+        server.waiting += 1
+    try:
+        return await asyncio.to_thread(server.endpoint)
+    finally:
+        with _lock:
+            server.waiting -= 1
+            if not (server.waiting or server.loaded):
+                server.close()
+                if _shared.get(load.path) is server:
+                    del _shared[load.path]
 
 
 def close_shared() -> None:
@@ -161,48 +208,10 @@ def close_shared() -> None:
     atexit.unregister(close_shared)
 
 
-def _library() -> Any:
-    # Without these, idle OpenMP threads spin, and on a busy machine everything slows down twentyfold.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise SetupError(f"{MISSING} ({error})", hint=REMEDY) from error
-    return xllamacpp
-
-
-def _parameters(library: Any, load: Load, key: str) -> Any:
-    parameters = library.CommonParams()
-    parameters.model.path = str(load.path)
-    parameters.model_alias = {ALIAS}
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.port = 0
-    parameters.api_keys = [key]
-    # No page may call it from a browser; the web page it brings along is not served.
-    parameters.cors_origins = ""
-    parameters.ui = False
-    parameters.n_parallel = load.slots
-    parameters.n_batch = parameters.n_ubatch = BATCH
-    parameters.n_ctx = load.context * load.slots
-    parameters.cache_ram_mib = PROMPT_CACHE
-    threads = load.threads or len(_cores())
-    parameters.cpuparams.n_threads = threads
-    parameters.cpuparams_batch.n_threads = threads
-    parameters.verbosity = 3 if load.verbose else -1
-    return parameters
-
-
-def hang_up(port: int) -> None:
-    """Shut this process's own connections to that port on loopback, so that the calls on them end."""
-    folder = next((path for path in map(Path, ("/proc/self/fd", "/dev/fd")) if path.is_dir()), None)
-    for entry in list(folder.iterdir()) if folder else []:
-        try:
-            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
-                if connection.getpeername()[:2] == ("127.0.0.1", port):
-                    connection.shutdown(socket.SHUT_RDWR)
-        except OSError:  # not a socket, not connected, or closed meanwhile
-            continue
+def _slot_context(address: str, key: str) -> int:
+    """The context window that a slot really got: a model may be made for less than was asked."""
+    slots = _call(address, key, "GET", "/slots")
+    return min(int(slot["n_ctx"]) for slot in slots)
 
 
 def _cores() -> Sequence[int]:
@@ -214,7 +223,10 @@ def _cores() -> Sequence[int]:
 
 def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     # The loopback server is ours: a proxy of the user's must not come between.
-    with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
-        response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
-        response.raise_for_status()
-        return response.json()
+    try:
+        with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
+            response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
+            response.raise_for_status()
+            return response.json()
+    except httpx.HTTPError as error:  # its process may have been killed; the next attempt starts another
+        raise Unreachable(f"the embedded model does not answer: {error}") from error

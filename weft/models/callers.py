@@ -43,7 +43,7 @@ def most() -> int:
     return min(cores, _MOST)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Caller:
     """One such process and the calls that it has under way."""
 
@@ -118,6 +118,11 @@ class Caller:
         else:
             future.set_result(answer)
 
+    async def ended(self) -> None:
+        """Return once it takes no further calls."""
+        if self._listening is not None:
+            await asyncio.wait([self._listening])
+
     async def stop(self) -> None:
         """End it; what it has under way is dropped."""
         self.writer.transport.abort()  # not close, which waits until all is read
@@ -147,19 +152,20 @@ class Callers:
 
     opening: Opening
     most: int = field(default_factory=most)
-    _callers: list[Caller] = field(default_factory=list)
+    _callers: dict[Caller, asyncio.Task[None]] = field(default_factory=dict)
+    _started: int = 0
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _more: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
         """Start the first, so that no call waits for it."""
         if not self._callers:
-            await self._start(0)
+            await self._start(self._started)
 
     async def ask(self, name: str, request: Request) -> Reply:
         """The model's reply to a request, from the process with the least to do."""
         while not (alive := [caller for caller in self._callers if caller.alive]):
-            await self._start(len(self._callers))
+            await self._start(self._started)
         caller = min(alive, key=lambda one: len(one.waiting))
         if len(caller.waiting) >= _BUSY and len(alive) < self.most and (self._more is None or self._more.done()):
             self._more = asyncio.create_task(self._start_another())
@@ -167,21 +173,30 @@ class Callers:
 
     async def _start_another(self) -> None:
         with suppress(WeftError, OSError):  # those there are do the work; where none is left, whoever asks hears of it
-            await self._start(len(self._callers))
+            await self._start(self._started)
 
-    async def _start(self, known: int) -> None:
-        """Start one, unless someone else did since there were so many."""
+    async def _start(self, started: int) -> None:
+        """Start one, unless someone else did since so many were."""
         async with self._starting:
-            if len(self._callers) == known:
-                self._callers.append(await Caller.start(self.opening))
+            if self._started == started:
+                caller = await Caller.start(self.opening)
+                self._started += 1
+                self._callers[caller] = asyncio.create_task(self._bury(caller))
+
+    async def _bury(self, caller: Caller) -> None:
+        """Let go of one that died: of its process, its socket and itself."""
+        await caller.ended()
+        del self._callers[caller]
+        await caller.stop()
 
     async def close(self) -> None:
         """End them all."""
         if self._more is not None:
             self._more.cancel()
             await asyncio.gather(self._more, return_exceptions=True)
-        await asyncio.gather(*(caller.stop() for caller in self._callers))
-        self._callers.clear()
+        living = dict(self._callers)
+        await asyncio.gather(*(caller.stop() for caller in living))
+        await asyncio.gather(*living.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from contextlib import suppress
@@ -32,6 +33,8 @@ _NO_KEY = re.compile(r"missing credentials|api.?key.*(missing|not set|must be se
 _NO_PROVIDER = re.compile(r"provider not provided|unmapped", re.I)
 _NO_MODEL = re.compile(r"model.*(not found|does not exist)", re.I)
 _UNCONNECTED = re.compile(r"connection error|cannot connect|connection refused|disconnected|name resolution", re.I)
+_NO_JSON = re.compile(r"(Expecting|Unterminated|Invalid|Extra data).*line \d+ column \d+")
+_STACK = re.compile(r"\s*Traceback \(most recent call last\).*", re.DOTALL)
 NO_PROVIDER = (
     "check the name: the provider stands in front, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
     "ollama_chat/qwen3:4b; --model local needs no account"
@@ -58,6 +61,10 @@ def explain(error: Exception, model: str) -> ModelError:
         return UnknownModel(f"no provider is known for the model {model!r}", hint=NO_PROVIDER, model=model)
     if _NO_MODEL.search(text) or status == 404:
         return _not_found(model, status, text)
+    if _NO_JSON.match(text):
+        return ServerFailed(
+            f"{model} answered with what is no JSON: {text}", hint="check the API base; is it a model's?", model=model
+        )
     if kind in ("APIConnectionError", "BadGatewayError") or _UNCONNECTED.search(text) or status is None:
         return Unreachable(
             f"{model} could not be reached: {text}", hint="check the network and the API base", model=model
@@ -109,7 +116,8 @@ def _retry_after(error: Exception) -> float | None:
     if value is None:
         return None
     with suppress(ValueError):
-        return max(float(value), 0.0)
+        seconds = float(value)
+        return max(seconds, 0.0) if math.isfinite(seconds) else None
     with suppress(ValueError, TypeError):  # a moment instead of seconds
         return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
     return None
@@ -119,6 +127,7 @@ def _message(error: Exception) -> str:
     text = str(getattr(error, "message", "") or error)
     while (shorter := _PREFIX.sub("", text)) != text:
         text = shorter
+    text = _STACK.sub("", text)  # litellm may add one of its own
     # Some providers repeat the key that they refuse.
     first = " ".join(Secrets.of(os.environ).redact(text).split())
     return first if len(first) <= 400 else first[:400] + "…"

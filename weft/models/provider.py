@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import FormatRefused, ModelError, ToolsRefused
+from planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
 from planner.model import Message, Reply, ToolCall, Usage
 from skills.surrogates import mended
 from weft.models.capabilities import Capabilities
@@ -115,9 +115,17 @@ class Provider:
         if request.schema is not None and rung != "prompt":
             arguments["response_format"] = _format(rung, request.schema)
         try:
-            response = await _respond(litellm, arguments, request.on_text)
+            # litellm's own limit is for each wait: an answer that drips, or a stream that is but kept open, has none.
+            async with asyncio.timeout(self.timeout):
+                response = await _respond(litellm, arguments, request.on_text)
         except ModelError:
             raise
+        except TimeoutError as error:
+            raise CallTimedOut(
+                f"{self.name} did not answer within {self.timeout:g} s",
+                hint="raise call_timeout, or try again",
+                model=self.name,
+            ) from error
         except Exception as error:
             raise explain(error, self.name) from error
         return _reply(response, self.name, litellm)
@@ -134,7 +142,9 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
         said = said or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
         if delta and delta.content:
             on_text(delta.content)
-    if not said:  # a gateway that does not stream answers in a way that reads as an empty stream
+    # A gateway that does not stream answers in a way that reads as an empty stream; one that lost its provider may end
+    # a stream in the middle as if it were whole, but for the reason why it ends.
+    if not said or getattr(stream, "received_finish_reason", "") is None:
         return await litellm.acompletion(**arguments)
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
 

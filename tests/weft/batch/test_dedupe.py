@@ -66,3 +66,14 @@ async def test_a_goal_that_ends_does_not_take_the_others_answer_with_it() -> Non
     model.may_answer.set()
     assert (await second).text == "ok"
     assert model.asked == 2
+
+
+async def test_a_call_that_fails_after_it_was_forgotten_fails_as_itself() -> None:
+    answers = Answers()
+
+    def script(_: Request) -> Reply | Exception:
+        answers.known.clear()  # as ten thousand later answers would do
+        return KeyRefused("no")
+
+    with pytest.raises(KeyRefused):
+        await answers.around(ScriptedModel(script)).complete(ASK)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,6 +66,12 @@ def test_a_goals_line_is_where_it_begins(tmp_path: Path) -> None:
     table = tmp_path / "goals.csv"
     table.write_text('goal,id\n"two\nlines",a\nsecond,b\n', encoding="utf-8")
     assert [(goal.line, goal.text) for goal in goals(table)] == [(2, "two\nlines"), (4, "second")]
+    table.write_bytes(b"\r\n\xef\xbb\xbfgoal\r\n\r\nfirst\r\n\r\n\r\nsecond\r\n"[2:])
+    assert [(goal.line, goal.text) for goal in goals(table)] == [(3, "first"), (6, "second")]
+    listed = tmp_path / "goals.json"
+    listed.write_text('\n[\n\t"first", {"goal":\n"second"},\n\n  "third \\ud83d\\ude00"]\n', encoding="utf-8")
+    assert [(goal.line, goal.text) for goal in goals(listed)] == [(3, "first"), (3, "second"), (6, "third 😀")]
+    assert [goal.id for goal in goals(listed)] == ["line-3", "line-3.2", "line-6"]
 
 
 def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
@@ -105,7 +113,17 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.yaml", "- goal: a\n  id: 2026-13-45", "no YAML"),
         ("goals.jsonl", '{"goal": "a <<b>>", "vars": {"b": "\\udce9"}}', "neither JSON nor UTF-8"),
         ("goals.jsonl", '{"goal": "half \\ud800"}', "the goal is no UTF-8 text"),
-        ("goals.jsonl", "\n".join(["{"] * 50), "and 30 more"),
+        ("goals.jsonl", "\n".join(["{"] * 50), "and lines 21 to 50"),
+        ("goals.jsonl", "\n".join(["{"] * 20 + ["", "{"]), "and line 22$"),
+        ("goals.jsonl", '{"id": "", "goal": "x"}', "'id' is empty"),
+        ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns.*double quotes"),
+        ("goals.csv", "id,goal,city\n1,Go, on,\n", "line 2: 4 fields for 3 columns"),
+        ("goals.csv", 'goal\nfirst\n"never closed\nmore\n', "line 3: no CSV"),
+        ("goals.csv", 'goal\n"a"b\nx\n"c"d\n', "(?s)line 2: no CSV.*line 4: no CSV"),
+        ("goals.csv", "goal,goal\na,b\n", "more than one column goal"),
+        ("goals.json", '{"goal": "x"}', "must hold a list"),
+        ("goals.json", '["a",\n "b"\n "c"]', "line 3: no JSON"),
+        ("goals.json", "[" * 100_000, "no JSON"),
     ],
 )
 def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
@@ -113,6 +131,42 @@ def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: s
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=says):
         goals(path)
+
+
+def test_an_empty_list_holds_no_goals(tmp_path: Path) -> None:
+    path = tmp_path / "goals.json"
+    path.write_text(" [ ] ", encoding="utf-8")
+    with pytest.raises(InputError, match="holds no goals"):
+        goals(path)
+
+
+def test_a_long_field_of_csv_is_a_goal_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "goals.csv"
+    path.write_text(f"id, goal ,\n1,{'long ' * 100_000},\n2,short\n", encoding="utf-8")
+    goal, short = goals(path)
+    assert (goal.id, len(goal.text), short.text) == ("1", 500_000, "short")
+
+
+def test_keys_that_mean_nothing_and_models_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "goals.jsonl"
+    rows = [
+        {"goal": "a", "model": "openai/x"},
+        {"goal": "b", "modle": "y", "id": None, "custom_id": "c"},
+        {"goal": "c"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with opened(str(path)) as file:
+        assert (file.models, file.unused) == (("openai/x", None), {"modle": 2})
+        assert [goal.id for goal in file] == ["line-1", "c", "line-3"]
+
+
+def test_a_pipe_is_read_like_stdin(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writing = threading.Thread(target=path.write_text, args=('\ufeff{"goal": "piped"}\n',))
+    writing.start()
+    assert [goal.text for goal in goals(path)] == ["piped"]
+    writing.join()
 
 
 def test_a_missing_file_is_said() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import InputError
+from skills.errors import InputError, WeftError
 from weft.batch.results import Past, Results, drop, fresh, held, recall, remember, runs_path
 
 if TYPE_CHECKING:
@@ -55,6 +55,33 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
         file.write('{"id": "b", "run_id"')
     assert recall(path) == {"a": Past("h", "run-a", "done"), "b": Past("h2", "run-b")}
     assert written(path) == [row("a")]
+
+
+def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.symlink_to("/dev/full")
+    results = Results(path)
+    with pytest.raises(WeftError, match=r"out\.jsonl could not be written: No space left") as caught:
+        results.ended(row("a"))
+    assert "--resume" in caught.value.hint
+    results.close(through=False)
+
+
+@pytest.mark.parametrize("half", [b'{"id": "b', b"{", b"\0\0\0"])
+def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: bytes) -> None:
+    path = tmp_path / "out.jsonl"
+    whole = json.dumps(row("a")).encode() + b"\n"
+    path.write_bytes(whole + half)
+    assert set(recall(path)) == {"a"}
+    assert path.read_bytes() == whole
+
+
+def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("one line of notes", encoding="utf-8")
+    with pytest.raises(InputError, match="no JSON"):
+        recall(path)
+    assert path.read_text(encoding="utf-8") == "one line of notes"
 
 
 def test_a_whole_last_line_without_its_end_is_kept_and_ended(tmp_path: Path) -> None:

@@ -10,20 +10,23 @@ import pytest
 
 from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed
 from planner.model import Message, Reply, Request, Usage
-from tests.fakes import ScriptedModel, saying
+from tests.fakes import Recorder, ScriptedModel, saying
+from weft.batch.gate import Gate, Rates
+from weft.batch.pool import Pool, Wish
 from weft.batch.pooled import Traffic
-from weft.batch.traffic import Gate, Pool, Rates
+from weft.models.fallback import Fallback
+from weft.models.retry import Patience, Retrying
 
 REQUEST = Request((Message("user", "hi"),))
 
 
 async def test_no_more_calls_are_under_way_than_allowed() -> None:
-    pool = Pool(3)
+    pool, gate = Pool(3), Gate(Rates())
     most = 0
 
     async def call(owner: str) -> None:
         nonlocal most
-        async with pool.turn(owner):
+        async with pool.turn(owner, Wish(gate)):
             most = max(most, pool.under_way)
             await asyncio.sleep(0.001)
 
@@ -33,11 +36,11 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
 
 
 async def test_a_wide_goal_and_small_ones_take_turns() -> None:
-    pool = Pool(1)
+    pool, gate = Pool(1), Gate(Rates())
     order: list[str] = []
 
     async def call(owner: str) -> None:
-        async with pool.turn(owner):
+        async with pool.turn(owner, Wish(gate)):
             order.append(owner)
             await asyncio.sleep(0)
 
@@ -49,15 +52,15 @@ async def test_a_wide_goal_and_small_ones_take_turns() -> None:
 
 
 async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_hole() -> None:
-    pool = Pool(1)
+    pool, gate = Pool(1), Gate(Rates())
     release = asyncio.Event()
 
     async def hold() -> None:
-        async with pool.turn("a"):
+        async with pool.turn("a", Wish(gate)):
             await release.wait()
 
     async def pass_by() -> str:
-        async with pool.turn("c"):
+        async with pool.turn("c", Wish(gate)):
             return "through"
 
     holder = asyncio.create_task(hold())
@@ -77,10 +80,10 @@ async def test_overload_halves_the_pool_and_successes_let_it_grow_again() -> Non
     model = traffic.around(saying(RateLimited("slow"), "ok"), "goal")
     with pytest.raises(RateLimited):
         await model.complete(REQUEST)
-    assert traffic.pool.limit == 4
+    assert traffic.gate("scripted").limit == 4
     for _ in range(4):
         await model.complete(REQUEST)
-    assert 4.8 < traffic.pool.limit < 5.1
+    assert 4.8 < traffic.gate("scripted").limit < 5.1
 
 
 async def test_no_call_is_made_before_retry_after_has_passed_whoever_asks() -> None:
@@ -127,13 +130,15 @@ async def test_a_first_call_that_leaves_late_does_not_crowd_the_others() -> None
     assert at[-1] - at[0] >= 5 * 0.1 - 0.01
 
 
-async def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
+def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
     gate = Gate(Rates(tpm=6000))
-    await gate.pass_through(6000)
+    assert gate.wait(6000) <= 0
+    gate.enter(6000)
+    gate.leave()
     gate.went_well(6000, 5980)
-    began = time.monotonic()
-    await gate.pass_through(50)
-    assert time.monotonic() - began >= 0.25
+    assert 0.2 < gate.wait(50) <= 0.3
+    gate.went_wrong(ServerFailed("nothing was used"), 5980)
+    assert gate.wait(50) <= 0
 
 
 async def test_an_outage_is_waited_out_without_spending_attempts() -> None:
@@ -156,3 +161,77 @@ async def test_a_refusal_says_nothing_about_the_provider() -> None:
         with pytest.raises(type(error)):
             await traffic.around(saying(error), "a").complete(REQUEST)
     assert traffic.gate("scripted").failures == 1
+
+
+async def test_a_model_that_is_shut_keeps_no_other_waiting() -> None:
+    traffic = Traffic(Rates(max_calls=2))
+    throttled = ScriptedModel(lambda _: RateLimited("slow", retry_after=3600), "throttled")
+    with pytest.raises(RateLimited):
+        await traffic.around(throttled, "a").complete(REQUEST)
+    waiting = [asyncio.create_task(traffic.around(throttled, "a").complete(REQUEST)) for _ in range(5)]
+    await asyncio.sleep(0)
+    free = [traffic.around(saying("ok"), name).complete(REQUEST) for name in "abcd"]
+    assert len(await asyncio.wait_for(asyncio.gather(*free), 10)) == 4
+    assert (len(throttled.asked), traffic.gate("throttled").limit, traffic.gate("scripted").limit) == (1, 1, 2)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert traffic.pool.under_way == 0
+
+
+async def test_a_goal_that_ends_while_it_tries_a_provider_that_was_down_leaves_the_way_free() -> None:
+    traffic = Traffic(Rates())
+    traffic.gate("slow").failures = 8
+
+    class Slow:
+        """Does not answer the first time."""
+
+        name = "slow"
+        asked = 0
+        begun = asyncio.Event()
+
+        async def complete(self, _: Request) -> Reply:
+            self.asked += 1
+            self.begun.set()
+            if self.asked == 1:
+                await asyncio.sleep(3600)
+            return Reply("ok")
+
+    model = Slow()
+    probe = asyncio.create_task(traffic.around(model, "a").complete(REQUEST))
+    await asyncio.wait_for(model.begun.wait(), 10)
+    after = asyncio.create_task(traffic.around(model, "b").complete(REQUEST))
+    await asyncio.sleep(0)
+    assert model.asked == 1, "one call at a time tries it"
+    probe.cancel()
+    assert (await asyncio.wait_for(after, 10)).text == "ok"
+
+
+async def test_a_large_call_gets_its_tokens_before_small_ones_behind_it() -> None:
+    traffic = Traffic(Rates(tpm=60_000))
+    order: list[int] = []
+    model = ScriptedModel(lambda request: order.append(len(request.messages[0].content)) or Reply("ok", usage=Usage(1)))  # type: ignore[func-returns-value]
+    traffic.gate("scripted").tokens = 0.0
+    asked = [Request((Message("user", "x" * size),)) for size in (800, 4, 4)]
+    await asyncio.gather(*(traffic.around(model, str(n)).complete(one) for n, one in enumerate(asked)))
+    assert order == [800, 4, 4]
+
+
+async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_or_asked_for_a_long_pause() -> None:
+    traffic = Traffic(Rates())
+    for failure in (RateLimited("slow", retry_after=3600), ServerFailed("down")):
+        bad = ScriptedModel(lambda _, failure=failure: failure, type(failure).__name__)  # type: ignore[misc]
+        gate, last = traffic.gate(bad.name), saying("ok")
+        gate.failures = 7
+
+        def chain(owner: str, bad: ScriptedModel = bad, last: ScriptedModel = last) -> Fallback:
+            record, patience = Recorder(), Patience(seconds=0.1, first_wait=0.0)
+            models = traffic.around(bad, owner, 0.1), traffic.around(last, owner)
+            return Fallback(tuple(Retrying(one, patience, record) for one in models), record)
+
+        replies = await asyncio.wait_for(asyncio.gather(*(chain(str(n)).complete(REQUEST) for n in range(40))), 20)
+        assert {reply.text for reply in replies} == {"ok"}
+        later = await asyncio.wait_for(chain("later").complete(REQUEST), 20)
+        assert later.text == "ok"
+        assert len(bad.asked) <= 33, "those that were under way together, and no other"
+    assert traffic.pool.under_way == 0

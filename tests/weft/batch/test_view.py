@@ -10,10 +10,10 @@ from rich.console import Console
 from executor.ledger import Result
 from planner.events import CallFinished, CallRetried
 from planner.model import Reply, Usage
+from weft.batch.gate import Rates
 from weft.batch.goals import BatchGoal
 from weft.batch.pooled import Traffic
 from weft.batch.summary import Summary
-from weft.batch.traffic import Rates
 from weft.cli.batch_view import View, drawn, duration
 
 
@@ -77,7 +77,7 @@ def test_a_price_that_is_not_known_is_said_to_be_unknown(view: View) -> None:
 
 def test_a_provider_in_trouble_is_seen(view: View, clock: Clock) -> None:
     traffic = view.traffic
-    traffic.pool.limit = 4.0
+    traffic.gate("openai/x").limit = 4.0
     traffic.gate("openai/x").opens_at = clock.now + 65
     said = view.line()
     assert "(0 calls, at most 4 now)" in said

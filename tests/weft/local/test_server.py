@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from planner.errors import Unreachable
 from skills.errors import SetupError
 from weft.choose import local_is_installed as installed
-from weft.local.server import Load, Server
+from weft.local.server import Endpoint, Load, Server, count_tokens, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SCRIPT = Path(__file__).with_name("smoke.py")
 
@@ -39,9 +46,83 @@ def test_importing_the_module_does_not_load_the_native_library() -> None:
 def test_a_file_that_is_no_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
-    with pytest.raises(SetupError, match=r"broken\.gguf could not be loaded") as caught:
-        Server(Load(broken))
-    assert "weft models pull" in caught.value.hint
+    with Server(Load(broken)) as server:
+        for _ in range(2):
+            with pytest.raises(SetupError, match=r"broken\.gguf could not be loaded") as caught:
+                server.endpoint()
+            assert "weft models pull" in caught.value.hint
+
+
+@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+async def test_a_load_that_nobody_waits_for_any_more_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.gguf"
+    os.mkfifo(endless)  # whoever opens it waits until someone writes, which nobody does
+    before = children()
+    first, second = (asyncio.create_task(shared(Load(endless))) for _ in range(2))
+    await until(lambda: any(map(loads, children() - before)))
+    (host,) = children() - before
+    first.cancel()
+    assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
+    assert children() - before == {host}, "the other still waits for it"
+    second.cancel()
+    assert isinstance((await asyncio.gather(second, return_exceptions=True))[0], asyncio.CancelledError)
+    assert children() == before
+
+
+@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+def test_a_load_ends_with_who_asked_for_it_also_when_that_is_killed(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.gguf"
+    os.mkfifo(endless)
+    code = (
+        "import sys, threading\n"
+        "from pathlib import Path\n"
+        "from weft.local.server import Load, Server\n"
+        "server = Server(Load(Path(sys.argv[1])))\n"
+        "print(server._process.pid, flush=True)\n"
+        "server.endpoint()\n"
+    )
+    asking = subprocess.Popen([sys.executable, "-c", code, str(endless)], stdout=subprocess.PIPE, text=True)
+    assert asking.stdout is not None
+    host = asking.stdout.readline().strip()
+    asyncio.run(until(lambda: loads(host)))
+    asking.kill()
+    asking.communicate()
+    asyncio.run(until(lambda: not loads(host)))
+
+
+@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+def test_a_process_that_dies_while_it_loads_is_said(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.gguf"
+    os.mkfifo(endless)
+    with Server(Load(endless)) as server:
+        server._process.kill()
+        with pytest.raises(SetupError, match=r"its process ended with status -9"):
+            server.endpoint()
+        assert not server.running
+
+
+def test_a_server_that_is_gone_is_an_outage_like_any_other() -> None:
+    with pytest.raises(Unreachable, match="the embedded model does not answer"):
+        count_tokens(Endpoint("http://127.0.0.1:9/v1", "key", "alias", 100), [{"role": "user", "content": "x"}])
+
+
+def children() -> set[str]:
+    listed = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {pid for path in listed for pid in path.read_text(encoding="utf-8").split()}
+
+
+def loads(pid: str) -> bool:
+    """Whether the process has the native library, which comes before the load."""
+    try:
+        return "xllamacpp.abi3" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not happened():  # noqa: ASYNC110 - it happens in another process
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.local_model

@@ -65,6 +65,7 @@ def test_what_litellm_says_of_itself_is_not_repeated() -> None:
         (foreign("InternalServerError", 500, "oops"), ServerFailed),
         (foreign("InternalServerError", 500, "Connection error."), Unreachable),
         (foreign("APIConnectionError", 500, "x"), Unreachable),
+        (foreign("InternalServerError", 500, "Expecting value: line 1 column 1 (char 0)"), ServerFailed),
         (foreign("Timeout", 408, "late"), CallTimedOut),
         (ValueError("strange"), Unreachable),
     ],
@@ -84,9 +85,10 @@ def test_retry_after_is_read_and_nonsense_is_not() -> None:
     assert isinstance(dated, RateLimited)
     assert dated.retry_after is not None
     assert 50 < dated.retry_after <= 60
-    other = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "Wed, 21 Oct"}), "m")
-    assert isinstance(other, Transient)
-    assert other.retry_after is None
+    for nonsense in ("Wed, 21 Oct", "inf", "nan", "soon", ""):
+        other = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": nonsense}), "m")
+        assert isinstance(other, Transient)
+        assert other.retry_after is None
 
 
 def test_litellms_prefixes_are_dropped_and_long_messages_cut() -> None:
@@ -95,6 +97,13 @@ def test_litellms_prefixes_are_dropped_and_long_messages_cut() -> None:
     assert "litellm" not in text
     assert "what is wrong" in text
     assert len(text) < 500
+
+
+def test_an_answer_that_is_no_json_is_called_that_and_no_stack_is_shown() -> None:
+    page = explain(foreign("InternalServerError", 500, "Expecting value: line 1 column 1 (char 0)"), "m")
+    assert page.message.startswith("m answered with what is no JSON")
+    stack = foreign("APIError", 500, "Invalid response object\nTraceback (most recent call last):\n  File x, line 1")
+    assert explain(stack, "m").message == "m failed (500): Invalid response object"
 
 
 def test_a_refused_key_names_the_providers_variable() -> None:

@@ -9,27 +9,36 @@ from typing import TYPE_CHECKING, Any
 from weft.models.provider import _respond
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
 
 def chunk(content: str | None) -> Any:
     return SimpleNamespace(choices=[SimpleNamespace(delta=SimpleNamespace(content=content, tool_calls=None))])
 
 
+class Stream:
+    """Pieces, and why they ended, as far as the provider said."""
+
+    def __init__(self, pieces: Sequence[str | None], finish: str | None) -> None:
+        self.pieces = pieces
+        self.received_finish_reason = finish
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for piece in self.pieces:
+            yield chunk(piece)
+
+
 class Litellm:
     """Streams what it is given; asked for the whole, it gives the whole."""
 
-    def __init__(self, *pieces: str | None) -> None:
+    def __init__(self, *pieces: str | None, finish: str | None = "stop") -> None:
         self.pieces = pieces
+        self.finish = finish
         self.asked: list[bool] = []
 
     async def acompletion(self, *, stream: bool = False, **_: Any) -> Any:
         self.asked.append(stream)
-        return self._chunks() if stream else "the whole"
-
-    async def _chunks(self) -> AsyncIterator[Any]:
-        for piece in self.pieces:
-            yield chunk(piece)
+        return Stream(self.pieces, self.finish) if stream else "the whole"
 
     def stream_chunk_builder(self, chunks: list[Any], **_: Any) -> str:
         return "".join(one.choices[0].delta.content or "" for one in chunks)
@@ -46,6 +55,12 @@ def test_a_provider_that_does_not_stream_is_asked_for_the_whole() -> None:
     litellm, heard = Litellm(None), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
     assert heard == []
+    assert litellm.asked == [True, False]
+
+
+def test_a_stream_that_ends_without_a_reason_broke_off_and_the_whole_is_asked_for() -> None:
+    litellm, heard = Litellm("half of", finish=None), list[str]()
+    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
     assert litellm.asked == [True, False]
 
 

@@ -1,0 +1,50 @@
+"""Ctrl-C while the embedded model is still loading: the run ends at once, as everywhere else, and leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft.choose import local_is_installed
+from weft.local import catalogue
+
+pytestmark = pytest.mark.skipif(not local_is_installed(), reason="weft[local] is not installed")
+
+
+def hosts(process: subprocess.Popen[str]) -> set[str]:
+    """The processes below this one that have the native library."""
+    listed = Path(f"/proc/{process.pid}/task").glob("*/children")
+    below = {pid for path in listed for pid in path.read_text(encoding="utf-8").split()}
+    return {pid for pid in below if "xllamacpp.abi3" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")}
+
+
+def test_ctrl_c_during_the_load_ends_the_run_at_once(tmp_path: Path) -> None:
+    name = catalogue.read().default
+    record = {"name": name, "bytes": 0, "sha256": "", "context": 0, "profile": "small", "origin": "a test"}
+    (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
+    os.mkfifo(tmp_path / f"{name}.gguf")  # its load never ends
+    process = subprocess.Popen(
+        [sys.executable, "-m", "weft", "run", "--model", "local", "--json", "Explain tides"],
+        env={**os.environ, "WEFT_MODELS_DIR": str(tmp_path)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (loading := hosts(process)):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(out)["status"]) == (130, "interrupted")
+    assert "weft resume" in err
+    assert not [pid for pid in loading if Path(f"/proc/{pid}/stat").exists()]

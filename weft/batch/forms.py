@@ -1,0 +1,179 @@
+"""The forms of a goal file: what stands at which line, before anyone asks whether it is a goal.
+
+JSONL, plain text and CSV are read line by line; a list in JSON or YAML is read whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
+_NO_LIST = "the file must hold a list of goals"
+OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
+# A field may be long; a quote that is never closed must not take the whole file into memory.
+_LONGEST_FIELD = 1 << 24
+_SPACE = re.compile(r"\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands at a line; in a list several goals may, and this is the nth of them."""
+
+    line: int
+    value: object
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A line that nothing can be made of, and why."""
+
+    line: int
+    what: str
+
+
+def form_of(path: Path) -> str:
+    """The form that a file's name stands for."""
+    return _SUFFIXES.get(path.suffix.lower(), "text")
+
+
+def guess(path: Path) -> str:
+    """The form of a file that has no name."""
+    with path.open("rb") as file:
+        return "jsonl" if file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "text"
+
+
+def rows(path: Path, form: str) -> Iterator[Row | Bad]:
+    """Everything that a file holds."""
+    read = {"jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}.get(form, _text)
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
+        yield from read(file)
+
+
+def _text(file: IO[str]) -> Iterator[Row]:
+    for number, line in enumerate(file, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            yield Row(number, {"goal": text})
+
+
+def _jsonl(file: IO[str]) -> Iterator[Row | Bad]:
+    for number, line in enumerate(file, 1):
+        if not line.strip():
+            continue
+        try:
+            yield Row(number, json.loads(line))
+        except json.JSONDecodeError as error:
+            yield Bad(number, f"no JSON: {error.msg}, at column {error.colno}")
+        except ValueError as error:
+            yield Bad(number, f"no JSON: {error}")
+        except RecursionError:
+            yield Bad(number, "nested too deeply")
+
+
+def _csv(file: IO[str]) -> Iterator[Row | Bad]:
+    csv.field_size_limit(_LONGEST_FIELD)
+    # Not strict, it would take what follows a quote that is never closed for one long goal.
+    reader = csv.reader(file, strict=True)
+    header: list[str] | None = None
+    while True:
+        line = reader.line_num + 1  # a quoted field may hold line breaks, and blank lines count
+        try:
+            fields = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            yield Bad(line, f"no CSV: {error}")
+            continue
+        if header is not None and fields:
+            yield _fields(line, header, fields)
+        elif fields:
+            header = [name.strip() for name in fields]
+            if what := _header_fault(header):
+                yield Bad(line, what)
+                return
+
+
+def _header_fault(header: list[str]) -> str:
+    if "goal" not in header:
+        return f"the header has no column 'goal'; it has: {', '.join(header)}"
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    return f"the header has more than one column {', '.join(twice)}" if twice else ""
+
+
+def _fields(line: int, header: list[str], fields: list[str]) -> Row | Bad:
+    if len(fields) > len(header):
+        return Bad(
+            line, f"{len(fields)} fields for {len(header)} columns; a text with a comma in it stands in double quotes"
+        )
+    row = dict(zip(header, fields, strict=False))
+    own: dict[str, Any] = {key: value for key, value in row.items() if key in OWN_COLUMNS and value}
+    if "skills" in own:
+        own["skills"] = [name for name in re.split(r"[\s,;]+", own["skills"]) if name]
+    return Row(line, own | {"vars": {key: value for key, value in row.items() if key and key not in OWN_COLUMNS}})
+
+
+def _json(file: IO[str]) -> Iterator[Row | Bad]:
+    text = file.read()
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        yield Bad(error.lineno, f"no JSON: {error.msg}, at column {error.colno}")
+        return
+    except (ValueError, RecursionError) as error:
+        yield Bad(1, f"no JSON: {error}")
+        return
+    if not isinstance(values, list):
+        yield Bad(1, _NO_LIST)
+        return
+    yield from _items(zip(_lines(text), values, strict=True))
+
+
+def _lines(text: str) -> Iterator[int]:
+    """The lines at which the values of a JSON list begin."""
+    decoder, line, seen, place = json.JSONDecoder(), 1, 0, text.index("[") + 1
+    while text[place := _blank(text, place)] != "]":
+        line, seen = line + text.count("\n", seen, place), place
+        yield line
+        place = _blank(text, decoder.raw_decode(text, place)[1])
+        place += text[place] == ","
+
+
+def _blank(text: str, place: int) -> int:
+    """Where the blank space at this place ends."""
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
+def _yaml(file: IO[str]) -> Iterator[Row | Bad]:
+    import yaml
+
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
+        root = loader.get_single_node()
+        if not isinstance(root, yaml.SequenceNode):
+            yield Bad(1, _NO_LIST)
+            return
+        values = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
+        mark = getattr(error, "problem_mark", None)
+        yield Bad(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
+        return
+    yield from _items(values)
+
+
+def _items(values: Iterable[tuple[int, object]]) -> Iterator[Row]:
+    """The items of a list, each of which may be the goal's text alone."""
+    last = nth = 0
+    for line, value in values:
+        nth = nth + 1 if line == last else 1
+        last = line
+        yield Row(line, {"goal": value} if isinstance(value, str) else value, nth)

@@ -1,0 +1,223 @@
+"""One call of `weft batch`, from the checked file to the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError, SetupError
+from weft.cli import batch_report, output, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from weft.batch.batch import Batch, Manner
+    from weft.batch.engine import InProcess
+    from weft.batch.goals import BatchGoal, GoalFile
+    from weft.batch.results import Past
+    from weft.cli.options import Voice
+    from weft.settings import Settings
+
+
+class Sitting:
+    """One call of the command."""
+
+    def __init__(self, workspace: Path, settings: Settings, voice: Voice, target: Path, flags: dict[str, Any]) -> None:
+        from weft.batch.dedupe import Answers
+        from weft.batch.engine import InProcess
+        from weft.batch.gate import Rates
+        from weft.batch.pooled import Traffic
+        from weft.models.budget import Budget
+
+        self.voice, self.target, self.flags = voice, target, flags
+        self.manner: Manner = flags["manner"]
+        self.traffic = Traffic(Rates(flags["max_calls"], flags["rpm"], flags["tpm"]))
+        self.budget = Budget(flags["max_cost"], flags["max_tokens"])
+        answers = Answers() if flags["dedupe"] else None
+        self.engine: InProcess = InProcess(workspace, settings, self.traffic, self.budget, answers)
+        named = [name.strip() for name in (flags["models"] or "").split(",")]
+        self.models = list(dict.fromkeys(filter(None, named)))
+
+    def run(self, file: str, *, trust: bool) -> int:
+        from weft.batch import goals, results
+        from weft.cli import pulling, trusting
+
+        weft = self.engine.runtime()
+        with goals.opened(file, check=self._check()) as known:
+            for key, line in known.unused.items():
+                output.say_warning(f"{known.name}, line {line}: {key!r} means nothing here and is not used")
+            if self.flags["dry_run"]:
+                return self._preview(known)
+            names = self._names(known)
+            _check_models(names)
+            with results.held(self.target):
+                if not self.flags["resume"]:
+                    results.fresh(self.target, self.flags["errors"])  # another batch may have ended since
+                _ = weft.journal  # one that cannot be used is said before any goal is begun
+                past = self._past(known)
+                trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
+                pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
+                return asyncio.run(self._carry_out(known, past))
+
+    def _check(self) -> Any:
+        """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""
+        from planner.shape import SHAPES
+        from planner.validate import nearest, problems
+        from weft.goal import Goal
+
+        known = self.engine.runtime().surroundings.known()
+
+        def check(goal: BatchGoal) -> str:
+            faults = [
+                f"there is no skill {name!r}; {nearest(name, list(known.skills))}"
+                for name in goal.skills
+                if name not in known.skills
+            ]
+            try:
+                Goal(goal.text)
+            except InputError as error:
+                faults.append(error.message)
+            if goal.plan is not None:
+                faults += [f"its plan: {fault}" for fault in problems(SHAPES["full"].widen(goal.plan), known)]
+            return "; ".join(faults)
+
+        return check
+
+    def _names(self, known: GoalFile) -> tuple[str, ...]:
+        """All models that some goal may ask: an experiment's, those that goals name, or else the usual one."""
+        runtimes = [self.engine.runtime(name) for name in self.models or known.models]
+        return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models))
+
+    def _goals(self, known: GoalFile) -> Iterable[BatchGoal]:
+        from weft.batch.experiment import variants
+
+        return variants(known, self.models, self.flags["repeat"]) if self._experiment else known
+
+    @property
+    def _experiment(self) -> bool:
+        return bool(self.models) or self.flags["repeat"] > 1
+
+    def _past(self, known: GoalFile) -> dict[str, Past]:
+        from weft.batch import results
+        from weft.batch.batch import check_past
+
+        if not self.flags["resume"]:
+            return {}
+        errors: Path | None = self.flags["errors"]
+        past = results.recall(self.target, errors)
+        again = check_past(self._goals(known), past, self.manner)
+        results.remember(self.target, {name: past[name] for name in again if name in past})
+        for path in filter(None, (self.target, errors)):
+            results.drop(path, again)
+        return past
+
+    async def _carry_out(self, known: GoalFile, past: dict[str, Past]) -> int:
+        from weft.batch.batch import Batch
+        from weft.batch.results import Results
+        from weft.batch.summary import Summary
+        from weft.cli.batch_view import watching
+
+        arms = max(len(self.models), 1) * self.flags["repeat"]
+        count = known.count * arms
+        summary = Summary(min(count, self.manner.limit or count))
+        results = Results(self.target, self.flags["errors"])
+        with watching(self.voice, summary, self.traffic) as watch:
+            sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
+            _on_interrupt(sitting)
+            through = False
+            try:
+                await self.engine.warm(summary.goals)
+                await sitting.run(self._goals(known))
+                through = sitting.stopped is None
+            finally:
+                await self.engine.close()
+                results.close(through=through)
+        status = self._end(sitting)
+        if sitting.stopped == "interrupted":
+            reach.leave(status)
+        return status
+
+    def _end(self, sitting: Batch) -> int:
+        from weft.batch import results
+        from weft.batch.experiment import comparison
+
+        document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
+        if self._experiment:
+            document["models"] = comparison(results.read(self.target, self.flags["errors"]))
+        if self.voice.as_json:
+            output.print_json(document)
+        else:
+            batch_report.print_summary(document)
+        if sitting.stopped is not None:
+            output.say(f"Stopped ({sitting.stopped}). Go on with:\n  {_again()}")
+        good = sitting.summary.all_well
+        return {"interrupted": 130, "budget": 5, "failures": 1}.get(sitting.stopped or "", 0 if good else 1)
+
+    def _preview(self, known: GoalFile) -> int:
+        """What would run, at least; nothing is asked and nothing is touched."""
+        from collections import Counter
+
+        shelf = self.engine.runtime().surroundings.shelf
+        skills, goals, none, calls = Counter[str](), 0, 0, 0
+        for goal in islice(self._goals(known), self.manner.limit):
+            found = shelf.select(goal.text, goal.skills, shelf.skills())
+            skills.update(one.name for one in found)
+            goals, none = goals + 1, none + (not found)
+            calls += _least_calls(goal)
+        document = {"goals": goals, "without_skill": none, "skills": dict(skills.most_common(20)), "calls": calls}
+        if self.voice.as_json:
+            output.print_json(document)
+        else:
+            batch_report.print_preview(document)
+        return 0
+
+
+def _least_calls(goal: BatchGoal) -> int:
+    """One to plan and one for its only task; or what the plan that it brings needs."""
+    from planner.plan import Plan
+
+    if goal.plan is None:
+        return 2
+    plan = Plan.from_dict(goal.plan)
+    return sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
+
+
+def _on_interrupt(sitting: Batch) -> None:
+    """The first Ctrl-C lets what is under way finish; the second stops it; the third ends the program."""
+    loop = asyncio.get_running_loop()
+    times = iter(("finishing what is under way … (Ctrl-C again to stop it)", "stopping …"))
+
+    def pressed() -> None:
+        text = next(times)
+        output.say(f"\n{text}")
+        if text.startswith("finishing"):
+            sitting.finish_what_runs()
+            return
+        sitting.stop_now()
+        loop.remove_signal_handler(signal.SIGINT)  # the third ends the program, as it does any other
+
+    if sys.platform != "win32":
+        loop.add_signal_handler(signal.SIGINT, pressed)
+        loop.add_signal_handler(signal.SIGTERM, sitting.stop_now)
+
+
+def _check_models(names: Iterable[str]) -> None:
+    """Find out before thousands of goals fail one by one whether a model can be asked at all."""
+    from weft.readiness import lack
+
+    for found in filter(None, map(lack, names)):
+        if found.certain:
+            raise SetupError(found.what, hint=found.remedy)
+
+
+def _again() -> str:
+    """The command that goes on with what this one began."""
+    given: list[str] = click.get_current_context().obj or ["batch", "…"]
+    return shlex.join(["weft", *given, *([] if "--resume" in given else ["--resume"])])
