@@ -86,7 +86,7 @@ async def strict(
                 note(one)
 
     memory = TapeMemory.of(tape, note)
-    artifacts = Artifacts(Artifacts.of(places.workspace, begun.run_id).folder, written=False)
+    artifacts = Artifacts.of(places.workspace, begun.run_id, written=False)
     cast = _Cast(in_force, tape, memory)
     use = records.substitutes(begun, places)
     for name in begun.use.keys() - use.keys():

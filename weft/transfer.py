@@ -15,7 +15,7 @@ from skills.errors import InputError
 from weft import records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from executor.journal.store import Store
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 
 def take(file: Path, store: Store, places: Places) -> Iterator[str]:
-    """Take the runs in a file into a store; gives their ids."""
+    """Take the runs in a file into a store; gives their ids. A file with a fault anywhere leaves nothing behind."""
+    _check(file, store)
     for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
-        if _is_there(run_id, store):
-            raise InputError(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
         capture = records.capture(places, run_id)
         summary, kept = Summary(run_id, "", "interrupted", ""), []
         for row in rows:
@@ -39,11 +38,36 @@ def take(file: Path, store: Store, places: Places) -> Iterator[str]:
         yield run_id
 
 
-def forget(run_ids: Collection[str], store: Store, places: Places) -> None:
-    """Delete runs with their artifacts."""
-    store.delete(run_ids)
-    for run_id in run_ids:
-        shutil.rmtree(Artifacts.of(places.workspace, run_id).folder.parent, ignore_errors=True)
+def _check(file: Path, store: Store) -> None:
+    """Refuse a file whose runs are not whole, or are there already."""
+    seen: set[str] = set()
+    for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
+        if run_id in seen:
+            raise InputError(
+                f"{file}: the events of run {run_id} do not stand together", hint="order them by run_id, then by seq"
+            )
+        seen.add(run_id)
+        if _is_there(run_id, store):
+            raise InputError(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
+        for expected, row in enumerate(rows, start=1):
+            if row.seq != expected or (expected == 1 and row.type != "run_started"):
+                raise InputError(
+                    f"{file}: run {run_id} is not whole: its event {expected} is missing",
+                    hint="export the run again with weft trace export",
+                )
+    if not seen:
+        raise InputError(f"{file} holds no run", hint="write one with: weft trace export RUN -o FILE")
+
+
+def forget(run_ids: Collection[str], store: Store, places: Places) -> Sequence[str]:
+    """Delete runs with their artifacts, save those that a process is at; gives those deleted."""
+    gone = store.delete(run_ids)
+    home = places.agents / "runs"
+    for run_id in gone:
+        folder = Artifacts.of(places.workspace, run_id).folder.parent
+        if folder.parent == home and folder.name not in (".", ".."):  # an id may have come from anywhere
+            shutil.rmtree(folder, ignore_errors=True)
+    return gone
 
 
 def _is_there(run_id: str, store: Store) -> bool:

@@ -58,6 +58,7 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
     division = weft.divided(parent.run_id, begin, inputs)
     if dry:
+        weft.surroundings.shelf.skills()  # says where --use names a skill that is not there
         asyncio.run(weft.close())
         return _preview(parent.run_id, division, voice)
     provider.preload()

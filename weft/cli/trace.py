@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -168,8 +169,7 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
         output.print_json([one.to_dict() for one in found])
         return 0
     for one in found:
-        values = "" if one.what.startswith(("output", "line", "plan")) else f": {one.a} → {one.b}"
-        output.print_text(f"{one.where}  {one.what}{values}")
+        output.print_text(str(one))
     if not found:
         output.print_text("nothing differs")
     return 0
@@ -260,12 +260,19 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     return 0
 
 
+def _number(days: float | None) -> float | None:
+    if days is not None and math.isnan(days):  # which is in no range, and out of none
+        raise InputError("--older-than nan is no number of days", hint="such as --older-than 30")
+    return days
+
+
 @trace.command("prune", short_help="Forget runs.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--older-than",
     type=click.FloatRange(0, 36_500),
     metavar="DAYS",
+    callback=lambda _, __, days: _number(days),
     help="Runs that began more than this many days ago.",
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="All but the newest N.")
@@ -295,7 +302,9 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
         if run.status != "running" and (run.run_id in ids or old or surplus):
             chosen.append(run.run_id)
     if not rest["dry_run"]:
-        transfer.forget(chosen, store, where)
+        chosen = list(transfer.forget(chosen, store, where))
+    for run_id in sorted(ids - set(chosen)):
+        output.say_warning(f"a process is at run {run_id}; it is left alone")
     if as_json:
         output.print_json(chosen)
     else:
