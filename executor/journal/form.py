@@ -33,7 +33,7 @@ def faults(kind: str, body: Mapping[str, Any]) -> list[str]:
     found = [
         f"{name!r} is {_short(getattr(event, name))}"
         for name, hint in _hints(made).items()
-        if not _fits(getattr(event, name), hint)
+        if not fits(getattr(event, name), hint)
     ]
     if found:
         return found
@@ -62,28 +62,29 @@ def _of_plan(plan: plans.Plan) -> Iterator[str]:
 
 def _is_envelope(document: Mapping[str, Any]) -> bool:
     try:
-        return _fits(codec.envelope(document), envelope.Envelope)
+        return fits(codec.envelope(document), envelope.Envelope)
     except (AttributeError, KeyError, TypeError):
         return False
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value read from JSON is of a declared type."""
     kind, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
     if kind in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
+        return any(fits(value, part) for part in parts)
     if kind is Literal:
         return isinstance(value, str) and value in parts
     if kind is tuple:
-        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in value)
+        return isinstance(value, tuple) and all(fits(item, parts[0]) for item in value)
     if kind is Mapping:
-        return isinstance(value, Mapping) and all(_fits(item, parts[1]) for item in value.values())
+        return isinstance(value, Mapping) and all(fits(item, parts[1]) for item in value.values())
     if hint in (int, float):
         is_one = isinstance(value, hint if hint is int else int | float) and not isinstance(value, bool)
         return is_one and math.isfinite(value)
     if is_dataclass(hint) and isinstance(hint, type):
-        return isinstance(value, hint) and all(_fits(getattr(value, name), one) for name, one in _hints(hint).items())
+        return isinstance(value, hint) and all(fits(getattr(value, name), one) for name, one in _hints(hint).items())
     return isinstance(value, hint)
 
 
