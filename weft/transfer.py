@@ -22,20 +22,30 @@ if TYPE_CHECKING:
     from weft.places import Places
 
 
+# Events that are written in one go, at least: a flush of the disk for each of a thousand runs takes long.
+_AT_ONCE = 5_000
+
+
 def take(file: Path, store: Store, places: Places) -> Iterator[str]:
     """Take the runs in a file into a store; gives their ids. A file with a fault anywhere leaves nothing behind."""
     _check(file, store)
+    kept: list[Row] = []
+    lines: dict[str, Summary] = {}
     for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
-        capture = records.capture(places, run_id)
-        summary, kept = Summary(run_id, "", "interrupted", ""), []
+        capture, summary = records.capture(places, run_id), Summary(run_id, "", "interrupted", "")
         for row in rows:
             body = capture.value(capture.local(row.body))  # it was written down before, elsewhere
             kept.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:
                 summary = noted(summary, event, row.at)
-        store.append(kept, {run_id: summary})
-        yield run_id
+        lines[run_id] = summary
+        if len(kept) >= _AT_ONCE:
+            store.append(kept, lines)
+            yield from lines
+            kept, lines = [], {}
+    store.append(kept, lines)
+    yield from lines
 
 
 def _check(file: Path, store: Store) -> None:
