@@ -19,7 +19,7 @@ from executor.journal.journal import Journal
 from executor.journal.roots import NamedRoots
 from executor.journal.secrets import Secrets
 from executor.journal.store import normal, open_store, url_of
-from planner.events import RunStarted
+from planner.events import RunResumed, RunStarted
 from skills.errors import InputError
 from skills.locations import locations
 from weft.goal import Goal
@@ -64,14 +64,21 @@ def kept(places: Places, settings: Settings) -> Store:
 
 
 def begun(store: Store, run: str, places: Places) -> RunStarted:
-    """The first event of a stored run, with paths as they are here."""
+    """The first event of a stored run, with paths as they are here and the settings of its last sitting."""
     summary = store.find(run)
     here = capture(places, summary.run_id)
-    for row in store.rows(summary.run_id, types=("run_started",)):
-        event = codec.event(row.type, here.local(row.body))
-        if isinstance(event, RunStarted):
-            return event
-    raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+    first: RunStarted | None = None
+    for row in store.rows(summary.run_id, types=("run_started", "run_resumed")):
+        match codec.event(row.type, here.local(row.body)):
+            case RunStarted() as event:
+                first = event
+            case RunResumed(settings=settings) if first is not None:
+                first = replace(first, settings=settings)
+            case _:
+                pass
+    if first is None:
+        raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+    return first
 
 
 def substitutes(begun: RunStarted) -> dict[str, Path]:

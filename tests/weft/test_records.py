@@ -32,6 +32,22 @@ async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(wor
     assert settings == Settings(model="scripted", seed=str(workspace / "prompts"))
 
 
+async def test_what_was_asked_for_when_a_run_was_taken_up_again_still_holds(workspace: Path) -> None:
+    prepare(workspace)
+    script = failing("survey", error=ModelError("no"))
+    async with weft(workspace, ScriptedModel(script), max_cost=1.0) as runtime:
+        run_id = (await runtime.run(GOAL)).run_id
+    async with weft(workspace, ScriptedModel(script), max_cost=2.0, fallback=("other",)) as runtime:
+        await runtime.resume(run_id)
+    opened = store(workspace)
+    begun = records.begun(opened, run_id, Places.of(workspace, os.environ))
+    opened.close()
+    assert (begun.goal, begun.run_id) == (GOAL, run_id)
+    assert records.settings_of(begun.settings, Settings(), {}) == Settings(
+        model="scripted", max_cost=2.0, fallback=("other",)
+    )
+
+
 @pytest.mark.parametrize("wrong", [{"max_concurrency": "x"}, {"fallback": "a"}, {"model": 7}, {"timeout": True}])
 def test_settings_that_someone_edited_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

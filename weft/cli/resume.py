@@ -25,7 +25,7 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     """Go on with RUN (an id, the beginning of one, or `last`) after a crash, Ctrl-C, a budget's end or failed tasks.
 
     What was finished is not done again, and no finished call is paid again. The run's own settings hold; those given
-    here count instead.
+    here count instead, from now on.
 
     \b
     Examples:
