@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from executor.artifacts import Artifacts
@@ -15,7 +15,7 @@ from skills.errors import InputError
 from weft import records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from executor.journal.store import Store
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _AT_ONCE = 5_000
 
 
-def take(file: Path, store: Store, places: Places) -> Iterator[str]:
-    """Take the runs in a file into a store; gives their ids. A file with a fault anywhere leaves nothing behind."""
-    _check(file, store)
+def take(files: Sequence[Path], store: Store, places: Places) -> Iterator[str]:
+    """Take the runs in files into a store; gives their ids. A fault anywhere in them leaves nothing behind."""
+    _check(files, store)
     kept: list[Row] = []
     lines: dict[str, Summary] = {}
-    for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
+    for run_id, rows in groupby(chain.from_iterable(map(trace.read, files)), key=lambda row: row.run_id):
         capture, summary = records.capture(places, run_id), Summary(run_id, "", "interrupted", "")
         for row in rows:
             body = capture.value(capture.local(row.body))  # it was written down before, elsewhere
@@ -48,25 +48,33 @@ def take(file: Path, store: Store, places: Places) -> Iterator[str]:
     yield from lines
 
 
-def _check(file: Path, store: Store) -> None:
-    """Refuse a file whose runs are not whole, or are there already."""
+def _check(files: Sequence[Path], store: Store) -> None:
+    """Refuse files whose runs are not whole, or are there already."""
     seen: set[str] = set()
-    for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
-        if run_id in seen:
-            raise InputError(
-                f"{file}: the events of run {run_id} do not stand together", hint="order them by run_id, then by seq"
-            )
-        seen.add(run_id)
-        if _is_there(run_id, store):
-            raise InputError(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
-        for expected, row in enumerate(rows, start=1):
-            if row.seq != expected or (expected == 1 and row.type != "run_started"):
+    for file in files:
+        before = len(seen)
+        for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
+            if run_id in seen:
                 raise InputError(
-                    f"{file}: run {run_id} is not whole: its event {expected} is missing",
-                    hint="export the run again with weft trace export",
+                    f"{file}: the events of run {run_id} do not all stand together, or stand twice",
+                    hint="each run stands once, its events ordered by seq",
                 )
-    if not seen:
-        raise InputError(f"{file} holds no run", hint="write one with: weft trace export RUN -o FILE")
+            if _is_there(run_id, store):
+                hint = "forget it first: weft trace prune RUN"
+                raise InputError(f"run {run_id} is in the journal already", hint=hint)
+            _check_run(run_id, rows, file)
+            seen.add(run_id)
+        if len(seen) == before:
+            raise InputError(f"{file} holds no run", hint="write one with: weft trace export RUN -o FILE")
+
+
+def _check_run(run_id: str, rows: Iterable[Row], file: Path) -> None:
+    for expected, row in enumerate(rows, start=1):
+        if row.seq != expected or (expected == 1 and row.type != "run_started"):
+            raise InputError(
+                f"{file}: run {run_id} is not whole: its event {expected} is missing",
+                hint="export the run again with weft trace export",
+            )
 
 
 def forget(run_ids: Collection[str], store: Store, places: Places) -> Sequence[str]:

@@ -22,6 +22,8 @@ _NAME = re.compile(
     rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$",
     re.IGNORECASE,
 )
+# A place in a list of results: who goes on from it needs it as it was.
+_PLACE = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
 # In an environment any key is one, and names run words together (PGPASSWORD); a field named `key` is mostly none.
 _VARIABLE = re.compile(
     rf"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY)$|{_NAME.pattern}", re.IGNORECASE
@@ -147,7 +149,7 @@ def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 @lru_cache(maxsize=4096)
 def is_secret(name: str) -> bool:
     """Whether a field of that name holds a secret."""
-    return _NAME.search(name) is not None
+    return _NAME.search(name) is not None and _PLACE.search(name) is None
 
 
 @lru_cache(maxsize=4096)

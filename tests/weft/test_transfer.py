@@ -40,7 +40,7 @@ def there(tmp_path: Path) -> Iterator[SqliteStore]:
 def taken(tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]) -> list[str]:
     file = tmp_path / "runs.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return list(transfer.take(file, there, Places.of(tmp_path / "there", os.environ)))
+    return list(transfer.take([file], there, Places.of(tmp_path / "there", os.environ)))
 
 
 def called(lines: list[dict[str, Any]], run_id: str) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def test_a_run_that_is_taken_in_is_the_same_run(
         (lambda run: [*run[:-1], {**run[-1], "v": 99}], "newer weft"),
         (lambda run: [*run[:-1], {**run[-1], "seconds": None}], "'seconds' is None"),
         (lambda run: [{**line, "run_id": "../../src"} for line in run], "'run_id' is '../../src'"),
-        (lambda run: run[:3] + called(run, "other") + run[3:], "do not stand together"),
+        (lambda run: run[:3] + called(run, "other") + run[3:], "do not all stand together"),
         (lambda run: run + called(run, "whole"), "in the journal already"),
     ],
 )
@@ -83,6 +83,17 @@ def test_a_file_with_a_fault_anywhere_leaves_nothing_behind(
     with pytest.raises(InputError, match=says):
         taken(tmp_path, there, called(lines, "first") + fault(lines))
     assert list(there.summaries()) == before
+
+
+def test_a_run_that_two_files_hold_is_taken_from_neither(
+    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
+) -> None:
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for file in files:
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(InputError, match="stand twice"):
+        list(transfer.take(files, there, Places.of(tmp_path / "there", os.environ)))
+    assert list(there.summaries()) == []
 
 
 def test_a_file_without_a_run_is_said(tmp_path: Path, there: SqliteStore) -> None:

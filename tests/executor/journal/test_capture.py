@@ -187,6 +187,8 @@ def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
     said = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
     kept = {"headers": {"Authorization": [REDACTED, ""]}, "clientSecret": REDACTED, "tokenizer": "bpe"}
     assert Capture().value(said) == kept
+    places = {"next_page_token": "p2", "nextToken": "p3", "pageToken": "p4"}
+    assert Capture().value(places) == places
 
 
 json_values = st.recursive(
