@@ -61,7 +61,7 @@ _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 class Secrets:
     """What must not be written down."""
 
-    values: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with what finds it, where more than the text counts
     shortest: int = _LONG  # no text shorter than this holds one
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -96,7 +96,7 @@ class Secrets:
     def _redacted(self, text: str) -> str:
         for value, pattern in self.values:
             if value in text:
-                text = pattern.sub(REDACTED, text)
+                text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM and _begins(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS, _FORM):
             text = _FORM.sub(REDACTED, text)
         if "PRIVATE KEY" in text:
@@ -134,14 +134,14 @@ def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool
     return False
 
 
-def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
     """What finds a value in a text, as it is and in other writing; nothing for one that may as well be a word.
 
     A short value counts only as a whole word, and only where it mixes letters with digits or holds a sign:
     a goal that says `test`, or names a year, must not lose the word because some variable is set to it.
     """
     if len(value) >= _LONG:
-        yield from ((text, re.compile(re.escape(text))) for text in disguise.writings(value))
+        yield from ((text, None) for text in disguise.writings(value))
     elif len(value) >= _SHORTEST and not value.isalpha() and not value.isdigit():
         yield value, re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from executor.journal import texts
+from executor.journal import remedy, texts
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Holder, is_gone
 from executor.journal.row import Row, Summary
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _BUSY = 60.0
 _SMALL = 8 * 2**20
-_ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
 
 
 class SqliteStore:
@@ -56,7 +55,9 @@ class SqliteStore:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open(create=create)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise BadStore(f"the journal {path} cannot be used: {_said(error)}", hint=_remedy(error)) from error
+            raise BadStore(
+                f"the journal {path} cannot be used: {remedy.said(error)}", hint=remedy.hint(error)
+            ) from error
 
     def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         """Keep rows, summaries and who is at which run in one transaction."""
@@ -234,7 +235,7 @@ class SqliteStore:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
                 raise StoreFailed(
-                    f"the journal {self._path} cannot be written: {_said(error)}", hint=_remedy(error)
+                    f"the journal {self._path} cannot be written: {remedy.said(error)}", hint=remedy.hint(error)
                 ) from error
 
     @contextmanager
@@ -246,7 +247,9 @@ class SqliteStore:
             finally:
                 connection.close()
         except (sqlite3.Error, ValueError) as error:  # ValueError: what it holds is neither text nor JSON any more
-            raise BadStore(f"the journal {self._path} cannot be read: {_said(error)}", hint=_remedy(error)) from error
+            raise BadStore(
+                f"the journal {self._path} cannot be read: {remedy.said(error)}", hint=remedy.hint(error)
+            ) from error
 
     def _rows(self, clause: str, given: Sequence[str]) -> Iterator[Row]:
         with self._reading() as connection:
@@ -274,28 +277,6 @@ def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -
 def _is_held(holder: str | None, beat: float | None) -> bool:
     """Whether a process that lives is at a run."""
     return holder is not None and not is_gone(Holder.from_json(holder), time.time() - (beat or 0.0))
-
-
-def _said(error: Exception) -> str:
-    """What went wrong; a text that cannot be read is no part of it."""
-    if isinstance(error, ValueError) or "Could not decode" in str(error):
-        return "it is damaged: a text in it cannot be read"
-    if "UNIQUE constraint" in str(error):
-        return "another process has taken over the run and written to it"
-    return str(error)
-
-
-def _remedy(error: Exception) -> str:
-    text = _said(error)
-    if "damaged" in text or "malformed" in text or "not a database" in text:
-        return "move the file away (runs in it cannot be resumed), or name another with --journal"
-    if "taken over" in text:
-        return "leave the run to that one, or resume it later"
-    if "locked" in text:
-        return (
-            f"another process has been writing to it for {_BUSY:.0f} s: wait until it ends, then go on with weft resume"
-        )
-    return _ELSEWHERE
 
 
 def _in_wal(connection: sqlite3.Connection) -> None:

@@ -260,19 +260,12 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     return 0
 
 
-def _number(days: float | None) -> float | None:
-    if days is not None and math.isnan(days):  # which is in no range, and out of none
-        raise InputError("--older-than nan is no number of days", hint="such as --older-than 30")
-    return days
-
-
 @trace.command("prune", short_help="Forget runs.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--older-than",
     type=click.FloatRange(0, 36_500),
     metavar="DAYS",
-    callback=lambda _, __, days: _number(days),
     help="Runs that began more than this many days ago.",
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="All but the newest N.")
@@ -294,6 +287,8 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     ids = {store.find(run).run_id for run in runs}
     if not runs and rest["older_than"] is None and rest["keep"] is None:
         raise InputError("nothing says which runs to forget", hint="name runs, or give --older-than DAYS or --keep N")
+    if rest["older_than"] is not None and math.isnan(rest["older_than"]):  # which is in no range, and out of none
+        raise InputError("--older-than nan is no number of days", hint="such as --older-than 30")
     day = datetime.now(UTC) - timedelta(days=rest["older_than"] or 0)
     chosen = []
     for place, run in enumerate(store.summaries()):
