@@ -103,7 +103,7 @@ class Workshop:
     def user_message(self, task: Task, results: Mapping[str, str]) -> str:
         """The goal, the task's instruction and the results it builds on, within the budget."""
         wanted = {name: results[name] for name in dict.fromkeys((*task.depends_on, *task.references))}
-        texts = shorten(wanted, self.input_budget, self.artifacts.keep)
+        texts = shorten(wanted, self.input_budget, self.artifacts)
         variables = {
             "goal": self.goal,
             "title": task.title,

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from executor.journal.roots import NamedRoots
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,14 +22,19 @@ class Artifacts:
     written: bool = True
 
     @classmethod
-    def of(cls, workspace: Path, run_id: str) -> Artifacts:
+    def of(cls, workspace: Path, run_id: str, *, written: bool = True) -> Artifacts:
         """The artifacts of a run in a workspace."""
-        return cls(workspace / ".agents" / "runs" / run_id / "artifacts")
+        return cls(workspace / ".agents" / "runs" / run_id / "artifacts", written)
 
     @property
     def workspace(self) -> Path:
         """The workspace that the run works in."""
         return self.folder.parents[3]
+
+    @property
+    def roots(self) -> NamedRoots:
+        """The folders that a record of the run names: its own and the workspace."""
+        return NamedRoots.of(self.folder.parent, self.workspace)
 
     def keep(self, name: str, text: str) -> Path:
         """Write a text, whole, and say where it lies; a replay only says where it would."""

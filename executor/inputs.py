@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,12 @@ from planner.plan import REFERENCE
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from executor.artifacts import Artifacts
     from planner.plan import Plan, Task
 
-Keep = Callable[[str, str], "Path"]
+# What a cut text leaves for the note at its end, which names a path, however long that is here.
+_NOTE = 300
+_LEAST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,20 @@ def _filled(value: Any, results: Mapping[str, str], wanted: str) -> Any:
             return value
 
 
-def shorten(texts: Mapping[str, str], budget: int, keep: Keep) -> dict[str, str]:
+def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict[str, str]:
     """The texts, those that do not fit into the budget together cut, with a note where the whole one lies.
 
-    Short texts stay whole; what they leave is shared evenly among the long ones.
+    Short texts stay whole; what they leave is shared evenly among the long ones. Lengths are those of the record, where
+    paths begin with their roots' names, so that a run has the same prompts in another checkout.
     """
-    allowed = _shares({name: len(text) for name, text in texts.items()}, budget)
+    roots = artifacts.roots
+    portable = {name: roots.portable(text) for name, text in texts.items()}
+    allowed = _shares({name: len(text) for name, text in portable.items()}, budget)
     return {
-        name: text if len(text) <= allowed[name] else _cut(text, allowed[name], keep(f"{name}.md", text))
+        name: text
+        if len(portable[name]) <= allowed[name]
+        else roots.local(_cut(portable[name], allowed[name]))
+        + _note(portable[name], artifacts.keep(f"{name}.md", text))
         for name, text in texts.items()
     }
 
@@ -90,6 +99,12 @@ def _shares(lengths: Mapping[str, int], budget: int) -> dict[str, int]:
     return shares
 
 
-def _cut(text: str, allowed: int, whole: Path) -> str:
-    note = f"\n[… shortened: {len(text):,} characters in all; read the rest with ReadFile, path {whole}]"
-    return text[: max(allowed - len(note), 200)] + note
+def _cut(text: str, allowed: int) -> str:
+    """The beginning of a text, not ending within the name of a root."""
+    cut = text[: max(allowed - _NOTE, _LEAST)]
+    begun = cut.rfind("⟦")
+    return cut[:begun] if begun > cut.rfind("⟧") else cut
+
+
+def _note(text: str, whole: Path) -> str:
+    return f"\n[… shortened: {len(text):,} characters in all; read the rest with ReadFile, path {whole}]"

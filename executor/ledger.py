@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from planner.plan import Plan
 
 
+# Costs are sums of small numbers: beyond this place stands only what adding them up left behind.
+_PLACES = 10
+
+
 @dataclass(frozen=True, slots=True)
 class TaskReport:
     """How one task went."""
@@ -113,9 +117,9 @@ class Ledger:
             case CallFinished(reply=reply):
                 self.usage += reply.usage
                 self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
-            case TaskFinished():
+            case TaskFinished() if event.task in self._tasks:
                 self._close(event)
-            case TaskReused():
+            case TaskReused() if event.task in self._tasks:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
             case RunFinished():
                 self.finished = event
@@ -153,7 +157,7 @@ class Ledger:
             skills=self.skills,
             tasks=tuple(self._tasks.values()),
             usage=self.usage,
-            cost_usd=self.cost,
+            cost_usd=None if self.cost is None else round(self.cost, _PLACES),
             journal=journal,
             seconds=self._seconds,
             plan=self.plan,

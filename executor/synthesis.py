@@ -80,7 +80,7 @@ class Synthesis:
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
         results = self._results(outcomes)
-        texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts.keep)
+        texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
             "results": [Result(result.id, result.title, texts[result.id]) for result in results],

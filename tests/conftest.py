@@ -31,7 +31,7 @@ List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus
 
 @pytest.fixture
 def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay strictly."""
+    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay, as a file has it."""
     folder = tmp_path / "work"
     add_skill(folder, "cataloging-apis", CATALOGING)
     yield folder
@@ -41,6 +41,7 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
+    from executor.journal import trace
     from weft import records
     from weft.places import Places
     from weft.replay import strict
@@ -50,11 +51,13 @@ def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
         return {}
     places, settings = Places.of(workspace, os.environ), Settings()
     store = records.kept(places, settings)
+
+    def drift(run: str) -> list[dict[str, str]]:
+        exported = [trace.parse(line, run) for line in trace.lines(store.rows(run))]
+        return [one.to_dict() for one in asyncio.run(strict(exported, places, settings)).drift]
+
     try:
-        return {
-            run.run_id: [one.to_dict() for one in asyncio.run(strict(store.rows(run.run_id), places, settings)).drift]
-            for run in store.summaries()
-        }
+        return {run.run_id: drift(run.run_id) for run in store.summaries()}
     finally:
         store.close()
 

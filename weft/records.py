@@ -7,18 +7,20 @@ import platform
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import weft
 from executor.artifacts import Artifacts, make_home
 from executor.journal import codec
 from executor.journal.capture import Capture
 from executor.journal.errors import BadStore, UnknownRun
+from executor.journal.form import fits
 from executor.journal.journal import Journal
 from executor.journal.roots import NamedRoots
 from executor.journal.secrets import Secrets
 from executor.journal.store import normal, open_store, url_of
-from planner.events import RunStarted
+from planner.events import RunResumed, RunStarted
+from skills.errors import InputError
 from skills.locations import locations
 from weft.goal import Goal
 from weft.pursuit import today
@@ -61,20 +63,27 @@ def kept(places: Places, settings: Settings) -> Store:
     return open_store(url(places, settings), create=False)
 
 
-def begun(store: Store, run: str) -> RunStarted:
-    """The first event of a stored run."""
+def begun(store: Store, run: str, places: Places) -> RunStarted:
+    """The first event of a stored run, with paths as they are here and the settings of its last sitting."""
     summary = store.find(run)
-    for row in store.rows(summary.run_id, types=("run_started",)):
-        event = codec.event(row.type, row.body)
-        if isinstance(event, RunStarted):
-            return event
-    raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+    here = capture(places, summary.run_id)
+    first: RunStarted | None = None
+    for row in store.rows(summary.run_id, types=("run_started", "run_resumed")):
+        match codec.event(row.type, here.local(row.body)):
+            case RunStarted() as event:
+                first = event
+            case RunResumed(settings=settings) if first is not None:
+                first = replace(first, settings=settings)
+            case _:
+                pass
+    if first is None:
+        raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+    return first
 
 
-def substitutes(begun: RunStarted, places: Places) -> dict[str, Path]:
-    """The files that stood in the place of skills, where they are here; one that is gone is left out."""
-    here = capture(places, begun.run_id).local(dict(begun.use))
-    return {name: Path(path) for name, path in here.items() if Path(path).is_file()}
+def substitutes(begun: RunStarted) -> dict[str, Path]:
+    """The files that stood in the place of skills; one that is gone is left out."""
+    return {name: Path(path) for name, path in begun.use.items() if Path(path).is_file()}
 
 
 def capture(places: Places, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
@@ -130,6 +139,10 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     """The settings for going on with a run: as recorded, save what belongs to the place and what is asked for now."""
     names = {one.name for one in fields(Settings)} - _OF_THE_PLACE
     then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
+    hints = get_type_hints(Settings)
+    wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
+    if wrong:
+        raise InputError(f"the record's settings are not as they can be: {', '.join(wrong)}", hint="export it again")
     own = {name: getattr(now, name) for name in _OF_THE_PLACE}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**then, **own, **asked})

@@ -86,9 +86,9 @@ async def strict(
                 note(one)
 
     memory = TapeMemory.of(tape, note)
-    artifacts = Artifacts(Artifacts.of(places.workspace, begun.run_id).folder, written=False)
+    artifacts = Artifacts.of(places.workspace, begun.run_id, written=False)
     cast = _Cast(in_force, tape, memory)
-    use = records.substitutes(begun, places)
+    use = records.substitutes(begun)
     for name in begun.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
     # A recorded plan is followed as far as it leads, also where it names a skill that is gone.

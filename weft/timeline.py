@@ -132,7 +132,7 @@ class _Reader:
                 self.faults += event.faults
             case PlanMade():
                 self._plan(event)
-            case TaskStarted() | TaskReused() | TaskFinished():
+            case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
                 self._task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
                 self._call(event, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from executor.artifacts import Artifacts
@@ -15,35 +15,77 @@ from skills.errors import InputError
 from weft import records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from executor.journal.store import Store
     from weft.places import Places
 
 
-def take(file: Path, store: Store, places: Places) -> Iterator[str]:
-    """Take the runs in a file into a store; gives their ids."""
-    for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
-        if _is_there(run_id, store):
-            raise InputError(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
-        capture = records.capture(places, run_id)
-        summary, kept = Summary(run_id, "", "interrupted", ""), []
+# Events that are written in one go, at least: a flush of the disk for each of a thousand runs takes long.
+_AT_ONCE = 5_000
+
+
+def take(files: Sequence[Path], store: Store, places: Places) -> Iterator[str]:
+    """Take the runs in files into a store; gives their ids. A fault anywhere in them leaves nothing behind."""
+    _check(files, store)
+    kept: list[Row] = []
+    lines: dict[str, Summary] = {}
+    for run_id, rows in groupby(chain.from_iterable(map(trace.read, files)), key=lambda row: row.run_id):
+        capture, summary = records.capture(places, run_id), Summary(run_id, "", "interrupted", "")
         for row in rows:
             body = capture.value(capture.local(row.body))  # it was written down before, elsewhere
             kept.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:
                 summary = noted(summary, event, row.at)
-        store.append(kept, {run_id: summary})
-        yield run_id
+        lines[run_id] = summary
+        if len(kept) >= _AT_ONCE:
+            store.append(kept, lines)
+            yield from lines
+            kept, lines = [], {}
+    store.append(kept, lines)
+    yield from lines
 
 
-def forget(run_ids: Collection[str], store: Store, places: Places) -> None:
-    """Delete runs with their artifacts."""
-    store.delete(run_ids)
-    for run_id in run_ids:
-        shutil.rmtree(Artifacts.of(places.workspace, run_id).folder.parent, ignore_errors=True)
+def _check(files: Sequence[Path], store: Store) -> None:
+    """Refuse files whose runs are not whole, or are there already."""
+    seen: set[str] = set()
+    for file in files:
+        before = len(seen)
+        for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
+            if run_id in seen:
+                raise InputError(
+                    f"{file}: the events of run {run_id} do not all stand together, or stand twice",
+                    hint="each run stands once, its events ordered by seq",
+                )
+            if _is_there(run_id, store):
+                hint = "forget it first: weft trace prune RUN"
+                raise InputError(f"run {run_id} is in the journal already", hint=hint)
+            _check_run(run_id, rows, file)
+            seen.add(run_id)
+        if len(seen) == before:
+            raise InputError(f"{file} holds no run", hint="write one with: weft trace export RUN -o FILE")
+
+
+def _check_run(run_id: str, rows: Iterable[Row], file: Path) -> None:
+    for expected, row in enumerate(rows, start=1):
+        if row.seq != expected or (expected == 1 and row.type != "run_started"):
+            raise InputError(
+                f"{file}: run {run_id} is not whole: its event {expected} is missing",
+                hint="export the run again with weft trace export",
+            )
+
+
+def forget(run_ids: Collection[str], store: Store, places: Places) -> Sequence[str]:
+    """Delete runs with their artifacts, save those that a process is at; gives those deleted."""
+    gone = store.delete(run_ids)
+    home = places.agents / "runs"
+    for run_id in gone:
+        folder = Artifacts.of(places.workspace, run_id).folder.parent
+        if folder.parent == home and folder.name not in (".", ".."):  # an id may have come from anywhere
+            shutil.rmtree(folder, ignore_errors=True)
+    return gone
 
 
 def _is_there(run_id: str, store: Store) -> bool:

@@ -79,11 +79,14 @@ class Capture:
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         found = {}
         for name, item in value.items():
-            key = name if type(name) is str and name.isidentifier() else self.text(str(name))
+            is_plain = type(name) is str and name.isidentifier()
+            key = self.secrets.name(name) if is_plain else self.text(str(name))
             found[key] = self._item(key, item)
         return found
 
     def _item(self, key: str, item: Any) -> Any:
         if type(item) is str:
             return REDACTED if item and is_secret(key) else self.text(item)
+        if type(item) in (list, tuple) and is_secret(key):  # a header that may be given several times, or old passwords
+            return [REDACTED if type(one) is str and one else self.value(one) for one in item]
         return item if type(item) in ATOMS else self.value(item)

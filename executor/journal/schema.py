@@ -67,6 +67,11 @@ STEPS: Sequence[str] = (
 VERSION = len(STEPS)
 
 
+def check(connection: sqlite3.Connection, where: str) -> None:
+    """Refuse a file that is newer, or that is no journal at all."""
+    _version(connection, where, VERSION)
+
+
 def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = STEPS) -> None:
     """Bring a file to this version; refuse one that is newer, or that is no journal at all."""
     if _version(connection, where, len(steps)) == len(steps):

@@ -7,19 +7,27 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from executor.journal import disguise
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 REDACTED = "[redacted]"
 # From here on a value is left out wherever it occurs, inside longer words too; below, as a word of its own.
 _LONG = 8
 _SHORTEST = 4
+# A word of its own in the name: after a sign, or after a small letter where it begins with a capital (`clientSecret`).
+_WORD = r"(?:^|[_\-.]|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _NAME = re.compile(
-    r"(?:^|[_\-.])(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|password|passwd|credentials?|authorization)$",
+    rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$",
     re.IGNORECASE,
 )
-# In an environment any key is one; a field named `key` is mostly none.
-_VARIABLE = re.compile(rf"(?:^|_)KEY$|{_NAME.pattern}", re.IGNORECASE)
+# A place in a list of results: who goes on from it needs it as it was.
+_PLACE = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
+# In an environment any key is one, and names run words together (PGPASSWORD); a field named `key` is mostly none.
+_VARIABLE = re.compile(
+    rf"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY)$|{_NAME.pattern}", re.IGNORECASE
+)
 _FORM = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those who follow them
     r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abprs]|hf|gsk)[_\-][A-Za-z0-9_\-]{16,}"
@@ -31,8 +39,8 @@ _FORM = re.compile(
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 # A name that says so, then a value that looks made by a machine: 12 characters or more without a space, with a digit.
 _NAMED = re.compile(
-    r"""((?:api[_\-]?key|token|secret|passw(?:or)?d|authorization)[\w\-]{0,20}\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?
-        (?:bearer\s|basic\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
+    r"""((?:api[_\-]?key|token|secret|passw(?:or)?d|authorization)[\w\-]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?
+        (?:bearer\s|basic\s|token\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
     re.IGNORECASE | re.VERBOSE,
 )
 _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
@@ -45,6 +53,7 @@ _ALNUM_BEGINS = ("AKIA", "AIza")  # what of it may stand in a text without any s
 _SHORTEST_FORM = 19
 _LARGE = 400
 _MOST_SEEN = 200
+_MOST_NAMES = 2000
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
@@ -52,9 +61,10 @@ _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 class Secrets:
     """What must not be written down."""
 
-    values: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with what finds it, where more than the text counts
     shortest: int = _LONG  # no text shorter than this holds one
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
@@ -74,10 +84,19 @@ class Secrets:
             return redacted
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it meanwhile
 
+    def name(self, text: str) -> str:
+        """The name of a field without secrets; names are few and come again and again."""
+        known = self._names.get(text)
+        if known is None:
+            if len(self._names) >= _MOST_NAMES:
+                self._names.clear()
+            self._names[text] = known = self.redact(text)
+        return known
+
     def _redacted(self, text: str) -> str:
         for value, pattern in self.values:
             if value in text:
-                text = pattern.sub(REDACTED, text)
+                text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM and _begins(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS, _FORM):
             text = _FORM.sub(REDACTED, text)
         if "PRIVATE KEY" in text:
@@ -93,9 +112,9 @@ class Secrets:
 @lru_cache(maxsize=8)
 def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
     named = {value.strip() for name, value in env if _holds_one(name)}
-    longest_first = sorted(named, key=len, reverse=True)  # one may begin like another
-    values = tuple((value, pattern) for value in longest_first if (pattern := _pattern(value)) is not None)
-    return Secrets(values, min((_LONG, *(len(value) for value, _ in values))))
+    found = dict(pair for value in named for pair in _patterns(value))
+    longest_first = sorted(found, key=len, reverse=True)  # one may begin like another
+    return Secrets(tuple((text, found[text]) for text in longest_first), min((_LONG, *map(len, found))))
 
 
 def _may_be_named(text: str) -> bool:
@@ -115,23 +134,22 @@ def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool
     return False
 
 
-def _pattern(value: str) -> re.Pattern[str] | None:
-    """What finds a value in a text; None for one that may as well be a word, such as `test`, or a year.
+def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
+    """What finds a value in a text, as it is and in other writing; nothing for one that may as well be a word.
 
     A short value counts only as a whole word, and only where it mixes letters with digits or holds a sign:
-    a goal that says `test` must not lose the word because some variable is set to it.
+    a goal that says `test`, or names a year, must not lose the word because some variable is set to it.
     """
     if len(value) >= _LONG:
-        return re.compile(re.escape(value))
-    if len(value) < _SHORTEST or value.isalpha() or value.isdigit():
-        return None
-    return re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
+        yield from ((text, None) for text in disguise.writings(value))
+    elif len(value) >= _SHORTEST and not value.isalpha() and not value.isdigit():
+        yield value, re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
 
 
 @lru_cache(maxsize=4096)
 def is_secret(name: str) -> bool:
     """Whether a field of that name holds a secret."""
-    return _NAME.search(name) is not None
+    return _NAME.search(name) is not None and _PLACE.search(name) is None
 
 
 @lru_cache(maxsize=4096)

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from executor.journal import texts
+from executor.journal import remedy, texts
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Holder, is_gone
 from executor.journal.row import Row, Summary
-from executor.journal.schema import SELECTIONS, migrate
+from executor.journal.schema import SELECTIONS, check, migrate
 from executor.journal.statements import (
     LINE,
     MOST_ROWS,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _BUSY = 60.0
 _SMALL = 8 * 2**20
-_ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
 
 
 class SqliteStore:
@@ -55,8 +54,10 @@ class SqliteStore:
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open(create=create)
-        except (sqlite3.Error, OSError) as error:
-            raise BadStore(f"the journal {path} cannot be used: {error}", hint=_remedy(error)) from error
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+            raise BadStore(
+                f"the journal {path} cannot be used: {remedy.said(error)}", hint=remedy.hint(error)
+            ) from error
 
     def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         """Keep rows, summaries and who is at which run in one transaction."""
@@ -74,6 +75,8 @@ class SqliteStore:
             self._numbers.update(numbers(connection, list(runs - self._numbers.keys())))
             write_texts(connection, rows, bodies, self._numbers)
             write_events(connection, rows, bodies, self._numbers)
+        for run_id in handover.released if handover else ():
+            self._numbers.pop(run_id, None)  # it may be pruned from now on, and its number become another's
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first; one whose process died counts as interrupted."""
@@ -125,7 +128,11 @@ class SqliteStore:
         """Take a run, from a dead holder at once."""
         with self._transaction() as connection:
             found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-            if found is not None and found[0] is not None and not is_gone(Holder.from_json(found[0]), _age(found[1])):
+            if found is None:
+                raise UnknownRun(
+                    f"there is no run {run_id!r} in {self._path} any more", hint="it was pruned; run its goal anew"
+                )
+            if _is_held(*found):
                 raise RunHeld(
                     f"{Holder.from_json(found[0])} is at run {run_id}", hint="wait until it ends, or stop it first"
                 )
@@ -144,19 +151,25 @@ class SqliteStore:
                         f"another process has taken over run {run_id}", hint="leave it to that one, or resume it later"
                     )
 
-    def delete(self, run_ids: Collection[str]) -> None:
-        """Forget runs and the texts that only they had, and give the room back."""
+    def delete(self, run_ids: Collection[str]) -> list[str]:
+        """Forget runs and the texts that only they had, and give the room back; one that is held stays."""
+        gone = []
         with self._transaction() as connection:
             for run_id in run_ids:
+                # Looked at here, not before: a process may have taken it up since it was chosen.
+                found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+                if found is None or _is_held(found[1], found[2]):
+                    continue
                 for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
-                    connection.execute(
-                        f"DELETE FROM {table} WHERE {key} = (SELECT id FROM runs WHERE run_id = ?)",  # noqa: S608
-                        (run_id,),
-                    )
+                    connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
                 self._numbers.pop(run_id, None)
-            connection.execute("DELETE FROM texts WHERE sha NOT IN (SELECT sha FROM uses)")
-        with self._lock, suppress(sqlite3.OperationalError):  # another process reads: the room is given back later
-            self._connection.execute("VACUUM")
+                gone.append(run_id)
+            if gone:
+                connection.execute("DELETE FROM texts WHERE sha NOT IN (SELECT sha FROM uses)")
+        if gone:
+            with self._lock, suppress(sqlite3.OperationalError):  # another process reads: the room is given back later
+                self._connection.execute("VACUUM")
+        return gone
 
     def close(self) -> None:
         """Close it; the log is folded into the file."""
@@ -167,6 +180,7 @@ class SqliteStore:
         mode = "rwc" if create else "rw"
         try:
             connection = self._connect(mode)
+            check(connection, str(self._path))  # before anything in it is changed: it may be another program's
             _in_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
             migrate(connection, str(self._path))
@@ -174,12 +188,22 @@ class SqliteStore:
             if create or ("readonly" not in str(error) and "unable to open" not in str(error)):
                 raise
             self._writable = False  # looking at runs needs no writing: a journal on a read-only disk can be read
+            self._refuse_unfolded(error)
             return self._connect("ro&immutable=1")
         if self._path.stat().st_size < _SMALL:
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
                 raise sqlite3.DatabaseError(f"it is damaged: {found}")
         return connection
+
+    def _refuse_unfolded(self, error: Exception) -> None:
+        """Where only the file itself can be read, its newest runs must not be in the log beside it."""
+        log = self._path.with_name(f"{self._path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise BadStore(
+                f"the journal {self._path} cannot be read here: {error}, and its newest events are in {log.name}",
+                hint="copy both files to a folder that you may write, and name the copy with --journal",
+            ) from error
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         return sqlite3.connect(
@@ -211,7 +235,7 @@ class SqliteStore:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
                 raise StoreFailed(
-                    f"the journal {self._path} cannot be written: {error}", hint=_remedy(error)
+                    f"the journal {self._path} cannot be written: {remedy.said(error)}", hint=remedy.hint(error)
                 ) from error
 
     @contextmanager
@@ -222,8 +246,10 @@ class SqliteStore:
                 yield connection
             finally:
                 connection.close()
-        except sqlite3.Error as error:
-            raise BadStore(f"the journal {self._path} cannot be read: {error}", hint=_remedy(error)) from error
+        except (sqlite3.Error, ValueError) as error:  # ValueError: what it holds is neither text nor JSON any more
+            raise BadStore(
+                f"the journal {self._path} cannot be read: {remedy.said(error)}", hint=remedy.hint(error)
+            ) from error
 
     def _rows(self, clause: str, given: Sequence[str]) -> Iterator[Row]:
         with self._reading() as connection:
@@ -243,20 +269,14 @@ class SqliteStore:
 
 def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> Summary:
     summary = Summary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
-    if summary.status == "running" and (holder is None or is_gone(Holder.from_json(holder), _age(beat))):
+    if summary.status == "running" and not _is_held(holder, beat):
         return replace(summary, status="interrupted")
     return summary
 
 
-def _age(beat: float | None) -> float:
-    return time.time() - (beat or 0.0)
-
-
-def _remedy(error: Exception) -> str:
-    text = str(error)
-    if "damaged" in text or "malformed" in text or "not a database" in text:
-        return "move the file away (runs in it cannot be resumed), or name another with --journal"
-    return _ELSEWHERE
+def _is_held(holder: str | None, beat: float | None) -> bool:
+    """Whether a process that lives is at a run."""
+    return holder is not None and not is_gone(Holder.from_json(holder), time.time() - (beat or 0.0))
 
 
 def _in_wal(connection: sqlite3.Connection) -> None:

@@ -43,8 +43,8 @@ class Store(Protocol):
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Say that the holder still lives; raises where it lost a run to another."""
 
-    def delete(self, run_ids: Collection[str]) -> None:
-        """Forget runs, and the texts that only they had."""
+    def delete(self, run_ids: Collection[str]) -> Sequence[str]:
+        """Forget runs, and the texts that only they had, save those that a process is at; gives those forgotten."""
 
     def close(self) -> None:
         """Close it."""

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from executor.journal.errors import StoreFailed
@@ -61,12 +62,10 @@ class Writer:
     def settle(self) -> Waiter:
         """Wait until everything handed over so far is on disk; raises where it cannot be."""
         done: Waiter = asyncio.get_running_loop().create_future()
-        if self._ended:
-            gone = StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` goes on")
-            done.set_exception(self.failure or gone)
-            return done
         self._queue.append(done)
-        if not self._urgent.is_set():
+        if self._ended:  # looked at only now: whoever is in line sooner is told by the writer, at its very end
+            _resolve([done], self.failure or _closed())
+        elif not self._urgent.is_set():
             self._hurry()
         return done
 
@@ -86,10 +85,14 @@ class Writer:
         self._something.set()
 
     def close(self) -> None:
-        """Write what is left and end."""
+        """Write what is left and end; runs that are still held, such as after a failure, are let go if that can be."""
         self._closing = True
         self._hurry()
         self._thread.join()
+        if self.held:
+            with suppress(WeftError):
+                self.store.append([], {}, Handover(self.holder, released=sorted(self.held)))
+            self.held.clear()
 
     def _hurry(self) -> None:
         self._urgent.set()
@@ -105,8 +108,17 @@ class Writer:
                 self._urgent.clear()
                 self._commit()
                 self._beat()
+        except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
+            self.failure = self.failure or _failed(error)
         finally:
             self._ended = True
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        """Tell those who came when nothing is written any more."""
+        self.failure = self.failure or _closed()
+        while self._queue:
+            self._wake(self._next()[2])
 
     def _commit(self) -> None:
         batch, changes, waiters = self._next()
@@ -118,11 +130,8 @@ class Writer:
                 self._hand_over(handover)
             except WeftError as error:
                 self.failure = error
-            except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                self.failure = StoreFailed(
-                    f"the journal failed: {type(error).__name__}: {error}",
-                    hint="what was written before is safe: `weft resume` goes on from there",
-                )
+            except Exception as error:  # noqa: BLE001 - likewise
+                self.failure = _failed(error)
         self._wake(waiters)
 
     def _next(self) -> tuple[list[Entry], list[Change], list[Waiter]]:
@@ -160,7 +169,7 @@ class Writer:
         for waiter in waiters:
             by_loop.setdefault(waiter.get_loop(), []).append(waiter)
         for loop, futures in by_loop.items():
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
                 loop.call_soon_threadsafe(_resolve, futures, self.failure)
 
     def _beat(self) -> None:
@@ -170,6 +179,15 @@ class Writer:
                 self.store.renew(list(self.held), self.holder)
             except WeftError as error:
                 self.failure = error
+
+
+def _failed(error: Exception) -> StoreFailed:
+    what = f"the journal failed: {type(error).__name__}: {error}"
+    return StoreFailed(what, hint="what was written before is safe: `weft resume` goes on from there")
+
+
+def _closed() -> StoreFailed:
+    return StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` goes on")
 
 
 def _resolve(futures: list[asyncio.Future[None]], failure: WeftError | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,6 @@ from hypothesis import strategies as st
 from executor.artifacts import Artifacts
 from executor.inputs import fill, fill_arguments, results_for, shorten
 from planner.plan import Plan, Task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_references_are_filled_once_and_never_again() -> None:
@@ -45,7 +43,7 @@ def test_a_lone_reference_that_is_no_string_is_read_as_json(kind: str, given_val
 def test_what_fits_stays_whole_and_what_does_not_is_cut_with_a_note(tmp_path: Path) -> None:
     artifacts = Artifacts.of(tmp_path, "run-1")
     texts = {"short": "s" * 100, "long": "l" * 5_000, "longer": "m" * 9_000}
-    cut = shorten(texts, 2_000, artifacts.keep)
+    cut = shorten(texts, 2_000, artifacts)
     assert cut["short"] == texts["short"]
     for name in ("long", "longer"):
         assert len(cut[name]) <= 1_000
@@ -56,8 +54,23 @@ def test_what_fits_stays_whole_and_what_does_not_is_cut_with_a_note(tmp_path: Pa
 
 
 def test_nothing_is_written_where_everything_fits(tmp_path: Path) -> None:
-    shorten({"a": "x" * 10, "b": ""}, 10, Artifacts.of(tmp_path, "r").keep)
+    shorten({"a": "x" * 10, "b": ""}, 10, Artifacts.of(tmp_path, "r"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_is_cut_at_the_same_place_in_another_checkout() -> None:
+    here, there = (Artifacts.of(Path(folder), "r", written=False) for folder in ("/w", "/srv/much/longer/checkout"))
+    said = [f"see {one.workspace}/a.md and {one.folder}/b.md " * 100 for one in (here, there)]
+    cut = [shorten({"a": text}, 2_000, one)["a"] for text, one in zip(said, (here, there), strict=True)]
+    assert cut[0] != cut[1]
+    assert here.roots.portable(cut[0]) == there.roots.portable(cut[1])
+
+
+def test_a_text_is_not_cut_within_a_path_of_the_record() -> None:
+    artifacts = Artifacts.of(Path("/w"), "r", written=False)
+    for more in range(20):
+        cut = shorten({"a": "x" * (700 - more) + "/w/y " * 1_000}, 1_010, artifacts)["a"]
+        assert "⟦" not in cut
 
 
 def test_a_result_that_the_instruction_holds_is_not_listed_again() -> None:

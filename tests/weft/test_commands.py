@@ -114,3 +114,35 @@ def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
 def test_quiet_leaves_only_the_result(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     ended(*command)
     assert capsys.readouterr().err == ""
+
+
+def test_a_run_that_a_process_is_at_is_left_alone_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.prepare(tmp_path)
+
+    async def pruned() -> tuple[int, str]:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            run_id = (await runtime.run(recorded.GOAL)).run_id
+            runtime.journal.claim(run_id)
+            return await asyncio.to_thread(ended, "trace", "prune", run_id), run_id
+
+    status, run_id = asyncio.run(pruned())
+    said = capsys.readouterr()
+    assert (status, said.out) == (0, "0 runs forgotten\n")
+    assert f"a process is at run {run_id}" in said.err
+    assert ended("trace", "prune", "--older-than", "nan") == 2
+    assert "no number of days" in capsys.readouterr().err
+
+
+def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draft = recorded.prepare(tmp_path)
+
+    async def run() -> None:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            await runtime.run(recorded.GOAL)
+
+    asyncio.run(run())
+    flags = ("rerun", "last", "--from", "survey", "--dry-run")
+    assert ended(*flags, "--use", f"{recorded.SKILL}={draft}") == 0
+    assert "executed  survey" in capsys.readouterr().out
+    assert ended(*flags, "--use", f"nope={draft}") == 2
+    assert "there is no skill 'nope'" in capsys.readouterr().err

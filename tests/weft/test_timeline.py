@@ -73,3 +73,8 @@ def test_what_a_process_is_at_is_running() -> None:
     text = drawn(view)
     assert text.startswith("run r · running")
     assert "▶" in text
+
+
+def test_a_task_that_no_plan_has_is_passed_over() -> None:
+    view = timeline(rows(*BEGUN[:2], *BEGUN[3:], event("10:00:06", "task_reused", task="c", output="o", source="s")))
+    assert (list(view.spans), view.result.tasks) == (["(plan)"], ())

@@ -52,12 +52,13 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     where = options.places(workspace)
     now = options.settings(where, rest, quiet=voice.quiet).settings
     store = records.kept(where, now)
-    parent = records.begun(store, run)
+    parent = records.begun(store, run, where)
     store.close()
-    use = records.substitutes(parent, where) | use
+    use = records.substitutes(parent) | use
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
     division = weft.divided(parent.run_id, begin, inputs)
     if dry:
+        weft.surroundings.shelf.skills()  # says where --use names a skill that is not there
         asyncio.run(weft.close())
         return _preview(parent.run_id, division, voice)
     provider.preload()

@@ -25,7 +25,7 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     """Go on with RUN (an id, the beginning of one, or `last`) after a crash, Ctrl-C, a budget's end or failed tasks.
 
     What was finished is not done again, and no finished call is paid again. The run's own settings hold; those given
-    here count instead.
+    here count instead, from now on.
 
     \b
     Examples:
@@ -42,9 +42,9 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     reach.writable(target)
     where = options.places(workspace)
     now = options.settings(where, rest, quiet=voice.quiet).settings
-    recorded = records.begun(records.kept(where, now), run)
+    recorded = records.begun(records.kept(where, now), run, where)
     provider.preload()
-    use = records.substitutes(recorded, where)
+    use = records.substitutes(recorded)
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
     run_again = reach.carried(weft, voice, partial(weft.resume, recorded.run_id))
     return reach.carry_out(run_again, reach.Ending(voice, workspace, target))

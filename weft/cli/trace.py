@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -168,8 +169,7 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
         output.print_json([one.to_dict() for one in found])
         return 0
     for one in found:
-        values = "" if one.what.startswith(("output", "line", "plan")) else f": {one.a} → {one.b}"
-        output.print_text(f"{one.where}  {one.what}{values}")
+        output.print_text(str(one))
     if not found:
         output.print_text("nothing differs")
     return 0
@@ -250,7 +250,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     journal_of_runs = records.opened(where, settings)
     try:
-        taken = [run for file in files for run in transfer.take(file, journal_of_runs.store, where)]
+        taken = list(transfer.take(files, journal_of_runs.store, where))
     finally:
         journal_of_runs.close()
     if as_json:
@@ -287,6 +287,8 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     ids = {store.find(run).run_id for run in runs}
     if not runs and rest["older_than"] is None and rest["keep"] is None:
         raise InputError("nothing says which runs to forget", hint="name runs, or give --older-than DAYS or --keep N")
+    if rest["older_than"] is not None and math.isnan(rest["older_than"]):  # which is in no range, and out of none
+        raise InputError("--older-than nan is no number of days", hint="such as --older-than 30")
     day = datetime.now(UTC) - timedelta(days=rest["older_than"] or 0)
     chosen = []
     for place, run in enumerate(store.summaries()):
@@ -295,7 +297,9 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
         if run.status != "running" and (run.run_id in ids or old or surplus):
             chosen.append(run.run_id)
     if not rest["dry_run"]:
-        transfer.forget(chosen, store, where)
+        chosen = list(transfer.forget(chosen, store, where))
+    for run_id in sorted(ids - set(chosen)):
+        output.say_warning(f"a process is at run {run_id}; it is left alone")
     if as_json:
         output.print_json(chosen)
     else:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote, quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +95,54 @@ def test_a_secret_is_redacted_by_value_name_or_form(text: str) -> None:
     assert secrets.redact(redacted) == redacted
 
 
+KEY = "-----BEGIN THING-----\nMIIBlineone/abc+def==\nsecondlineofkey0987\n-----END THING-----"
+ODD = 'we"ird\\ tök/en+va=lü&e#7'
+
+
+@pytest.mark.parametrize("secret", [SECRET, KEY, ODD], ids=["plain", "lines", "odd"])
+def test_a_secret_is_found_in_other_writing_too(secret: str) -> None:
+    secrets, data = Secrets.of({"MY_API_KEY": secret}), secret.encode()
+    once = json.dumps(secret)
+    written = {
+        "json": once,
+        "json as it is": json.dumps(secret, ensure_ascii=False),
+        "json in json": json.dumps({"arguments": once}),
+        "url": quote(secret, safe=""),
+        "path": quote(secret),
+        "form": quote_plus(secret),
+        "base64": b64encode(data).decode(),
+        "base64 for urls": urlsafe_b64encode(data).decode(),
+        "basic": b64encode(b"user:" + data).decode(),
+        "basic, more": b64encode(b"me:" + data + b"!").decode(),
+        "hex": data.hex(),
+        "other ends of lines": secret.replace("\n", "\r\n"),
+    }
+    for what, text in written.items():
+        redacted = secrets.redact(f"see {text} there")
+        assert REDACTED in redacted, what
+        assert len(redacted.replace(REDACTED, "")) < 60, what
+        assert not any(line in redacted for line in ("MIIBlineone", "secondline")), what
+
+
+@pytest.mark.parametrize(
+    "name", ["PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GPG_PASSPHRASE", "GITHUB_PAT", "GHTOKEN", "OPENAI_API_KEY"]
+)
+def test_a_variable_whose_name_says_so_holds_a_secret(name: str) -> None:
+    assert Secrets.of({name: SECRET}).redact(SECRET) == REDACTED
+
+
+@pytest.mark.parametrize("name", ["PWD", "OLDPWD", "PATH", "MONKEY_ISLAND", "COMPASS", "TOKENIZERS_PARALLELISM"])
+def test_other_variables_hold_none(name: str) -> None:
+    assert Secrets.of({name: "/home/me/work"}).redact("see /home/me/work/x") == "see /home/me/work/x"
+
+
+def test_a_secret_is_no_name_of_a_field_either() -> None:
+    capture = Capture(secrets=Secrets.of({"MY_API_KEY": "identifier0123"}))
+    assert capture.value({"identifier0123": 1, "a": {"ghp_0123456789abcdefghij": 2}, "tool_calls": 3}) == {
+        REDACTED: 1, "a": {REDACTED: 2}, "tool_calls": 3,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("before", ["", "İİİ ", "task-force ", "max_tokens = 5; ", "a risk-", "é — "])
 @pytest.mark.parametrize("after", ["", " İ", " token: none", "\n" + "word " * 100])
 def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
@@ -132,6 +184,11 @@ def test_a_short_value_that_may_be_a_word_or_a_number_stays(value: str) -> None:
 def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
     recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
     assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}
+    said = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
+    kept = {"headers": {"Authorization": [REDACTED, ""]}, "clientSecret": REDACTED, "tokenizer": "bpe"}
+    assert Capture().value(said) == kept
+    places = {"next_page_token": "p2", "nextToken": "p3", "pageToken": "p4"}
+    assert Capture().value(places) == places
 
 
 json_values = st.recursive(

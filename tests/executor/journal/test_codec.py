@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -16,6 +16,9 @@ from planner.plan import Plan, Task
 from skills.detector import Selection
 from skills.envelope import Context, failure
 from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EVENTS: list[Event] = [
@@ -90,3 +93,67 @@ def test_a_line_that_is_no_event_is_said_with_its_place(line: str, says: str) ->
     with pytest.raises(InputError, match=says) as caught:
         trace.parse(line, "file x, line 3")
     assert "file x, line 3" in caught.value.message
+
+
+PLACE = {"v": VERSION, "run_id": "r", "seq": 1, "at": "2026-01-01T00:00:00Z"}
+STARTED = {"run_id": "r", "goal": "g", "workspace": "/w", "settings": {}}
+LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other in ("ab", "ba")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"run_id": "../../src"}, "'run_id' is '../../src'"),
+        ({"run_id": "."}, "'run_id'"),
+        ({"run_id": ""}, "'run_id'"),
+        ({"run_id": 7}, "'run_id'"),
+        ({"seq": 0}, "'seq' is '0'"),
+        ({"seq": "1"}, "'seq'"),
+        ({"seq": True}, "'seq'"),
+        ({"at": "yesterday"}, "'at' is 'yesterday'"),
+        ({"at": "2026-01-01T00:00:00"}, "'at'"),
+        ({"v": "1"}, "'v' is '1'"),
+        ({"type": ["warned"]}, "'type'"),
+        ({"type": "warned", "message": 7}, "'message' is 7"),
+        ({"type": "warned"}, "message"),
+        ({"type": "task_finished", "task": "a", "status": "sleeping", "seconds": 1}, "'status' is 'sleeping'"),
+        ({"type": "run_started", **STARTED, "answers": [1]}, "'answers'"),
+        ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "wait for each other"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),
+        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have one id"),
+    ],
+)
+def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[str, object], says: str) -> None:
+    line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
+    with pytest.raises(InputError) as caught:
+        trace.parse(line, "line 3")
+    assert says in caught.value.message
+    assert "line 3" in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
+def test_what_json_cannot_be_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="no JSON"):
+        trace.parse(text, "line 3")
+
+
+def test_a_number_beyond_all_numbers_is_none() -> None:
+    line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
+    with pytest.raises(InputError, match="'seconds' is inf"):
+        trace.parse(line.replace("12345", "1e999"), "line 3")
+
+
+def test_what_is_not_known_here_is_passed_over() -> None:
+    row = trace.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
+    assert row.body["mood"] == "calm"
+    assert trace.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
+
+
+@pytest.mark.parametrize("numbers", [(1, 1), (2, 1), (1, 3, 2)])
+def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    file = tmp_path / "run.jsonl"
+    lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r stands behind"):
+        list(trace.read(file))

@@ -193,6 +193,36 @@ def test_a_run_whose_process_died_counts_as_interrupted(path: Path) -> None:
 # Files that cannot be used
 
 
+def test_a_run_that_a_process_is_at_is_not_forgotten(path: Path) -> None:
+    store = filled(path, "free", "held", "left")
+    store.claim("held", myself())
+    store.claim("left", replace(myself(), pid=2**22 + 1))  # by a process that is gone
+    assert store.delete(["free", "held", "left", "never"]) == ["free", "left"]
+    assert [one.run_id for one in store.summaries()] == ["held"]
+    assert len(list(store.rows("held"))) == 2
+
+
+def test_a_run_that_was_forgotten_meanwhile_cannot_be_taken(path: Path) -> None:
+    with pytest.raises(UnknownRun, match="any more"):
+        filled(path, "r").claim("gone", myself())
+
+
+def test_the_number_of_a_forgotten_run_is_not_mistaken_for_that_of_the_next(path: Path) -> None:
+    store, other = filled(path, "first"), SqliteStore(path)
+    store.append([], {}, Handover(myself(), released=["first"]))
+    other.delete(["first"])
+    other.append([row("second", 1, message="theirs")], {"second": line("second")})
+    store.append([row("first", 1, message="ours")], {"first": line("first")})
+    assert [one.body["message"] for one in store.rows("second")] == ["theirs"]
+    assert [one.body["message"] for one in store.rows("first")] == ["ours"]
+
+
+def test_who_writes_where_another_has_written_is_told_so(path: Path) -> None:
+    store = filled(path, "r")
+    with pytest.raises(StoreFailed, match="another process has taken over the run"):
+        store.append([row("r", 2)], {})
+
+
 def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
     path.write_bytes(b"not a database at all, but long enough to be looked at " * 50)
     with pytest.raises(BadStore, match="cannot be used") as caught:
@@ -211,6 +241,50 @@ def test_a_damaged_file_is_refused(path: Path) -> None:
     path.write_bytes(bytes(data))
     with pytest.raises(BadStore, match="cannot be used"):
         SqliteStore(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET body = '{'",
+        "UPDATE events SET body = CAST(x'ff' AS TEXT)",
+        "UPDATE runs SET goal = CAST(x'ff' AS TEXT)",
+        "UPDATE texts SET text = CAST(x'ff' AS TEXT)",
+    ],
+)
+def test_a_text_that_is_none_any_more_is_damage(path: Path, damage: str) -> None:
+    filled(path, "r").close()
+    connection = sqlite3.connect(path)
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    with pytest.raises(BadStore, match="it is damaged") as caught:
+        [list(SqliteStore(path).summaries()), list(SqliteStore(path).rows("r"))]
+    assert "move the file away" in caught.value.hint
+
+
+def test_a_journal_whose_newest_runs_cannot_be_seen_is_not_shown_without_them(path: Path) -> None:
+    store = filled(path, "r")
+    copy = path.with_name("copy.sqlite")
+    for end in ("", "-wal"):
+        copy.with_name(copy.name + end).write_bytes(path.with_name(path.name + end).read_bytes())
+    copy.with_name(f"{copy.name}-shm").symlink_to(
+        "/nowhere/at/all"
+    )  # it cannot be made, as in a folder that is read-only
+    with pytest.raises(BadStore, match=r"newest events are in copy\.sqlite-wal"):
+        SqliteStore(copy, create=False)
+    store.close()
+
+
+def test_another_programs_database_stays_as_it_is(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    before = path.read_bytes()
+    for create in (True, False):
+        with pytest.raises(BadStore, match="no journal of weft"):
+            SqliteStore(path, create=create)
+    assert path.read_bytes() == before
 
 
 def test_another_programs_database_is_refused(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pytest
 from executor.journal.capture import Capture
 from executor.journal.errors import StoreFailed
 from executor.journal.journal import Journal
-from executor.journal.lease import myself
+from executor.journal.lease import BEAT, myself
 from executor.journal.log import Log
 from executor.journal.sqlite import SqliteStore
 from executor.journal.store import url_of
@@ -19,18 +20,21 @@ from executor.journal.writer import COHORT, Writer
 from planner.events import RunStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from executor.journal.lease import Handover
+    from executor.journal.lease import Handover, Holder
     from executor.journal.row import Row, Summary
 
 
 class Counting(SqliteStore):
-    """Counts commits, and fails from one on."""
+    """Counts commits, and fails from one on; a sign of life is more than it can bear."""
 
     commits = 0
     fails_after = 10**9
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        raise ValueError("nobody expected this")
 
     def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         if self.commits >= self.fails_after:
@@ -162,3 +166,62 @@ async def test_nobody_waits_for_a_journal_that_is_closed(tmp_path: Path) -> None
     journal.close()
     with pytest.raises(StoreFailed, match="closed"):
         await asyncio.wait_for(asyncio.ensure_future(log.settle()), 60)
+
+
+class Overtaken(Writer):
+    """Closed by another thread right after someone saw that it is open."""
+
+    _has_ended = False
+
+    @property
+    def _ended(self) -> bool:
+        seen = self._has_ended
+        if not seen:
+            closer = threading.Thread(target=self.close)
+            closer.start()
+            closer.join()
+        return seen
+
+    @_ended.setter
+    def _ended(self, ended: bool) -> None:
+        self._has_ended = ended
+
+
+async def test_who_comes_at_the_moment_of_closing_is_told_too(store: Counting) -> None:
+    writer = Overtaken(store)
+    log = Log(writer, "r", Capture())
+    log.record(Warned("w"))
+    await asyncio.wait_for(asyncio.ensure_future(log.settle()), 60)
+    assert len(list(store.rows("r"))) == 1
+    with pytest.raises(StoreFailed, match="closed"):
+        await asyncio.wait_for(asyncio.ensure_future(log.settle()), 60)
+    store.close()
+
+
+async def test_whatever_ends_the_writer_whoever_waits_hears_of_it(writer: Writer) -> None:
+    log = Log(writer, "r", Capture())
+    log.record(RunStarted("r", "goal", "/w", {}))
+    writer.take("r")
+    writer._beaten = -BEAT  # a sign of life is due
+    await log.settle()
+    writer._thread.join(60)
+    log.record(Warned("w"))
+    with pytest.raises(StoreFailed, match="nobody expected this"):
+        await asyncio.wait_for(asyncio.ensure_future(log.settle()), 60)
+
+
+async def test_a_run_whose_journal_failed_is_free_once_it_is_closed(tmp_path: Path) -> None:
+    store = Counting(tmp_path / "j.sqlite")
+    writer = Writer(store)
+    log = Log(writer, "r", Capture())
+    log.record(RunStarted("r", "goal", "/w", {}))
+    writer.take("r")
+    await log.settle()
+    store.fails_after = 0
+    log.record(Warned("w"))
+    with pytest.raises(StoreFailed, match="disk is full"):
+        await log.settle()
+    store.fails_after = 10**9  # someone made room
+    writer.close()
+    store.claim("r", replace(myself(), pid=1))
+    store.close()

@@ -1,0 +1,88 @@
+"""Spans: each with an id and an end of its own, in a tree without gaps, however the run went."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from planner.errors import ModelError
+from planner.model import Reply
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
+from weft import otlp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def named(spans: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [span for span in spans if span["name"].startswith(name)]
+
+
+async def test_a_task_that_ran_twice_has_two_spans_with_their_own_calls(workspace: Path) -> None:
+    prepare(workspace)
+    for script in (failing("survey", error=ModelError("no")), answering):
+        async with weft(workspace, ScriptedModel(script)) as runtime:
+            await (runtime.run(GOAL) if script is not answering else runtime.resume("last"))
+    spans = otlp.spans(rows(workspace))
+    assert len({span["spanId"] for span in spans}) == len(spans)
+    first, second = named(spans, "invoke_agent tabulating")
+    assert (first["status"]["message"], "status" in second) == ("no", False)
+    calls = {span["parentSpanId"]: span for span in named(spans, "chat")}
+    assert calls[first["spanId"]]["status"]["message"] == "no"
+    assert "status" not in calls[second["spanId"]]
+
+
+async def test_a_record_that_ends_anywhere_makes_a_tree(workspace: Path) -> None:
+    prepare(workspace)
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    recorded = rows(workspace)
+    for end in range(1, len(recorded)):
+        spans = otlp.spans(recorded[:end])
+        ids = [span["spanId"] for span in spans]
+        assert len(set(ids)) == len(ids)
+        assert {span["parentSpanId"] for span in spans[1:]} <= set(ids)
+        assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
+
+
+async def test_planning_that_failed_is_a_span_that_failed(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
+        await runtime.run(GOAL)
+    spans = otlp.spans(rows(workspace))
+    (plan,) = named(spans, "plan")
+    assert "no valid plan" in plan["status"]["message"]
+    assert "no valid plan" in spans[0]["status"]["message"]
+    assert {span["parentSpanId"] for span in named(spans, "chat")} == {plan["spanId"]}
+
+
+async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
+        await runtime.run(GOAL)
+    seen: list[tuple[str | None, str | None]] = []
+
+    class Collector(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            seen.append((self.headers["authorization"], self.headers["x-team"]))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Collector) as collector:
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        env = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+            "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Basic%20YWJj%3D, x-team = weavers",
+        }
+        otlp.send(rows(workspace), env=env)
+        collector.shutdown()
+    assert seen == [("Basic YWJj=", "weavers")]
+    for wrong in ({"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a b"}):
+        with pytest.raises(otlp.NotSent):
+            otlp.send(rows(workspace), env=env | wrong)
