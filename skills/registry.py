@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from skills.entry import Entry
+    from skills.locations import Location
     from skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
@@ -74,8 +75,13 @@ class Registry:
                 if collecting:
                     gc.enable()
 
+    @property
+    def locations(self) -> tuple[Location, ...]:
+        """Where it looks, strongest first."""
+        return locations(self.workspace, env=self._env, home=self._home, library=self._library)
+
     def _scan(self) -> None:
-        places = locations(self.workspace, env=self._env, home=self._home, library=self._library)
+        places = self.locations
         memory = self.cache / "listing.json" if self.cache is not None else None
         if self._tree is None and memory is not None:
             remembered = index.load(memory, places)

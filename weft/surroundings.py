@@ -111,10 +111,11 @@ class Surroundings:
         best = self.shelf.best(goal.text, skills, listing.MOST, chooser)
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
+        folders = [str(location.path) for location in self.shelf.registry.locations]
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
-            skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ)),
+            skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ), folders=folders),
             tool_listing=tool_listing.render(list(tools.values())),
             known=self._known(skills, tools),
             warnings=tuple(summary(self.shelf.registry.warnings)),

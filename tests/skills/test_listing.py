@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +69,18 @@ def test_any_listing_parses_keeps_its_budget_and_is_the_same_again(texts: list[s
     assert block == render(["s1"], many, budget=budget)
     shown = len(names(block))
     assert shown == len(many) or f"{len(many) - shown} more" in block
+
+
+@pytest.mark.parametrize("budget", [2_000, 6_000, 12_000])
+def test_the_same_skills_are_listed_the_same_wherever_they_stand(budget: int) -> None:
+    def listed(folder: str) -> str:
+        many = [skill(f"s{number:02}", "word " * 100) for number in range(60)]
+        moved = [replace(one, file=one.file.replace("/w/skills", folder)) for one in many]
+        block = render(["s00"], moved, budget=budget, folders=["/elsewhere", folder])
+        assert len(block) <= budget
+        return block.replace(folder, "FOLDER")
+
+    assert listed("/w/skills") == listed("/home/somebody/projects/a-rather-deep/checkout/of-it/skills")
 
 
 def test_the_environment_sets_the_budget() -> None:
