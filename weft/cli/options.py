@@ -186,8 +186,13 @@ def goal_text(goal: str | None) -> str:
     if goal == "-":
         if sys.stdin.isatty():
             output.say("Type the goal, then Ctrl-D:")
-        try:
-            return sys.stdin.read().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise InputError("the goal on stdin is no UTF-8 text", hint="send it as UTF-8") from error
+        return stdin_text("the goal").rstrip("\r\n")
     return goal or ""
+
+
+def stdin_text(what: str) -> str:
+    """What stands on stdin, without the mark that some shells put in front of it."""
+    try:
+        return sys.stdin.read().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} on stdin is no UTF-8 text", hint="send it as UTF-8") from error

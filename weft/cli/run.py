@@ -110,7 +110,9 @@ def _plan(weft: Weft, path: Path) -> PlanFile:
     from weft import planfile
 
     known = weft.surroundings.known()
-    return planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
+    if str(path) == "-":
+        return planfile.parse(options.stdin_text("the plan"), "on stdin", known)
+    return planfile.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:

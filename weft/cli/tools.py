@@ -74,7 +74,7 @@ def call(
 
     where = options.places(workspace)
     shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
-    given = _object(options.goal_text(arguments))
+    given = _object(options.stdin_text("what is passed") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = shed.tools(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
     if name not in tools and (reason := shed.reason(name)):
