@@ -76,6 +76,11 @@ class Plan:
         """Whether the answer takes a call of its own."""
         return self.synthesis is not None or len(self.finals) != 1
 
+    @property
+    def needs_model(self) -> bool:
+        """Whether any call is made to carry it out."""
+        return self.needs_synthesis or any(task.action_type != "tool" for task in self.tasks)
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as its JSON has it."""
         return {

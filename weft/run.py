@@ -83,8 +83,9 @@ class Weft:
         self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
     ) -> Session:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
-        self._choose()
         wanted = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
+        if self.asks(wanted):
+            self._choose()
         self.surroundings.check(wanted)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
@@ -182,6 +183,10 @@ class Weft:
             roles.append(self.settings.detector_model)
         return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
 
+    def asks(self, goal: Goal) -> bool:
+        """Whether any model is asked for the goal: a plan of tools whose one final result is the answer needs none."""
+        return goal.plan is None or goal.plan.needs_model or self.settings.detector == detectors.ASKING
+
     def _choose(self) -> None:
         """Settle on a model where none is set, so that the record says which it was."""
         if self.settings.model is None:
@@ -205,8 +210,9 @@ class Weft:
         return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
-        self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
+        if self.asks(wanted):
+            self._choose()
         memory = Memory(record)
         artifacts = Artifacts.of(self.places.workspace, new_run_id())
         return Pursuit(wanted, self.surroundings, self._cast(memory), memory, artifacts, today())

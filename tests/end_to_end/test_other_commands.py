@@ -85,6 +85,12 @@ def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) ->
     ran = weft("skills", "show", "catalog", "--json", cwd=workspace)
     assert ran.status == 2
     assert "cataloging-apis" in json.loads(ran.out)["error"]["message"]
+    ran = weft("skills", "show", "excel_read", cwd=workspace)
+    assert (ran.status, "'excel_read' is a tool" in ran.err, "weft skills call excel_read" in ran.err) == (
+        2,
+        True,
+        True,
+    )
 
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:

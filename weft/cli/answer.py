@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,6 @@ def show(result: Result, target: Path | None, *, quiet: bool) -> None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
         output.say(f"{result.status}: {result.error}")
-    if result.question is not None:
-        output.say(f"It needs to know: {result.question}")
-        output.say(f"Answer with: weft run --answer TEXT {shlex.quote(result.goal)}")
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:
