@@ -94,8 +94,8 @@ class Plan:
         """The plan that a document without problems stands for."""
         return cls(
             tasks=tuple(_task(row) for row in document.get("tasks") or ()),
-            synthesis=document.get("synthesis") or None,
-            clarification=document.get("clarification") or None,
+            synthesis=_said(document.get("synthesis")),
+            clarification=_said(document.get("clarification")),
         )
 
 
@@ -119,6 +119,11 @@ def strings(value: object) -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from strings(item)
+
+
+def _said(text: str | None) -> str | None:
+    """The text where there is one: blanks ask for nothing."""
+    return text if text and text.strip() else None
 
 
 def _task(row: Mapping[str, Any]) -> Task:

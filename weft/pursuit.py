@@ -15,6 +15,7 @@ from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
 from planner.errors import CutOff, ModelError
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.profile import FULL
 from skills import detectors
 from skills.plural import counted, plural
 from weft.line import Line
@@ -178,8 +179,8 @@ class Pursuit:
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        agent = self.models.profile("synthesis").agent("synthesis") if plan.needs_synthesis else "synthesis"
-        prompts = self.surroundings.prompts
+        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # else there may be no model
+        agent, prompts = profile.agent("synthesis"), self.surroundings.prompts
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record)
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None

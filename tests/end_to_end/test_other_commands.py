@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -91,6 +92,15 @@ def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) ->
         True,
         True,
     )
+
+
+def test_a_reader_that_has_gone_is_no_failure(workspace: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "weft", "skills", "list"]
+    ran = subprocess.run(command, cwd=workspace, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,14 @@ def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pyt
     said = capsys.readouterr()
     assert said.out == "hello\n"
     assert "could not be written" in said.err
+
+
+def test_a_run_whose_reader_has_gone_ends_as_it_would_have(capsys: pytest.CaptureFixture[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w", encoding="utf-8") as stdout, redirect_stdout(stdout):
+        assert carry_out(ran("failed"), Ending(Voice(as_json=True), Path())) == 1
+    assert "weft resume r1" in capsys.readouterr().err
 
 
 async def test_a_second_ctrl_c_ends_the_program_at_once() -> None:

@@ -101,13 +101,16 @@ def shown(result: Result, ending: Ending) -> int:
         except OSError as error:
             output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
             target = None
-    if voice.as_json:
-        output.print_json(result.to_dict())
-    else:
-        answer.show(result, target, quiet=voice.quiet)
-        if result.question is not None:
-            output.say(f"It needs to know: {result.question}")
-            output.say(f"Answer with: {_answering(result, ending)}")
+    try:
+        if voice.as_json:
+            output.print_json(result.to_dict())
+        else:
+            answer.show(result, target, quiet=voice.quiet)
+    except BrokenPipeError:
+        output.forget_stdout()  # how it ended is told all the same, by the exit status too
+    if result.question is not None and not voice.as_json:
+        output.say(f"It needs to know: {result.question}")
+        output.say(f"Answer with: {_answering(result, ending)}")
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
