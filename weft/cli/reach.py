@@ -105,12 +105,9 @@ def shown(result: Result, ending: Ending) -> int:
         if voice.as_json:
             output.print_json(result.to_dict())
         else:
-            answer.show(result, target, quiet=voice.quiet)
+            answer.show(result, target, _answering(result, ending), quiet=voice.quiet)
     except BrokenPipeError:
         output.forget_stdout()  # how it ended is told all the same, by the exit status too
-    if result.question is not None and not voice.as_json:
-        output.say(f"It needs to know: {result.question}")
-        output.say(f"Answer with: {_answering(result, ending)}")
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
