@@ -78,15 +78,15 @@ async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
     stop = Stop()
     begun: list[str] = []
 
-    async with weft:
-        with progress(voice) as tell:
+    with interruptible(stop, lambda: _at_once(weft, begun)):
+        async with weft:
+            with progress(voice) as tell:
 
-            def record(event: Event) -> None:
-                if isinstance(event, RunStarted | RunResumed):
-                    begun.append(event.run_id)
-                tell(event)
+                def record(event: Event) -> None:
+                    if isinstance(event, RunStarted | RunResumed):
+                        begun.append(event.run_id)
+                    tell(event)
 
-            with interruptible(stop, lambda: _at_once(weft, begun)):
                 return await work(record=record, stop=stop)
 
 
