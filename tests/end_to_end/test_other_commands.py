@@ -116,6 +116,20 @@ def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft)
     assert any(one["found"] == "OPENAI_API_KEY" for one in findings)
 
 
+def test_doctor_shows_the_settings_in_force_and_where_each_comes_from(workspace: Path, weft: Weft) -> None:
+    (workspace / "weft.toml").write_text("max_tasks = 7\ntimeout = 5\nunsafe_tools = true\n", encoding="utf-8")
+    env = {"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret", "WEFT_TIMEOUT": "9"}
+    ran = weft("doctor", cwd=workspace, env=env)
+    assert ran.status == 0, ran.out  # a goal can be run, if without what an untrusted workspace asks for
+    for text in (
+        "model = openai/x (from environment)",
+        "timeout = 9.0 (from environment)",
+        f"max_tasks = 7 (from {workspace / 'weft.toml'})",
+        "'unsafe_tools' is not used",
+    ):
+        assert text in ran.out
+
+
 def test_doctor_finds_a_template_that_lacks_a_variable(workspace: Path, weft: Weft) -> None:
     seed = workspace / ".agents" / "seed"
     seed.mkdir(parents=True)

@@ -417,3 +417,13 @@ async def test_a_preview_makes_no_call(workspace: Path, serve: Serve) -> None:
     assert server.calls == []
     assert "cataloging-apis" in preview.messages[0].content
     assert preview.prompt_tokens > 100
+
+
+@pytest.mark.changes_skills  # the fixture's replay knows nothing of these prompts
+async def test_a_relative_seed_begins_at_the_workspace(workspace: Path, serve: Serve) -> None:
+    server = serve(scripted({"tasks": [task("a")]}))
+    (workspace / "prompts").mkdir()
+    text = '<% extends "seed/task.j2" %><% block system %>MINE <<super()>><% endblock %>'
+    (workspace / "prompts" / "task.j2").write_text(text, encoding="utf-8")
+    await run(workspace, seed="prompts")
+    assert server.asked("task")[0].system.startswith("MINE ")
