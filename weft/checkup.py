@@ -69,7 +69,8 @@ def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
     chain = explore(env, resolved.settings.model, lambda: ollama.probe(env), local_is_installed())
     for link in chain:
         yield Finding("model", True if link.model else None, f"{link.name}: {link.found}")
-    if chain[-1].model is None:
+    own = (resolved.settings.decomposer, resolved.settings.task, resolved.settings.synthesis)
+    if chain[-1].model is None and not all(own):
         yield Finding("model", False, "none is named, and none was found", choices())
     for name in _looked_at(resolved.settings, chain[-1].model or ""):
         if (found := lack(name)) is not None:

@@ -154,6 +154,9 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
 
 def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(lambda _: Say(QUESTION))
+    ran = weft("run", *MODEL, "with sk-test-0123456789abcdef", cwd=workspace)
+    assert "Answer with: weft run --answer TEXT" in ran.err
+    assert "sk-test" not in ran.err
     ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
     assert ran.status == 1
     assert "It needs to know: Which service?" in ran.err

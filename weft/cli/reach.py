@@ -119,11 +119,13 @@ def shown(result: Result, ending: Ending) -> int:
 
 def _answering(result: Result, ending: Ending) -> str:
     """The command that gives the answer: the same once more, for all else that it was given still counts."""
+    from executor.journal.secrets import Secrets
+
     again = ending.given
     if not again:
         elsewhere = ("--workspace", str(ending.workspace)) if str(ending.workspace) != "." else ()
         again = (*elsewhere, "--", result.goal)
-    return f"weft run --answer TEXT {shlex.join(again)}"
+    return Secrets.of(os.environ).redact(f"weft run --answer TEXT {shlex.join(again)}")
 
 
 def writable(target: Path | None) -> None:
