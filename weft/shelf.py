@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skills import detectors
 from skills.detector import Selection, as_selection
-from skills.errors import InputError, WeftError
+from skills.errors import InputError
 from skills.index import cache_folder
 from skills.registry import Registry, listed
 
@@ -35,46 +34,6 @@ def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
     return partial(Substituting, files=use)
 
 
-@dataclass(frozen=True, slots=True)
-class _Foreign:
-    """A detector of another package: it may fail in any way, and what it gives may be anything."""
-
-    name: str
-    detector: Any
-
-    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """What it finds."""
-        return self._answer("detect", goal, skills)
-
-    def _answer(self, method: str, *given: object) -> list[Selection]:
-        """What it says; where it fails, whose fault that is."""
-        try:
-            return [_selection(one) for one in getattr(self.detector, method)(*given)]
-        except WeftError:
-            raise
-        except Exception as error:
-            what = f"the detector {self.name!r} failed: {type(error).__name__}: {error}"
-            raise InputError(what, hint="mend the package it comes from, or use --detector ranked") from error
-
-
-class _ForeignRanking(_Foreign):
-    """One that ranks as well."""
-
-    __slots__ = ()
-
-    def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-        """The best, however poor they are."""
-        return self._answer("rank", goal, skills, most)
-
-
-def _selection(given: Any) -> Selection:
-    match as_selection(given):
-        case Selection(str(), int() | float(), str()) as one:
-            return one
-        case other:
-            raise TypeError(f"{other} is not a name, a score and a reason")
-
-
 class Shelf:
     """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
 
@@ -91,7 +50,9 @@ class Shelf:
         found = detectors.detector(self._detector, cache=self._cache)
         if type(found).__module__.startswith("skills."):
             return found
-        return (_ForeignRanking if hasattr(found, "rank") else _Foreign)(self._detector, found)
+        from weft import foreign  # not above: few have one, and listing skills must start at once
+
+        return foreign.held(self._detector, found)
 
     def skills(self) -> list[Skill]:
         """The skills with a SKILL.md, as they are now."""

@@ -1,4 +1,4 @@
-"""The skills of a workspace, and detectors that are not ours."""
+"""Detectors that are not ours."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 POINTS = """[weft.detectors]
-foreign = tests.weft.test_shelf:Foreign
-ranking = tests.weft.test_shelf:Ranking
+foreign = tests.weft.test_foreign:Foreign
+ranking = tests.weft.test_foreign:Ranking
 """
 
 
