@@ -76,6 +76,11 @@ class Plan:
         """Whether the answer takes a call of its own."""
         return self.synthesis is not None or len(self.finals) != 1
 
+    @property
+    def needs_model(self) -> bool:
+        """Whether any call is made to carry it out."""
+        return self.needs_synthesis or any(task.action_type != "tool" for task in self.tasks)
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as its JSON has it."""
         return {
@@ -89,8 +94,8 @@ class Plan:
         """The plan that a document without problems stands for."""
         return cls(
             tasks=tuple(_task(row) for row in document.get("tasks") or ()),
-            synthesis=document.get("synthesis") or None,
-            clarification=document.get("clarification") or None,
+            synthesis=_said(document.get("synthesis")),
+            clarification=_said(document.get("clarification")),
         )
 
 
@@ -114,6 +119,11 @@ def strings(value: object) -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from strings(item)
+
+
+def _said(text: str | None) -> str | None:
+    """The text where there is one: blanks ask for nothing."""
+    return text if text and text.strip() else None
 
 
 def _task(row: Mapping[str, Any]) -> Task:

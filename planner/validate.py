@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 
 from planner.plan import ACTION_TYPES, REFERENCE, strings
+from skills.parameter import TYPES, fits
 
 _ID = re.compile(r"[\w-]{1,64}")
 _MOST_NAMES = 12
@@ -113,12 +114,34 @@ def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[st
     if arguments and not isinstance(arguments, Mapping):
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:
-        schema, given = known.tools[name], arguments if isinstance(arguments, Mapping) else {}
-        allowed = list(schema.get("properties", {}))
-        for missing in (key for key in schema.get("required", ()) if key not in given):
-            yield f"tool {name!r} needs the argument {missing!r}"
-        for unknown in (key for key in given if key not in allowed):
-            yield f"tool {name!r} has no argument {unknown!r}; {nearest(str(unknown), allowed)}"
+        given = arguments if isinstance(arguments, Mapping) else {}
+        yield from (f"tool {name!r} {fault}" for fault in _argument_problems(given, known.tools[name]))
+
+
+def _argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """What the call itself would be refused for; null counts as left out, as it does there."""
+    properties = schema.get("properties", {})
+    for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
+        yield f"needs the argument {missing!r}"
+    for key, value in given.items():
+        if key not in properties:
+            yield f"has no argument {key!r}; {nearest(str(key), list(properties))}"
+        elif value is not None and not _waits(value):
+            yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
+
+
+def _waits(value: object) -> bool:
+    """Whether only the run will tell what a value is: it is an earlier result, or holds one."""
+    return isinstance(value, str) and REFERENCE.search(value) is not None
+
+
+def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What a value should be and is not; of a schema that says more than a plain type, the rest is the tool's own."""
+    wanted, choices = schema.get("type"), schema.get("enum")
+    if wanted in TYPES and not fits(value, wanted):
+        yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
+    elif isinstance(choices, list) and value not in choices:
+        yield f"one of {', '.join(map(repr, choices))}"
 
 
 def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -138,7 +161,8 @@ def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 graph.add_edge(before, row["id"])
     for component in nx.strongly_connected_components(graph):
         if len(component) > 1:
-            yield f"the dependencies go in a circle: {_cycle(graph, component, ids)}; remove one of them"
+            circle = _cycle(graph, component, ids)
+            yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
     for row in rows:
         yield from _reference_problems(row, graph, ids)
 
@@ -146,17 +170,25 @@ def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _reference_problems(row: Mapping[str, Any], graph: nx.DiGraph[str], ids: Sequence[str]) -> Iterator[str]:
     texts = strings((row.get("instruction"), row.get("arguments")))
     referred = dict.fromkeys(name for text in texts for name in REFERENCE.findall(text))
-    upstream = nx.ancestors(graph, row["id"])
+    if not referred:
+        return
+    upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
     for name in referred:
         if name not in graph:
             yield (
                 f"task {row['id']!r} refers to <<{name}.output>>, but there is no task {name!r}; "
                 f"tasks are: {_some(ids)}"
             )
-        elif name not in upstream or name == row["id"]:
+        elif name == row["id"]:
+            yield f"task {name!r} refers to <<{name}.output>>, its own output; leave that out, or name another task"
+        elif name not in upstream:
             yield (
                 f"task {row['id']!r} refers to <<{name}.output>>, but {name!r} is not upstream of it; "
-                f"add {name!r} to its depends_on"
+                + (
+                    "it waits for this task: leave the reference out"
+                    if name in later
+                    else f"add {name!r} to its depends_on"
+                )
             )
 
 
@@ -166,8 +198,9 @@ def _listed(row: Mapping[str, Any]) -> list[str]:
 
 
 def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
+    """A way round, from each task to one that it depends on: the graph's edges go the other way."""
     first = min(component, key=ids.index)
-    edges = nx.find_cycle(graph.subgraph(component), first)
+    edges = nx.find_cycle(graph.subgraph(component).reverse(), first)
     return " → ".join([*(edge[0] for edge in edges), edges[0][0]])
 
 

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from executor.ledger import Result, TaskReport
+from planner.model import Usage
+from planner.validate import Known
 from tests.openai_server import OpenAIServer, Script, scripted
+from weft import planfile
+from weft.cli.reach import EXIT
 from weft.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,6 +49,25 @@ def test_every_setting_is_in_the_documentation() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     for name in Settings.__slots__:
         assert f"| `{name}` |" in text, f"docs/configuration.md lacks the setting {name}"
+
+
+def test_the_plan_that_is_shown_can_run() -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
+    tools = {"excel_read": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
+    found = planfile.parse(example, "in the documentation", Known(["cataloging-apis"], tools))
+    assert [task.id for task in found.plan.tasks] == ["survey", "sheet", "brief"]
+
+
+def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
+    text = (ROOT / "docs" / "scripting.md").read_text(encoding="utf-8")
+    usage, report = Usage(), TaskReport("a", "llm", None)
+    result = Result("r", "done", "g", None, None, None, (), (report,), usage, None, None)
+    for key in (*result.to_dict(), *report.to_dict(), *Usage.__slots__):
+        assert f'"{key}"' in text, f"docs/scripting.md lacks {key}"
+    for status in EXIT:
+        assert f"`{status}`" in text, f"docs/scripting.md lacks the status {status}"
+    for number in {*EXIT.values(), 2, 3, 4}:
+        assert f"\n| {number} |" in text, f"docs/scripting.md lacks the exit status {number}"
 
 
 def test_every_link_between_documents_leads_somewhere() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from executor.journal.secrets import Secrets
 from skills import confinement, toolchain
 from skills.errors import WeftError
 from weft import ollama
@@ -42,7 +43,7 @@ def checkup(places: Places, resolved: Resolved, surroundings: Surroundings, env:
     return [
         *_versions(),
         *_model(resolved, env),
-        *_settings(places, resolved),
+        *_settings(places, resolved, env),
         *_skills(surroundings),
         *_prompts(surroundings),
         *_tools(surroundings),
@@ -68,7 +69,8 @@ def _model(resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
     chain = explore(env, resolved.settings.model, lambda: ollama.probe(env), local_is_installed())
     for link in chain:
         yield Finding("model", True if link.model else None, f"{link.name}: {link.found}")
-    if chain[-1].model is None:
+    own = (resolved.settings.decomposer, resolved.settings.task, resolved.settings.synthesis)
+    if chain[-1].model is None and not all(own):
         yield Finding("model", False, "none is named, and none was found", choices())
     for name in _looked_at(resolved.settings, chain[-1].model or ""):
         if (found := lack(name)) is not None:
@@ -93,11 +95,15 @@ def _local(name: str) -> Finding:
     return Finding("model", True, f"{found.record.name}: {found.path}")
 
 
-def _settings(places: Places, resolved: Resolved) -> Iterator[Finding]:
+def _settings(places: Places, resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
     for path in (places.user_config, places.workspace / "weft.toml"):
         yield Finding("settings", None, f"{path}: {'read' if path.is_file() else 'not there'}")
-    for warning in resolved.warnings:
-        yield Finding("settings", False, warning, "weft run --trust trusts the workspace")
+    secrets = Secrets.of(env)
+    for name, origin in resolved.origins.items():
+        value = secrets.redact(str(getattr(resolved.settings, name)))
+        yield Finding("settings", None, f"{name} = {value} (from {origin})")
+    for warning in resolved.warnings:  # a goal runs all the same, without that setting
+        yield Finding("settings", None, warning, "weft run --trust trusts the workspace")
 
 
 def _skills(surroundings: Surroundings) -> Iterator[Finding]:

@@ -40,6 +40,8 @@ class Goal:
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise InputError("the goal is empty", hint='say what to reach: weft run "Write release notes for 1.2"')
+        if not all(map(_is_whole, (self.text, *self.answers))):
+            raise InputError("the goal or an answer holds bytes that are no UTF-8 text", hint="give it as UTF-8")
         if len(self.text) > _LONGEST:
             raise InputError(
                 f"the goal has {len(self.text):,} characters, more than {_LONGEST:,}",
@@ -50,6 +52,15 @@ class Goal:
                 raise InputError(f"--file {path} is a folder", hint="name the files in it that belong to the goal")
             if not path.is_file():
                 raise InputError(f"--file {path}: there is no such file", hint="check the path")
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text can be sent and kept: what a shell passes in another encoding has halves of characters in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def without_secrets(goal: Goal, env: Mapping[str, str]) -> Goal:

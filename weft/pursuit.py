@@ -15,6 +15,7 @@ from executor.synthesis import Synthesis
 from planner.decompose import Brief, decompose, messages
 from planner.errors import CutOff, ModelError
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.profile import FULL
 from skills import detectors
 from skills.plural import counted, plural
 from weft.line import Line
@@ -87,7 +88,7 @@ class Pursuit:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(asking=False)
-        prompt = messages(self._brief(catalogue), self.surroundings.prompts)
+        prompt = messages(self._brief(catalogue), self.surroundings.prompts) if self.goal.plan is None else ()
         characters = sum(len(message.content) for message in prompt)
         calls = "1 to plan, 1 or more for each task, 1 to put the answer together"
         if self.goal.plan is not None:
@@ -178,15 +179,18 @@ class Pursuit:
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
-        profile, prompts = self.models.profile("synthesis"), self.surroundings.prompts
-        agent, more = profile.agent("synthesis"), profile.continuations
+        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # else there may be no model
+        agent, prompts, more = profile.agent("synthesis"), self.surroundings.prompts, profile.continuations
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
             return RunFinished("failed", error=error, code=_NO_RESULT)
         try:
-            answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
+            if plan.needs_synthesis:
+                answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
+            else:
+                answer = synthesis.without_model(outcomes)
         except ModelError as failure:
             said = f"the results could not be put together: {failure}"
             said = f"{error}; {said}" if error else said

@@ -83,8 +83,9 @@ class Weft:
         self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
     ) -> Session:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
-        self._choose()
         wanted = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
+        if self.asks(wanted):
+            self._choose()
         self.surroundings.check(wanted)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.places, run_id))
@@ -177,14 +178,29 @@ class Weft:
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that a run may ask."""
-        roles = [self.settings.decomposer, self.settings.task, self.settings.synthesis]
-        if self.settings.detector == detectors.ASKING:
-            roles.append(self.settings.detector_model)
-        return tuple(dict.fromkeys((*(name for name in roles if name), *self.settings.fallback, self.choice.model)))
+        rest = [self.choice.model] if self._needs_choice else []
+        named = (name for name in self._roles if name)
+        return tuple(dict.fromkeys((*named, *self.settings.fallback, *rest)))
+
+    @property
+    def _roles(self) -> tuple[str | None, ...]:
+        """The models that roles have of their own."""
+        settings = self.settings
+        asking = (settings.detector_model,) if settings.detector == detectors.ASKING else ()
+        return settings.decomposer, settings.task, settings.synthesis, *asking
+
+    @property
+    def _needs_choice(self) -> bool:
+        """Whether a role has no model of its own, so that there must be one for the run."""
+        return self.settings.model is not None or not all(self._roles)
+
+    def asks(self, goal: Goal) -> bool:
+        """Whether any model is asked for the goal: a plan of tools whose one final result is the answer needs none."""
+        return goal.plan is None or goal.plan.needs_model or self.settings.detector == detectors.ASKING
 
     def _choose(self) -> None:
         """Settle on a model where none is set, so that the record says which it was."""
-        if self.settings.model is None:
+        if self.settings.model is None and self._needs_choice:
             self.settings = replace(self.settings, model=self.choice.model)
             self.surroundings.settings = self.settings
 
@@ -205,8 +221,9 @@ class Weft:
         return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
-        self._choose()
         wanted = Goal(goal) if isinstance(goal, str) else goal
+        if self.asks(wanted):
+            self._choose()
         memory = Memory(record)
         artifacts = Artifacts.of(self.places.workspace, new_run_id())
         return Pursuit(wanted, self.surroundings, self._cast(memory), memory, artifacts, today())

@@ -46,8 +46,13 @@ class Shelf:
 
     @cached_property
     def detector(self) -> SkillDetector:
-        """The detector that the settings name."""
-        return detectors.detector(self._detector, cache=self._cache)
+        """The detector that the settings name; one of another package answers for itself."""
+        found = detectors.detector(self._detector, cache=self._cache)
+        if type(found).__module__.startswith("skills."):
+            return found
+        from weft import foreign  # not above: few have one, and listing skills must start at once
+
+        return foreign.held(self._detector, found)
 
     def skills(self) -> list[Skill]:
         """The skills with a SKILL.md, as they are now."""

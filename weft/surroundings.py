@@ -73,7 +73,8 @@ class Surroundings:
     @cached_property
     def prompts(self) -> Prompts:
         """The prompts: the workspace's own before the configured ones before those that weft ships."""
-        configured = [Path(self.settings.seed).expanduser()] if self.settings.seed else []
+        workspace = self.places.workspace  # where a relative path begins, wherever the command is given
+        configured = [workspace / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
             if not folder.is_dir():
                 raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -85,6 +86,21 @@ def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) ->
     ran = weft("skills", "show", "catalog", "--json", cwd=workspace)
     assert ran.status == 2
     assert "cataloging-apis" in json.loads(ran.out)["error"]["message"]
+    ran = weft("skills", "show", "excel_read", cwd=workspace)
+    assert (ran.status, "'excel_read' is a tool" in ran.err, "weft skills call excel_read" in ran.err) == (
+        2,
+        True,
+        True,
+    )
+
+
+def test_a_reader_that_has_gone_is_no_failure(workspace: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "weft", "skills", "list"]
+    ran = subprocess.run(command, cwd=workspace, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:
@@ -98,6 +114,20 @@ def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft)
     assert {"weft", "packages", "model", "keys", "settings", "skills", "prompts", "sandbox", "store"} <= topics
     assert "sk-very-secret" not in ran.out
     assert any(one["found"] == "OPENAI_API_KEY" for one in findings)
+
+
+def test_doctor_shows_the_settings_in_force_and_where_each_comes_from(workspace: Path, weft: Weft) -> None:
+    (workspace / "weft.toml").write_text("max_tasks = 7\ntimeout = 5\nunsafe_tools = true\n", encoding="utf-8")
+    env = {"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret", "WEFT_TIMEOUT": "9"}
+    ran = weft("doctor", cwd=workspace, env=env)
+    assert ran.status == 0, ran.out  # a goal can be run, if without what an untrusted workspace asks for
+    for text in (
+        "model = openai/x (from environment)",
+        "timeout = 9.0 (from environment)",
+        f"max_tasks = 7 (from {workspace / 'weft.toml'})",
+        "'unsafe_tools' is not used",
+    ):
+        assert text in ran.out
 
 
 def test_doctor_finds_a_template_that_lacks_a_variable(workspace: Path, weft: Weft) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ Serve = Callable[[Script], OpenAIServer]
 Weft = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 GOAL = "Write the API documentation of the to-do service"
+QUESTION = '{"tasks": [], "clarification": "Which service?"}'
 SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}
 PLAN = {"tasks": [SURVEY, {"id": "brief", "action_type": "llm", "depends_on": ["survey"]}], "synthesis": "short"}
 
@@ -42,7 +45,7 @@ def test_json_holds_one_document_and_progress_goes_to_stderr(workspace: Path, se
 
 def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted(PLAN, synthesis="# Endpoints"))
-    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=f"{GOAL}\n")
+    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=f"\ufeff{GOAL}\n")
     assert ran.status == 0, ran.err
     assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["goal"] == GOAL
     assert ran.out == "# Endpoints\n"
@@ -69,7 +72,9 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
         (["run", "--json", "--model", "local", GOAL], 4, "is not here yet"),
         (["run", "--json", "--model", "local/nonsense", GOAL], 4, "no local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
+        (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "no UTF-8 text"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
+        (["run", "--json", "--model", "openai/x", "--file", "-", GOAL], 2, "no name that a task could read it by"),
         (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),
         (["run", "--json", "--model", "openai/x", "-o", "no/such/folder/x.md", GOAL], 2, "no folder"),
         (["run", "--json", "--workspace", "nowhere", GOAL], 2, "is no folder"),
@@ -148,13 +153,86 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
 
 
 def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(lambda _: Say('{"tasks": [], "clarification": "Which service?"}'))
-    ran = weft("run", *MODEL, GOAL, cwd=workspace)
+    serve(lambda _: Say(QUESTION))
+    ran = weft("run", *MODEL, "with sk-test-0123456789abcdef", cwd=workspace)
+    assert "Answer with: weft run --answer TEXT" in ran.err
+    assert "sk-test" not in ran.err
+    ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
     assert ran.status == 1
     assert "It needs to know: Which service?" in ran.err
-    assert "weft run --answer" in ran.err
+    assert "weft run --answer TEXT --model openai/test-model --answer mine -- -x\n" in ran.err
     ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert json.loads(ran.out)["question"] == "Which service?"
+
+
+@pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), ("\x04", 1)])
+def test_a_person_who_will_not_answer_is_let_go(
+    workspace: Path, serve: Serve, pressed: signal.Signals | str, status: int
+) -> None:
+    serve(lambda _: Say(QUESTION))
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "weft", "run", *MODEL, GOAL],
+        cwd=workspace,
+        env=os.environ | {"TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = _until(ours, b"Your answer")
+    if isinstance(pressed, str):
+        os.write(ours, pressed.encode())
+    else:
+        _press(pressed, process)
+    shown += _until(ours, None)
+    assert process.wait(30) == status
+    assert ("Answer with: weft run --answer TEXT" in shown) == (status == 1)
+
+
+def _press(key: signal.Signals, process: subprocess.Popen[bytes]) -> None:
+    """Press it until it is heard: Python misses one in the moment before it begins to read a line."""
+    for _ in range(6):
+        os.kill(process.pid, key)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+
+
+def _until(terminal: int, text: bytes | None) -> str:
+    """What a terminal shows until the text is there, or to the end of the program."""
+    shown = b""
+    while text is None or text not in shown:
+        assert select.select([terminal], [], [], 60)[0], shown
+        try:
+            shown += os.read(terminal, 4096)
+        except OSError:  # nobody writes to it any more
+            break
+    return shown.decode("utf-8", "replace")
+
+
+def test_a_question_does_not_take_a_plans_place_in_its_file(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda _: Say(QUESTION))
+    (workspace / "plan.yaml").write_text("a plan", encoding="utf-8")
+    ran = weft("plan", *MODEL, "-o", "plan.yaml", GOAL, cwd=workspace)
+    assert ran.status == 1
+    assert (workspace / "plan.yaml").read_text(encoding="utf-8") == "a plan"
+    assert "It needs to know: Which service?" in ran.err
+    assert "run it with" not in ran.err
+
+
+def test_the_command_to_go_on_names_a_journal_that_is_not_the_workspaces_own(
+    workspace: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(scripted(PLAN))
+    ran = weft("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
+    assert ran.status == 5
+    command = shlex.split(ran.err.rstrip().splitlines()[-1])
+    assert command[-2:] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}"]
+    ran = weft(*command[1:], "--max-tokens", "1000", cwd=workspace)
+    assert ran.status == 0, ran.err
 
 
 def test_a_dry_run_shows_selection_prompt_and_estimate_without_a_call(

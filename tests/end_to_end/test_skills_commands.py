@@ -47,7 +47,8 @@ def test_an_archive_is_imported_with_what_to_distrust(workspace: Path, tmp_path:
     assert document["distrust"][0]["path"] == "SKILL.md"
     assert "distrust SKILL.md" in ran.err
     assert (workspace / ".agents" / "skills" / "installer" / "notes.md").read_text(encoding="utf-8") == "fine"
-    assert weft("skills", "import", str(archive), cwd=workspace).status == 2
+    again = weft("skills", "import", str(archive), cwd=workspace)
+    assert (again.status, "installer is there already: nothing was imported" in again.err) == (2, True)
     assert weft("skills", "import", str(archive), "--yes", cwd=workspace).status == 0
 
 
@@ -66,7 +67,10 @@ def test_an_archive_that_would_write_elsewhere_is_refused_whole(workspace: Path,
 def test_goals_of_a_file_are_selected_for_line_by_line(workspace: Path, weft: Weft) -> None:
     lines = ['{"id": "a", "goal": "Write the API documentation"}', '{"id": "b", "goal": "Bake a sourdough loaf"}']
     (workspace / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (workspace / "skills" / "broken").mkdir()
+    (workspace / "skills" / "broken" / "SKILL.md").write_text("no frontmatter", encoding="utf-8")
     ran = weft("skills", "select", "--from", "goals.jsonl", cwd=workspace)
+    assert "broken/SKILL.md:1: it has no frontmatter" in ran.err
     first, second = (json.loads(line) for line in ran.out.splitlines())
     assert (first["id"], first["selected"][0]["name"]) == ("a", "cataloging-apis")
     assert (second["id"], second["selected"]) == ("b", [])

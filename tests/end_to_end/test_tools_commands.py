@@ -29,14 +29,15 @@ parameters:
   - {name: text, type: string, required: true, description: "The text, at most a million words. Example: one two"}
   - {name: times, type: integer, default: 1, description: "How often to count, 1 by default. Example: 2"}
 """
+CALL: dict[str, object] = {
+    "id": "count",
+    "action_type": "tool",
+    "name": "word_count",
+    "arguments": {"text": "one two three", "times": 2},
+}
 PLAN = {
     "tasks": [
-        {
-            "id": "count",
-            "action_type": "tool",
-            "name": "word_count",
-            "arguments": {"text": "one two three", "times": 2},
-        },
+        CALL,
         {"id": "say", "action_type": "llm", "instruction": "Say <<count.output>>", "depends_on": ["count"]},
     ]
 }
@@ -50,6 +51,25 @@ def shop(tmp_path: Path) -> Path:
     (folder / "skill.yaml").write_text(MANIFEST, encoding="utf-8")
     (folder / "main.py").write_text(COUNT, encoding="utf-8")
     return tmp_path / "shop"
+
+
+def test_a_plan_of_tools_alone_needs_no_model(shop: Path, weft: Weft) -> None:
+    plan = {"tasks": [CALL, CALL | {"id": "again", "depends_on": ["count"]}]}
+    (shop / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    ran = weft("run", "--json", "--trust", "--plan", "plan.json", cwd=shop)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert (document["status"], document["answer"]) == ("done", '{"words": 6}')
+    assert (document["usage"]["calls"], document["cost_usd"]) == (0, 0.0)
+    assert weft("run", "--dry-run", "--plan", "plan.json", cwd=shop).status == 0
+    replayed = json.loads(weft("replay", "last", "--strict", "--json", cwd=shop).out)
+    assert (replayed["answer"], replayed["drift"]) == ('{"words": 6}', [])
+
+
+def test_trust_counts_before_the_settings_are_read(shop: Path, weft: Weft) -> None:
+    (shop / "weft.toml").write_text("unsafe_tools = false\n", encoding="utf-8")
+    ran = weft("skills", "call", "word_count", '{"text": "one"}', "--trust", cwd=shop)
+    assert (ran.status, "is not used" in ran.err) == (0, False), ran.err
 
 
 def test_a_tool_is_listed_and_runs_only_once_it_is_trusted(shop: Path, weft: Weft) -> None:
@@ -166,7 +186,8 @@ def test_the_check_names_rule_line_and_remedy(shop: Path, weft: Weft) -> None:
     reports = {Path(report["path"]).parent.name: report for report in json.loads(ran.out)}
     assert not reports["bad"]["ok"]
     for problem in reports["bad"]["problems"]:
-        assert {"rule", "severity", "line", "message"} <= set(problem)
+        assert set(problem) == {"rule", "severity", "line", "message"}
+    assert "rename one of them" in reports["bad"]["problems"][0]["message"]
     assert "error" in weft("skills", "check", "skills/bad", cwd=shop).out
     assert weft("skills", "check", "nowhere", cwd=shop).status == 2
     assert weft("skills", "check", "skills/word/main.py", cwd=shop).status == 2

@@ -18,6 +18,15 @@ def test_a_single_final_task_without_synthesis_needs_no_call() -> None:
     chain = (Task("a", "llm"), Task("b", "llm", depends_on=("a",)))
     assert not Plan(chain).needs_synthesis
     assert Plan(chain, synthesis="in one sentence").needs_synthesis
+    assert not Plan.from_dict(Plan(chain, synthesis=" \n").to_dict()).needs_synthesis
+
+
+def test_only_tools_with_one_final_result_need_no_model() -> None:
+    count, again = Task("a", "tool", name="t_x"), Task("b", "tool", name="t_x", depends_on=("a",))
+    assert not Plan((count, again)).needs_model
+    assert Plan((count, again), synthesis="in one sentence").needs_model
+    assert Plan((count, Task("b", "llm", depends_on=("a",)))).needs_model
+    assert Plan((count, Task("b", "tool", name="t_x"))).needs_model
 
 
 def test_references_are_found_in_instruction_and_nested_arguments() -> None:

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 KNOWN = Known(
     ["cataloging-apis", "code-review"],
-    {"excel_read": {"properties": {"path": {"type": "string"}, "sheet": {}}, "required": ["path"]}},
+    {
+        "excel_read": {
+            "properties": {
+                "path": {"type": "string"},
+                "sheet": {},
+                "rows": {"type": "integer"},
+                "form": {"type": "string", "enum": ["csv", "json"]},
+            },
+            "required": ["path"],
+        }
+    },
     most_tasks=5,
 )
 
@@ -45,7 +55,7 @@ def test_the_contracts_example_has_no_problem() -> None:
         ([llm("a b")], "may hold only letters"),
         ([llm("a"), llm("b", "x")], "task 'b' depends on 'x', which is not in the plan; tasks are: a, b"),
         ([llm("a", "a")], "task 'a' depends on itself"),
-        ([llm("a", "c"), llm("b", "a"), llm("c", "b")], "in a circle: a → b → c → a"),
+        ([llm("a", "c"), llm("b", "a"), llm("c", "b")], "in a circle: a → c → b → a, each waiting for the next"),
         ([{"id": "a", "action_type": "skill", "name": "cataloging-api"}], "known are: cataloging-apis"),
         ([{"id": "a", "action_type": "skill"}], "needs 'name'"),
         ([{"id": "a", "action_type": "skill", "name": "excel_read"}], "use action_type 'tool'"),
@@ -68,12 +78,40 @@ def test_the_contracts_example_has_no_problem() -> None:
         (["a"], "task number 1 must be an object, not a string"),
         ([llm("a"), llm("b", instruction="<<a.output>>")], "'a' is not upstream of it; add 'a'"),
         ([llm("b", instruction="<<x.output>>")], "there is no task 'x'"),
-        ([llm("b", instruction="<<b.output>>")], "'b' is not upstream"),
+        ([llm("b", instruction="<<b.output>>")], "task 'b' refers to <<b.output>>, its own output; leave that out"),
+        (
+            [llm("a", instruction="<<b.output>>"), llm("b", "a")],
+            "'b' is not upstream of it; it waits for this task: leave the reference out",
+        ),
         ([llm(str(n)) for n in range(6)], "6 tasks, more than the 5 allowed"),
     ],
 )
 def test_a_fault_is_named_with_its_remedy(tasks: list[Any], says: str) -> None:
     assert says in found(*tasks)
+
+
+def call(**arguments: Any) -> dict[str, Any]:
+    return {"id": "b", "action_type": "tool", "name": "excel_read", "arguments": arguments, "depends_on": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"path": 5}, "tool 'excel_read' takes a string as 'path', not 5"),
+        ({"path": "x", "rows": "ten"}, "takes an integer as 'rows', not 'ten'"),
+        ({"path": "x", "rows": True}, "takes an integer as 'rows', not True"),
+        ({"path": "x", "form": "xml"}, "takes one of 'csv', 'json' as 'form', not 'xml'"),
+        ({"path": None}, "needs the argument 'path'"),
+    ],
+)
+def test_an_argument_that_the_tool_would_refuse_is_found_before_it_runs(arguments: dict[str, Any], says: str) -> None:
+    assert says in found(llm("a"), call(**arguments))
+
+
+def test_an_argument_that_only_the_run_can_tell_is_left_to_it() -> None:
+    arguments = {"path": "x", "rows": "<<a.output>>", "form": "<<a.output>>", "sheet": [1]}
+    assert found(llm("a"), call(**arguments)) == ""
+    assert found(llm("a"), call(path="x", rows=None)) == ""
 
 
 def test_all_faults_are_reported_at_once() -> None:

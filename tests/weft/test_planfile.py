@@ -32,6 +32,11 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ("just words", "not a string"),
         ("tasks:\n- id: a\n  action_type: skill\n  name: nope", "there is no skill 'nope'"),
         ("!!python/object/apply:os.system ['true']", "neither YAML nor JSON"),
+        ("tasks: !!binary aGVsbG8=", "neither YAML nor JSON"),
+        ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: the key 'id' stands twice in one place"),
+        ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "the key 'id' stands twice in one place"),
+        ("[" * 5000, "nested too deeply"),
+        ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested too deeply"),
     ],
 )
 def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: str, says: str) -> None:
@@ -58,3 +63,10 @@ def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
     assert planfile.form_of(tmp_path / "plan.yml") == "yaml"
     found = planfile.read(path, KNOWN)
     assert ([task.id for task in found.plan.tasks], found.goal) == (["a"], "")
+
+
+def test_a_day_in_yaml_is_the_text_that_it_would_be_in_json() -> None:
+    known = Known([], {"a_name": {"properties": {"day": {"type": "string"}}}})
+    text = "tasks:\n- {id: a, action_type: tool, name: a_name, arguments: {day: 2024-01-01}}"
+    (task,) = planfile.parse(text, "here", known).plan.tasks
+    assert task.arguments == {"day": "2024-01-01"}

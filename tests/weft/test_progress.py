@@ -18,6 +18,7 @@ from planner.events import (
     SkillLoaded,
     SkillsSelected,
     TaskFinished,
+    TaskReused,
     TaskStarted,
     TextStreamed,
     ToolCalled,
@@ -91,6 +92,16 @@ def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
     drawn = stream.getvalue()
     for text in ("First step", "code-review", "✓", "✗", "← a", "1,234", "b: no luck", "plan refused"):
         assert text in drawn
+
+
+def test_what_is_reused_counts_as_done(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = io.StringIO()
+    with LiveView(Console(file=stream, force_terminal=True, width=80, color_system=None)) as view:
+        view.note(PlanMade(PLAN, 0))
+        view.note(TaskReused("a", "out", "run r1"))
+    assert "✓  First step" in stream.getvalue()
+    Lines().note(TaskReused("a", "out", "run r1"))
+    assert "a: reused, from run r1" in capsys.readouterr().err
 
 
 def test_a_large_graph_keeps_the_screen_and_shows_what_is_not_done() -> None:

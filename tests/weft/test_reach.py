@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.ledger import Result
 from planner.model import Usage
 from weft.cli.options import Voice
-from weft.cli.reach import Ending, carry_out
+from weft.cli.reach import Ending, carry_out, interruptible
+from weft.stop import Stop
 
 if TYPE_CHECKING:
     import pytest
@@ -44,3 +49,31 @@ def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pyt
     said = capsys.readouterr()
     assert said.out == "hello\n"
     assert "could not be written" in said.err
+
+
+def test_a_run_whose_reader_has_gone_ends_as_it_would_have(capsys: pytest.CaptureFixture[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w", encoding="utf-8") as stdout, redirect_stdout(stdout):
+        assert carry_out(ran("failed"), Ending(Voice(as_json=True), Path())) == 1
+    assert "weft resume r1" in capsys.readouterr().err
+
+
+async def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
+    stop, ended = Stop(), []
+    try:
+        with interruptible(stop, lambda: ended.append("at once")):
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.wait_for(stop.wait(), 5)
+            assert ended == []
+            os.kill(os.getpid(), signal.SIGINT)
+            assert ended == ["at once"]
+    finally:
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL)
+
+
+async def test_ctrl_c_is_pythons_own_again_once_a_run_has_ended() -> None:
+    with interruptible(Stop(), lambda: None):
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -439,3 +439,23 @@ async def test_a_preview_makes_no_call(workspace: Path, serve: Serve) -> None:
     assert server.calls == []
     assert "cataloging-apis" in preview.messages[0].content
     assert preview.prompt_tokens > 100
+
+
+@pytest.mark.changes_skills  # the fixture's replay knows nothing of these prompts
+async def test_a_relative_seed_begins_at_the_workspace(workspace: Path, serve: Serve) -> None:
+    server = serve(scripted({"tasks": [task("a")]}))
+    (workspace / "prompts").mkdir()
+    text = '<% extends "seed/task.j2" %><% block system %>MINE <<super()>><% endblock %>'
+    (workspace / "prompts" / "task.j2").write_text(text, encoding="utf-8")
+    await run(workspace, seed="prompts")
+    assert server.asked("task")[0].system.startswith("MINE ")
+
+
+async def test_where_every_role_has_a_model_none_is_looked_for(workspace: Path, serve: Serve) -> None:
+    server = serve(scripted(PLAN))
+    settings = Settings(decomposer="openai/planner", task="openai/worker", synthesis="openai/writer")
+    async with Weft(workspace, settings) as weft:
+        assert weft.models == ("openai/planner", "openai/worker", "openai/writer")
+        assert (await weft.run(GOAL)).status == "done"
+    assert [call.body["model"] for call in server.calls] == ["planner", "worker", "worker", "writer"]
+    assert weft.settings.model is None

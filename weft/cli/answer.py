@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,14 @@ if TYPE_CHECKING:
     from executor.ledger import Result
 
 
-def show(result: Result, target: Path | None, *, quiet: bool) -> None:
-    """Print the answer (Markdown on a terminal), then what is worth knowing."""
+def show(result: Result, target: Path | None, answering: str, *, quiet: bool) -> None:
+    """Print the answer (Markdown on a terminal), then what is worth knowing; a question with the command for it."""
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
         output.say(f"{result.status}: {result.error}")
     if result.question is not None:
-        output.say(f"It needs to know: {result.question}")
-        output.say(f"Answer with: weft run --answer TEXT {shlex.quote(result.goal)}")
+        output.say(f"It needs to know: {result.question}\nAnswer with: {answering}")
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:

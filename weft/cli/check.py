@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -49,7 +49,7 @@ def check(
 
     from skills import check as checks
 
-    shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
+    shed = toolshed(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
     folders = _given(paths) if paths else shed.own_folders()
     for folder in folders if mend else ():
         for done in checks.fix(folder, root=shed.is_root(folder)):
@@ -61,7 +61,7 @@ def check(
     if not paths:
         reports += _functions(shed, options.places(workspace).workspace)
     if as_json:
-        output.print_json([report.to_dict() for report in reports])
+        output.print_json([_row(report) for report in reports])
     else:
         _print(reports, quiet=quiet)
     return 0 if all(report.ok for report in reports) else 1
@@ -112,6 +112,15 @@ def _below(top: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         if any(name in MAKERS for name in names):
             yield Path(root)
+
+
+def _row(report: Report) -> dict[str, Any]:
+    """A report as JSON; a message says how to mend what it names."""
+    problems = [
+        {"rule": one.rule, "severity": one.severity, "line": one.line, "message": f"{one.message}; {one.remedy}"}
+        for one in report.problems
+    ]
+    return {"path": str(report.path), "ok": report.ok, "problems": problems}
 
 
 def _print(reports: list[Report], *, quiet: bool) -> None:

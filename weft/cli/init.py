@@ -57,7 +57,12 @@ def template() -> str:
 
     roles = ("decomposer", "task", "synthesis")
     settings = [one for one in fields(Settings) if one.name not in roles]
-    lines = [f"# {one.metadata['help']}\n# {one.name} = {_toml(one.name, one.default)}\n" for one in settings]
+    guarded = "; counts here only once you trust this workspace (weft run --trust)"
+    lines = [
+        f"# {one.metadata['help']}{guarded if one.metadata['guarded'] else ''}\n"
+        f"# {one.name} = {_toml(one.name, one.default)}\n"
+        for one in settings
+    ]
     models = "".join(f'# {role} = "openai/gpt-4o"\n' for role in roles)
     return "\n".join([_HEAD, *lines, f"# A model for one role only.\n# [models]\n{models}"])
 

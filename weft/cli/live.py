@@ -19,6 +19,7 @@ from planner.events import (
     Event,
     PlanMade,
     TaskFinished,
+    TaskReused,
     TaskStarted,
     TextStreamed,
 )
@@ -101,6 +102,8 @@ class LiveView:
                 row.state, row.seconds = event.status, event.seconds
                 if event.error and event.status == "failed":
                     self._console.print(Text(f"{event.task}: {event.error}", style="red"))
+            case TaskReused():
+                self._rows[event.task].state = "done"
             case CallFinished(task=str(task)) if task in self._rows:
                 self._rows[task].tokens += event.reply.usage.tokens
             case TextStreamed():

@@ -6,8 +6,9 @@ import atexit
 import gc
 import os
 import sys
+from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -16,7 +17,7 @@ from skills.errors import WeftError
 from weft.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
@@ -35,8 +36,28 @@ _COMMANDS = {
 }
 
 
+class _ReaderGone(Exception):
+    """Whoever read stdout wants no more of it; click would take that for a failure."""
+
+
+@contextmanager
+def _while_read() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGone from error
+
+
 class _Commands(click.Group):
     """Subcommands, each imported when it is used."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        with _while_read():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _while_read():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -80,8 +101,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         output.say("interrupted")
         status = 130
-    except BrokenPipeError:
-        output.forget_stdout()  # whoever read it has gone
+    except _ReaderGone:
+        output.forget_stdout()
         status = 0
     except Exception as error:  # noqa: BLE001 - whatever went wrong, a person is told what and never shown a stack
         status = _explained(error, given)

@@ -67,7 +67,8 @@ def import_skill(
             _warn(staged)
         replaces = staged.exists
         if (replaces or (staged.distrust and _asks())) and not _confirmed(yes, _question(staged)):
-            raise InputError("nothing was imported", hint="confirm with --yes, or give another --id")
+            why = f"{staged.target} is there already" if replaces else "it was not confirmed"
+            raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
     document = {
         "name": staged.name,

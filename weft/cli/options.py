@@ -69,11 +69,22 @@ def journal(command: Command) -> Command:
     return click.option("--journal", metavar="URL|PATH", help=text)(command)
 
 
+def _named(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files; tasks read them by their names, long after stdin is gone."""
+    if Path("-") in files:
+        raise InputError(
+            "--file - has no name that a task could read it by", hint="write it to a file first, and name that"
+        )
+    return files
+
+
 def goal(command: Command) -> Command:
     """What a person gives with a goal."""
     for option in (
         click.option("--answer", "answers", multiple=True, metavar="TEXT", help="The answer to a question it asked."),
-        click.option("--file", "files", multiple=True, type=_FILE, help="A file that belongs to the goal."),
+        click.option(
+            "--file", "files", multiple=True, type=_FILE, callback=_named, help="A file that belongs to the goal."
+        ),
         click.option(
             "--skill", "skill", multiple=True, metavar="NAME", help="Use this skill, whatever the detector says."
         ),
@@ -186,8 +197,13 @@ def goal_text(goal: str | None) -> str:
     if goal == "-":
         if sys.stdin.isatty():
             output.say("Type the goal, then Ctrl-D:")
-        try:
-            return sys.stdin.read().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise InputError("the goal on stdin is no UTF-8 text", hint="send it as UTF-8") from error
+        return stdin_text("the goal").rstrip("\r\n")
     return goal or ""
+
+
+def stdin_text(what: str) -> str:
+    """What stands on stdin, without the mark that some shells put in front of it."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")  # whatever the locale says
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} on stdin is no UTF-8 text", hint="send it as UTF-8") from error

@@ -60,13 +60,15 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
     pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
     made = asyncio.run(_made(weft, wanted, voice))
-    if target is not None and not _kept(planfile.dump(made, planfile.form_of(target), wanted.text), target, voice):
+    if not made.tasks:
+        target = None  # a question is no plan, and must not take the place of one
+    elif target is not None and not _kept(planfile.dump(made, planfile.form_of(target), wanted.text), target, voice):
         target = None
     if voice.as_json:
         output.print_json(made.to_dict())
     elif target is None:
         output.print_text(planfile.dump(made, "yaml"))
-    if made.clarification and not made.tasks:
+    if not made.tasks:
         output.say(f"It needs to know: {made.clarification}\nAnswer with --answer TEXT")
         return 1
     return 0

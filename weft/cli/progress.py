@@ -15,6 +15,7 @@ from planner.events import (
     SkillLoaded,
     SkillsSelected,
     TaskFinished,
+    TaskReused,
     TaskStarted,
     ToolCalled,
     ToolLogged,
@@ -110,6 +111,8 @@ def describe(event: Event) -> str | None:
             return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"
         case TaskStarted():
             return f"{event.task}: started"
+        case TaskReused():
+            return f"{event.task}: reused, from {event.source}"
         case TaskFinished():
             why = f": {event.error}" if event.error else ""
             return f"{event.task}: {event.status} after {event.seconds:.1f} s{why}"

@@ -7,8 +7,9 @@ import os
 import shlex
 import signal
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from skills.errors import InputError
@@ -16,8 +17,7 @@ from skills.plural import counted
 from weft.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from pathlib import Path
+    from collections.abc import Callable, Coroutine, Iterator
 
     from executor.ledger import Result
     from planner.events import Record
@@ -37,11 +37,12 @@ class Work(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is needed to show how a run ended."""
+    """What is needed to show how a run ended; `given` is what `weft run` was given, for the one who must answer."""
 
     voice: Voice
     workspace: Path
     target: Path | None = None
+    given: tuple[str, ...] = ()
 
 
 def leave(status: int) -> None:
@@ -70,14 +71,23 @@ def carry_out(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callabl
 
 async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
     """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
+    from planner.events import Event, RunResumed, RunStarted
     from weft.cli.progress import progress
     from weft.stop import Stop
 
     stop = Stop()
-    _on_interrupt(stop)
-    async with weft:
-        with progress(voice) as record:
-            return await work(record=record, stop=stop)
+    begun: list[str] = []
+
+    with interruptible(stop, lambda: _at_once(weft, begun)):
+        async with weft:
+            with progress(voice) as tell:
+
+                def record(event: Event) -> None:
+                    if isinstance(event, RunStarted | RunResumed):
+                        begun.append(event.run_id)
+                    tell(event)
+
+                return await work(record=record, stop=stop)
 
 
 def shown(result: Result, ending: Ending) -> int:
@@ -91,17 +101,31 @@ def shown(result: Result, ending: Ending) -> int:
         except OSError as error:
             output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
             target = None
-    if voice.as_json:
-        output.print_json(result.to_dict())
-    else:
-        answer.show(result, target, quiet=voice.quiet)
+    try:
+        if voice.as_json:
+            output.print_json(result.to_dict())
+        else:
+            answer.show(result, target, _answering(result, ending), quiet=voice.quiet)
+    except BrokenPipeError:
+        output.forget_stdout()  # how it ended is told all the same, by the exit status too
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         kept = f"{tasks} and {counted(result.usage.calls, 'call')}"
         output.say(f"Kept: {kept}. Go on with:")
-        output.say(f"  {_command(result, workspace)}")
+        output.say(f"  {_command(result.run_id, workspace, result.journal)}")
     return EXIT[result.status]
+
+
+def _answering(result: Result, ending: Ending) -> str:
+    """The command that gives the answer: the same once more, for all else that it was given still counts."""
+    from executor.journal.secrets import Secrets
+
+    again = ending.given
+    if not again:
+        elsewhere = ("--workspace", str(ending.workspace)) if str(ending.workspace) != "." else ()
+        again = (*elsewhere, "--", result.goal)
+    return Secrets.of(os.environ).redact(f"weft run --answer TEXT {shlex.join(again)}")
 
 
 def writable(target: Path | None) -> None:
@@ -117,24 +141,50 @@ def writable(target: Path | None) -> None:
         raise InputError(f"-o {target} cannot be written", hint="name a file elsewhere, or change its permissions")
 
 
-def _command(result: Result, workspace: Path) -> str:
-    parts = ["weft", "resume", result.run_id]
-    if str(workspace) != ".":
+def _command(run_id: str, workspace: Path, journal: str | None) -> str:
+    from weft import records
+    from weft.places import Places
+    from weft.settings import Settings
+
+    parts = ["weft", "resume", run_id]
+    if workspace.resolve() != Path.cwd():
         parts += ["--workspace", str(workspace)]
-    if result.journal and str(workspace.resolve()) not in result.journal:
-        parts += ["--journal", result.journal]
+    if journal and journal != records.url(Places.of(workspace, os.environ), Settings()):
+        parts += ["--journal", journal]
     return shlex.join(parts)
 
 
-def _on_interrupt(stop: Stop) -> None:
-    """The first Ctrl-C ends the run cleanly; a second one ends the program at once."""
-    loop = asyncio.get_running_loop()
+@contextmanager
+def interruptible(stop: Stop, at_once: Callable[[], None]) -> Iterator[None]:
+    """While the block lasts, the first Ctrl-C asks the run to end and a second one ends the program at once."""
+    if sys.platform == "win32":
+        yield
+        return
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
 
     def first() -> None:
         stop.set()
-        loop.remove_signal_handler(signal.SIGINT)
         output.say("\nstopping … (Ctrl-C again to stop at once)")
+        for one in signals:
+            loop.remove_signal_handler(one)
+            signal.signal(one, lambda *_: at_once())  # not the loop's: the loop may be what takes so long
 
-    if sys.platform != "win32":
-        loop.add_signal_handler(signal.SIGINT, first)
-        loop.add_signal_handler(signal.SIGTERM, first)
+    for one in signals:
+        loop.add_signal_handler(one, first)
+    try:
+        yield
+    finally:
+        if not stop.is_set():
+            for one in signals:
+                loop.remove_signal_handler(one)
+
+
+def _at_once(weft: Weft, begun: list[str]) -> None:
+    """End the program while a run is still being ended; what it finished is on record."""
+    output.say("stopped")
+    if begun:
+        from weft import records
+
+        journal = records.url(weft.places, weft.settings)
+        output.say(f"What was finished is kept. Go on with:\n  {_command(begun[-1], weft.places.workspace, journal)}")
+    leave(130)

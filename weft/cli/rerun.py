@@ -16,12 +16,16 @@ from weft.cli.options import Voice
 if TYPE_CHECKING:
     from weft.rerun import Division
 
+_FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
+
 
 @click.command(short_help="Run a part of a run anew, as a new run.")
 @click.argument("run")
 @click.option("--from", "begin", multiple=True, metavar="TASK", help="Execute this task and all that depends on it.")
 @click.option("--use", "use", multiple=True, metavar="NAME=PATH", help="Use the skill at PATH in the place of NAME.")
-@click.option("--input", "inputs", multiple=True, metavar="TASK=FILE", help="Take TASK's output from a file.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="TASK=FILE", help="Take TASK's output from a file, or stdin (-)."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be reused and what executed; make no call.")
 @options.written()
 @options.models
@@ -45,7 +49,7 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     begin, dry = rest.pop("begin"), rest.pop("dry_run")
     use = {name: Path(path) for name, path in _pairs("--use", rest.pop("use")).items()}
-    inputs = {task: _read(Path(path)) for task, path in _pairs("--input", rest.pop("inputs")).items()}
+    inputs = {task: _read(path) for task, path in _pairs("--input", rest.pop("inputs")).items()}
     if not begin and not inputs:
         raise InputError("nothing says where to begin", hint="name a task with --from; `weft trace show` lists them")
     reach.writable(target)
@@ -78,17 +82,20 @@ def _preview(parent: str, division: Division, voice: Voice) -> int:
 
 
 def _pairs(flag: str, given: tuple[str, ...]) -> dict[str, str]:
+    form, example = _FORMS[flag]
     pairs = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise InputError(f"{flag} {text}: it must have the form NAME=PATH", hint=f"such as {flag} survey=survey.md")
+            raise InputError(f"{flag} {text}: it must have the form {form}", hint=f"such as {flag} {example}")
         pairs[name] = value
     return pairs
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
+    if path == "-":
+        return options.stdin_text("--input")
     try:
-        return path.read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"--input: {path} cannot be read: {error}", hint="name a text file") from error

@@ -91,8 +91,10 @@ def run(
         return _preview(weft, wanted, voice)
     options.tell_journal(where, resolved, quiet=voice.quiet)
     trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
-    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
-    return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target))
+    if weft.asks(wanted):
+        pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
+    given = click.get_current_context().obj or ()
+    return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target, tuple(given[1:])))
 
 
 async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
@@ -101,16 +103,31 @@ async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
         result = await reach.carried(weft, voice, partial(weft.run, goal))
         if result.status != "clarification" or voice.as_json or not (output.is_terminal() and sys.stdin.isatty()):
             return result
-        output.say(f"\n{result.question}")
-        answer = await asyncio.to_thread(click.prompt, "Your answer", err=True)
+        answer = _answered(result.question or "")
+        if answer is None:
+            return result
         goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
+
+
+def _answered(question: str) -> str | None:
+    """What the person answers, None for nothing (Ctrl-D); not in a thread, where Ctrl-C would not reach it."""
+    output.say(f"\n{question}")
+    try:
+        return str(click.prompt("Your answer", err=True))
+    except click.Abort as error:
+        if not isinstance(error.__context__, EOFError):
+            raise
+        output.say()
+        return None
 
 
 def _plan(weft: Weft, path: Path) -> PlanFile:
     from weft import planfile
 
     known = weft.surroundings.known()
-    return planfile.parse(sys.stdin.read(), "on stdin", known) if str(path) == "-" else planfile.read(path, known)
+    if str(path) == "-":
+        return planfile.parse(options.stdin_text("the plan"), "on stdin", known)
+    return planfile.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:

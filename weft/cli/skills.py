@@ -118,7 +118,11 @@ def select(
 
     def work(detector: SkillDetector | None = None) -> int:
         choose = partial(_selected, known, top, detector)
-        return _select_all(choose, source) if source is not None else _select_one(choose, known, goal, voice)
+        if source is None:
+            return _select_one(choose, known, goal, voice)
+        _select_all(choose, source)
+        _warn(known.registry, verbose=verbose, quiet=quiet)
+        return 0
 
     if settings.detector != detectors.ASKING:
         return work()
@@ -153,9 +157,11 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
       weft skills show cataloging-apis --args "only the public endpoints"
     """
     registry = shelf(workspace, {}, quiet=quiet).registry
+    skill = registry.get(name)
+    if skill.kind == "executable" if skill else name in {row.name for row in _functions(everything=False)}:
+        raise InputError(f"{name!r} is a tool, without a SKILL.md to show", hint=f"`weft skills call {name}` runs it")
     content = registry.load_content(name, arguments)
     _warn(registry, verbose=verbose, quiet=True)
-    skill = registry.get(name)
     if as_json and skill is not None:
         output.print_json(_row(skill) | {"content": content})
     else:
@@ -182,14 +188,13 @@ def _selected(
     return known.best(text, candidates, top, detector)
 
 
-def _select_all(choose: Choose, source: str) -> int:
+def _select_all(choose: Choose, source: str) -> None:
     from weft.batch import goals
 
     with goals.opened(source) as file:
         for one in file:
             found = choose(one.text, one.skills)
             output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
-    return 0
 
 
 def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:

@@ -73,8 +73,8 @@ def call(
     from weft.runid import new_run_id
 
     where = options.places(workspace)
-    shed = toolshed(workspace, unsafe=unsafe_tools, quiet=quiet)
-    given = _object(options.goal_text(arguments))
+    shed = toolshed(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    given = _object(options.stdin_text("what is passed") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = shed.tools(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
     if name not in tools and (reason := shed.reason(name)):
@@ -91,12 +91,15 @@ def call(
     return 1 if envelope.status == "error" else 0
 
 
-def toolshed(workspace: Path, *, unsafe: bool | None, quiet: bool) -> Toolshed:
-    """The tools of a workspace."""
+def toolshed(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool) -> Toolshed:
+    """The tools of a workspace; its settings count once it is trusted, so that is said first."""
+    from weft.cli import trusting
     from weft.shelf import Shelf
     from weft.toolshed import Toolshed
 
     where = options.places(workspace)
+    if trust:
+        trusting.workspace(where)
     settings = options.settings(where, {"unsafe_tools": unsafe}, quiet=quiet).settings
     return Toolshed(where, Shelf(where, settings).registry, unsafe=settings.unsafe_tools)
 
