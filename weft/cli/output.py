@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# What a terminal obeys instead of showing it: C0 and C1 controls but newline and tab, and what turns the direction of
+# writing round.
+_CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
+_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # the others JSON escapes by itself
+
 
 def ready_streams() -> None:
     """See to it that anything can be printed: to a stream that is closed, and in an encoding that lacks characters."""
@@ -39,18 +45,29 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=plain, indent=indent)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write((text.translate(_IN_JSON) if sys.stdout.isatty() else text) + "\n")
     sys.stdout.flush()
 
 
+def shown(text: str) -> str:
+    """Text as a terminal may have it: whatever would steer the terminal is spelled out instead."""
+    return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
 def print_text(text: str) -> None:
-    """Text on stdout."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    """Text on stdout; what is read by a program gets it as it is."""
+    said = shown(text) if sys.stdout.isatty() else text
+    sys.stdout.write(said if said.endswith("\n") else said + "\n")
     sys.stdout.flush()
 
 
 def say(text: str = "") -> None:
     """A line on stderr; where nobody reads it any more, the work goes on without."""
+    _say(shown(text) if sys.stderr.isatty() else text)
+
+
+def _say(text: str) -> None:
+    """A line on stderr with the colours it has."""
     with suppress(BrokenPipeError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -58,7 +75,7 @@ def say(text: str = "") -> None:
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
     """What is wrong and what to do next; as JSON on stdout too where that was asked for."""
-    say(f"{_red('error:')} {message}")
+    _say(f"{_red('error:')} {shown(message) if sys.stderr.isatty() else message}")
     if hint:
         say(f"  {hint}")
     if as_json:
