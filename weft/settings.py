@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
+from skills import variables
 from skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -66,11 +67,12 @@ class UnfitSetting(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The settings in force, where each that was set comes from, and what was passed over."""
+    """The settings in force, where each that was set comes from, what was passed over, and the files that were read."""
 
     settings: Settings
     origins: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
 
 def resolve(
@@ -81,7 +83,7 @@ def resolve(
     `flags` are those that the caller gives, by the settings' names.
     """
     faults: list[str] = []
-    warnings: list[str] = []
+    warnings = list(variables.faults(env))
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"
@@ -99,7 +101,8 @@ def resolve(
     faults += own
     if faults:
         raise SetupError("; ".join(faults), hint="`weft doctor` shows the settings in force and where they come from")
-    return Resolved(Settings(**values), origins, tuple(warnings))
+    files = tuple(path for path in (user_config, project) if path.is_file())
+    return Resolved(Settings(**values), origins, tuple(warnings), files)
 
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
