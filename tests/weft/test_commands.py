@@ -146,3 +146,23 @@ def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytes
     assert "executed  survey" in capsys.readouterr().out
     assert ended(*flags, "--use", f"nope={draft}") == 2
     assert "there is no skill 'nope'" in capsys.readouterr().err
+
+
+def test_a_budget_of_skills_that_is_no_number_is_warned_of_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
+    assert ended("run", "--dry-run", "--model", "openai/x", "--workspace", str(tmp_path), "hello") == 0
+    said = capsys.readouterr()
+    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is not used") == 1
+    assert "abc" not in said.out
+
+
+def test_a_listing_of_all_says_each_state_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (".agents/skills", "skills"):
+        (tmp_path / folder / "greeting").mkdir(parents=True)
+        text = "---\nname: greeting\ndescription: Greet people.\n---\nHello.\n"
+        (tmp_path / folder / "greeting" / "SKILL.md").write_text(text)
+    assert ended("skills", "list", "--all") == 0
+    said = capsys.readouterr().out
+    assert f"[shadowed by {tmp_path}/.agents/skills/greeting/SKILL.md]" in said

@@ -240,8 +240,14 @@ def _print_table(rows: Sequence[Skill]) -> None:
 
 
 def _line(skill: Skill, width: int) -> str:
-    state = "" if skill.state == "active" else f"[{skill.state}: {skill.reason}] "
+    state = "" if skill.state == "active" else f"[{_standing(skill)}] "
     first = skill.description[:200]
     if "\n" in first or "  " in first:  # splitting takes time where there are thousands
         first = " ".join(first.split())
     return f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}{first[:100]}"
+
+
+def _standing(skill: Skill) -> str:
+    """A state with its reason, which most often begins with it."""
+    reason = skill.reason or ""
+    return reason if reason.startswith(skill.state) else f"{skill.state}: {reason}"
