@@ -100,6 +100,46 @@ def test_the_live_view_shows_titles_and_texts_without_controls() -> None:
     assert said.getvalue().count("evil") == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "room", "fits"),
+    [
+        ("short", 5, "short"),
+        ("a longer one", 9, "a longer…"),
+        ("a longer one", 3, "a…"),
+        ("日本語の説明", 12, "日本語の説明"),
+        ("日本語の説明", 11, "日本語の説…"),
+        ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
+        ("\x1bxyz", 5, "\\x1b…"),
+        ("none", 0, ""),
+        ("none", -9, ""),
+    ],
+)
+def test_a_line_is_cut_to_the_columns_it_takes(text: str, room: int, fits: str) -> None:
+    assert output.fitted(text, room) == fits
+
+
+def listed(workspace: Path, stdout: io.StringIO) -> list[str]:
+    with redirect_stdout(stdout), pytest.raises(SystemExit):
+        main(["skills", "list", "--all", "--workspace", str(workspace)])
+    return stdout.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_a_listing_fits_the_terminal_and_is_whole_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = f"Use when {'very ' * 60}much is asked for."
+    for name, description in (("long-winded", text), ("broken-one", "")):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n")
+    lines = listed(tmp_path, Terminal())
+    assert max(len(line) for line in lines if "[" not in line) <= columns
+    assert next(len(line) for line in lines if "long-winded" in line) > columns - 6
+    assert any("add `description:` with what it does and when to use it]" in line for line in lines)
+    assert any(text in line for line in listed(tmp_path, io.StringIO()))
+
+
 def test_a_skills_description_cannot_steer_the_terminal(tmp_path: Path) -> None:
     folder = tmp_path / "skills" / "sly"
     folder.mkdir(parents=True)

@@ -235,16 +235,22 @@ def _print_table(rows: Sequence[Skill]) -> None:
     if not rows:
         output.say("No skills are found. `weft doctor` shows where they are looked for.")
         return
-    width = min(max(len(skill.name) for skill in rows), 40)
-    output.print_text("\n".join(_line(skill, width) for skill in rows))
+    columns = output.columns()
+    widest = 40 if columns is None else max(columns // 3, 16)
+    width = min(max(len(skill.name) for skill in rows), widest)
+    output.print_text("\n".join(_line(skill, width, columns) for skill in rows))
 
 
-def _line(skill: Skill, width: int) -> str:
+def _line(skill: Skill, width: int, columns: int | None) -> str:
+    """A skill in a line; on a terminal its description has what room there is, and a reason is never cut."""
     state = "" if skill.state == "active" else f"[{_standing(skill)}] "
-    first = skill.description[:200]
-    if "\n" in first or "  " in first:  # splitting takes time where there are thousands
-        first = " ".join(first.split())
-    return f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}{first[:100]}"
+    head = f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}"
+    text = skill.description
+    if columns is not None:
+        text = text[: 2 * columns]
+    if "  " in text or not text.isprintable():  # splitting takes time where there are thousands
+        text = " ".join(text.split())
+    return f"{head}{text}" if columns is None else head + output.fitted(text, columns - len(head))
 
 
 def _standing(skill: Skill) -> str:
