@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # What a terminal obeys instead of showing it: C0 and C1 controls but newline and tab, and what turns the direction of
 # writing round.
@@ -58,6 +58,13 @@ def print_text(text: str) -> None:
     """Text on stdout; what is read by a program gets it as it is."""
     said = shown(text) if sys.stdout.isatty() else text
     sys.stdout.write(said if said.endswith("\n") else said + "\n")
+    sys.stdout.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines on stdout as text is printed there, each by itself: one text of thousands would be copied over and over."""
+    show = shown if sys.stdout.isatty() else str
+    sys.stdout.writelines(f"{show(line)}\n" for line in lines)
     sys.stdout.flush()
 
 

@@ -238,7 +238,7 @@ def _print_table(rows: Sequence[Skill]) -> None:
     columns = output.columns()
     widest = 40 if columns is None else max(columns // 3, 16)
     width = min(max(len(skill.name) for skill in rows), widest)
-    output.print_text("\n".join(_line(skill, width, columns) for skill in rows))
+    output.print_lines(_line(skill, width, columns) for skill in rows)
 
 
 def _line(skill: Skill, width: int, columns: int | None) -> str:
@@ -247,10 +247,8 @@ def _line(skill: Skill, width: int, columns: int | None) -> str:
     head = f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}"
     text = skill.description
     if columns is not None:
-        text = text[: 2 * columns]
-    if "  " in text or not text.isprintable():  # splitting takes time where there are thousands
-        text = " ".join(text.split())
-    return f"{head}{text}" if columns is None else head + output.fitted(text, columns - len(head))
+        return head + output.fitted(" ".join(text[: 2 * columns].split()), columns - len(head))
+    return head + (" ".join(text.split()) if "\n" in text else text)  # splitting thousands takes its time
 
 
 def _standing(skill: Skill) -> str:
