@@ -304,6 +304,8 @@ async def test_an_unknown_price_is_said_and_its_tokens_count(workspace: Path, se
 
 
 async def test_a_run_that_takes_too_long_is_stopped(workspace: Path, serve: Serve) -> None:
+    serve(scripted(TWO))
+    await run(workspace)  # where this is the first test, loading litellm would take all of the time
     serve(scripted(TWO, task=lambda _: Say("late", after=20)))
     result, _ = await run(workspace, timeout=2.0)
     assert result.status == "stopped"
