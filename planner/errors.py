@@ -153,6 +153,9 @@ class PlanError(WeftError):
 
 
 class TemplateError(SetupError):
-    """A prompt template is missing, broken, or lacks a variable that it needs."""
+    """A prompt template is missing, broken, lacks a variable that it needs or uses one that it is not given."""
 
     code = "BAD_TEMPLATE"
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message

@@ -9,6 +9,7 @@ as a variable's value and is never itself read as a template.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +32,14 @@ _REMEDY = "mend the template, or delete it to use the one that weft ships"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent as `seed/agents.yaml` defines it: its template, its messages, the variables it cannot do without."""
+    """An agent as `seed/agents.yaml` defines it: its template, its messages, the variables it cannot do without.
+
+    `blocks` holds for each message the variables that it is given.
+    """
 
     name: str
     template: str
-    blocks: tuple[str, ...]
+    blocks: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
 
 
@@ -93,9 +97,15 @@ class Prompts:
             ) from error
 
     def check(self) -> None:
-        """Raise where a template is missing, broken, or lacks something it needs."""
+        """Raise where a template is missing, broken, lacks something it needs or uses what it is not given."""
+        faults: list[TemplateError] = []
         for agent in self._agents:
-            self._layers(agent)
+            try:
+                self._layers(agent)
+            except TemplateError as error:
+                faults.append(error)
+        if faults:
+            raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
 
     def _load(self, agent: str) -> tuple[_Layer, ...]:
         definition = self._agents[agent]
@@ -108,7 +118,8 @@ class Prompts:
             ) from error
         except (JinjaError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if hasattr(error, "lineno") else ""
-            raise TemplateError(f"the template {self._where(agent)}{line} is broken: {error}", hint=_REMEDY) from error
+            file = getattr(error, "filename", None) or self._where(agent)  # it may be one that this one includes
+            raise TemplateError(f"the template {file}{line} is broken: {error}", hint=_REMEDY) from error
         self._check(definition, layers)
         return layers
 
@@ -119,6 +130,9 @@ class Prompts:
             template = self._environment.get_template(name)
             tree = self._environment.parse(Path(template.filename or "").read_text(encoding="utf-8"))
             layer = _Layer(template, tree)
+            for other in meta.find_referenced_templates(tree):
+                if other is not None:  # one whose name only shows when it is rendered
+                    self._environment.get_template(other)
             yield layer
             name = layer.parent
 
@@ -129,7 +143,9 @@ class Prompts:
                 f"the template {self._where(agent.name)} lacks the block {name}",
                 hint=f"write <% block {name} %>…<% endblock %>; weft's own version in {SEED} shows how",
             )
-        used = {variable for bodies in found.values() for body in bodies for variable in _variables(body)}
+        for name, bodies in found.items():
+            self._check_known(name, agent.blocks[name], bodies)
+        used = {variable for bodies in found.values() for _, body in bodies for variable in _variables(body)}
         if missing := [name for name in agent.needs if name not in used]:
             names = ", ".join(f"<<{name}>>" for name in missing)
             raise TemplateError(
@@ -137,21 +153,48 @@ class Prompts:
                 hint=f"put <<{missing[0]}>> where the text should stand; weft's own version in {SEED} shows how",
             )
 
+    def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[tuple[_Layer, nodes.Block]]) -> None:
+        """Raise where a block uses names that it is not given: most are slips, and would fail when its turn comes."""
+        always = {*known, *self._environment.globals, "super", "self"}
+        unknown = [
+            (layer.template.filename, _line(body, name), name)
+            for layer, body in bodies
+            for name in sorted(_variables(body) - always - _guarded(body))
+        ]
+        if unknown:
+            said = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
+            near = get_close_matches(unknown[0][2], known, n=1)
+            meant = f"did you mean <<{near[0]}>>? " if near else ""
+            have = ", ".join(sorted(known)) or "none"
+            raise TemplateError("; ".join(said), hint=f"{meant}the variables of the block {block} are: {have}")
+
     def _where(self, agent: str) -> str:
         name = self._agents[agent].template
         return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
 
 
-def _innermost(name: str, layers: Sequence[_Layer]) -> list[nodes.Block]:
-    """The block that counts, and those it reaches through super()."""
-    found: list[nodes.Block] = []
+def _innermost(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
+    """The block that counts, and those it reaches through super(), each with where it stands."""
+    found: list[tuple[_Layer, nodes.Block]] = []
     for layer in layers:
         block = layer.block(name)
         if block is not None:
-            found.append(block)
+            found.append((layer, block))
             if "super" not in _variables(block):
                 break
     return found
+
+
+def _line(block: nodes.Block, variable: str) -> int:
+    """The line on which a block first uses a variable."""
+    return min((name.lineno for name in block.find_all(nodes.Name) if name.name == variable), default=block.lineno)
+
+
+def _guarded(block: nodes.Block) -> set[str]:
+    """The names that a block asks after, or has something in the place of: these may be missing."""
+    asked = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
+    replaced = [one.node for one in block.find_all(nodes.Filter) if one.name in ("default", "d")]
+    return {node.name for node in (*asked, *replaced) if isinstance(node, nodes.Name)}
 
 
 def _variables(block: nodes.Block) -> set[str]:
@@ -164,6 +207,8 @@ def _variables(block: nodes.Block) -> set[str]:
 def _agents(path: Path) -> dict[str, Agent]:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {
-        name: Agent(name, row["template"], tuple(row["blocks"]), tuple(row["needs"]))
+        name: Agent(
+            name, row["template"], {block: tuple(given) for block, given in row["blocks"].items()}, tuple(row["needs"])
+        )
         for name, row in document["agents"].items()
     }

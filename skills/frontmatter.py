@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills import plain
 from skills.scalar import Fields, Malformed, Unsafe
-from skills.skill import Problem
+from skills.skill import LEFT_OUT, Problem
 from skills.slug import LENGTH, fits, slug
 
 if TYPE_CHECKING:
@@ -171,20 +171,20 @@ def _unclosed(cut: Split, path: Path, at: int) -> tuple[Split, Fields, list[Prob
 def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -> Parsed:
     values = fields.values
 
-    def fault(key: str, what: str, remedy: str, rule: str) -> Problem:
-        problems.append(Problem(where.path, _line(cut, key), what, remedy, rule))
+    def fault(key: str, what: str, remedy: str, rule: str, until: str = "") -> Problem:
+        problems.append(Problem(where.path, _line(cut, key), what, remedy, rule, until=until))
         return problems[-1]
 
     raw = _text(fields, "name", cut)
     name = raw if fits(raw) else slug(raw) or slug(where.folder or where.path.parent.name) or "skill"
     named = None
     if name != raw:
-        remedy = f"use lower-case letters, digits and hyphens, {LENGTH} at most; it is loaded as {name!r}"
         named = fault(
             "name",
             f"name {raw[:80]!r} is not of the allowed form" if raw else "it has no name",
-            remedy,
+            f"use lower-case letters, digits and hyphens, {LENGTH} at most",
             "name-form",
+            LEFT_OUT if where.strict else f"it is loaded as {name!r}",
         )
     if where.folder and raw != where.folder and raw:
         remedy = "give both the same name"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skills.locations import Location
     from skills.skill import Source
 
-VERSION = 4
+VERSION = 5
 _KINDS = frozenset(get_args(Kind))
 _STATES = frozenset(get_args(State))
 _TEXT = frozenset({str})
@@ -148,11 +148,14 @@ def _hold(column: Iterable[Any], types: frozenset[Any]) -> None:
 
 def _plain(problem: Problem, here: str = "") -> list[Any]:
     path = str(problem.path)
-    return [None if path == here else path, problem.line, problem.what, problem.remedy, problem.rule]
+    said = problem.what, problem.remedy, problem.rule, problem.until
+    return [None if path == here else path, problem.line, *said]
 
 
 def _problem(row: list[Any], here: Path | None = None) -> Problem:
-    path, line, what, remedy, rule = row
-    if not (type(line) is int and type(what) is str and type(remedy) is str and type(rule) is str):
+    path, line, what, remedy, rule, until = row
+    if type(line) is not int:
         raise TypeError(line)
-    return Problem(here if path is None and here is not None else Path(path), line, what, remedy, rule)
+    _hold((what, remedy, rule, until), _TEXT)
+    where = here if path is None and here is not None else Path(path)
+    return Problem(where, line, what, remedy, rule, until=until)

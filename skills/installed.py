@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from skills.points import points
 from skills.skill import Skill
+from skills.variables import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from skills.skill import Source
 
 GROUP = "weft.tools"
-_OFF = frozenset({"false", "0", "no", "off"})
 
 
 def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
@@ -34,7 +34,7 @@ def switched_off(name: str, environ: Mapping[str, str]) -> str:
     parts = name.split("_")
     for end in range(1, len(parts) + 1):
         variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
-        if environ.get(variable, "").strip().lower() in _OFF:
+        if is_off(environ.get(variable, "")):
             return variable
     return ""
 

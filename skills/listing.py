@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from skills import variables
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -23,8 +25,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def budget(env: Mapping[str, str]) -> int:
     """How many characters the environment grants the listing; the usual number where it names none."""
-    text = env.get("SKILLS_PROMPT_CHAR_BUDGET", "").strip()
-    return int(text) if text.isdecimal() and len(text) < 10 else BUDGET
+    granted = variables.count(env.get(variables.BUDGET, ""))
+    return BUDGET if granted is None else granted
 
 
 def render(

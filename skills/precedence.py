@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skills.entry import reason
-from skills.skill import NAME_RULES, Problem, Skill
+from skills.skill import LEFT_OUT, NAME_RULES, Problem, Skill
+from skills.variables import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from skills.entry import Entry
     from skills.skill import State
-
-_OFF = frozenset({"false", "0", "no", "off"})
 
 
 def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill], list[Problem]]:
@@ -31,19 +31,18 @@ def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill
             problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
         if before is None or before[1] == location:
             kept[skill.name] = (skill, location)
-    off = {name: value for name, value in env.items() if name.startswith("SKILL_") and value.strip().lower() in _OFF}
+    off = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
     return [_state(skill, kept, off) for skill, _ in rows], problems
 
 
 def tighten(entry: Entry) -> Entry:
     """The entry as `strict` has it: a name of another form, or unlike its folder, makes it broken."""
-    problem = next((problem for problem in entry.problems if problem.rule in NAME_RULES), None)
-    if problem is None:
+    if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
-    skills = tuple(
-        _marked(skill, "broken", reason(problem)) if skill.state == "active" else skill for skill in entry.skills
-    )
-    return entry._replace(skills=skills)
+    problems = tuple(replace(one, until=LEFT_OUT) if one.rule in NAME_RULES else one for one in entry.problems)
+    why = reason(next(one for one in problems if one.rule in NAME_RULES))
+    skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
+    return entry._replace(skills=skills, problems=problems)
 
 
 def switches(skill: Skill) -> Sequence[str]:

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import index
+from skills import index, variables
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 from skills.locations import LIBRARY, locations
 from skills.plural import counted
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
-_OFF = frozenset({"false", "0", "no", "off"})
 NEAREST = 10
 
 
@@ -111,7 +110,7 @@ class Registry:
         """See what changed, unless SKILLS_REFRESH_ON_CALL is off; whether anything was looked at anew."""
         with self._lock:
             if self._tree is not None:
-                if self._env.get("SKILLS_REFRESH_ON_CALL", "true").strip().lower() in _OFF:
+                if variables.is_off(self._env.get(variables.REFRESH, "")):
                     return False
                 if self._tree.unchanged():
                     return False

@@ -15,13 +15,14 @@ State = Literal["active", "shadowed", "disabled", "broken"]
 
 # The faults for which `--strict-skills` drops a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
+LEFT_OUT = "it is left out, for names are taken strictly"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with a skill's file: where, what, and how to mend it.
 
-    `rule` names its kind, `tool` the one of the file's tools that it is about.
+    `rule` names its kind, `tool` the one of the file's tools that it is about; `until` is what holds until then.
     """
 
     path: Path
@@ -30,9 +31,15 @@ class Problem:
     remedy: str
     rule: str = ""
     tool: str = ""
+    until: str = ""
+
+    @property
+    def told(self) -> str:
+        """What, how to mend it, and what holds until then."""
+        return "; ".join(filter(None, (self.what, self.remedy, self.until)))
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.what}; {self.remedy}"
+        return f"{self.path}:{self.line}: {self.told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from weft import siblings
 
 if TYPE_CHECKING:
     from executor.ledger import Result
+    from skills.errors import WeftError
     from weft.goal import Goal
     from weft.run import Weft, run_goal
     from weft.settings import Settings
 
-__all__ = ["Goal", "Result", "Settings", "Weft", "run_goal"]
+__all__ = ["Goal", "Result", "Settings", "Weft", "WeftError", "run_goal"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -20,6 +21,7 @@ _HOMES = {
     "Result": "executor.ledger",
     "Settings": "weft.settings",
     "Weft": "weft.run",
+    "WeftError": "skills.errors",
     "run_goal": "weft.run",
 }
 

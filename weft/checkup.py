@@ -97,13 +97,16 @@ def _local(name: str) -> Finding:
 
 def _settings(places: Places, resolved: Resolved, env: Mapping[str, str]) -> Iterator[Finding]:
     for path in (places.user_config, places.workspace / "weft.toml"):
-        yield Finding("settings", None, f"{path}: {'read' if path.is_file() else 'not there'}")
+        if path in resolved.files:
+            yield Finding("settings", True, f"{path}: read")
+        else:
+            yield Finding("settings", None, f"{path}: {'not used' if path.exists() else 'not there'}")
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
         value = secrets.redact(str(getattr(resolved.settings, name)))
         yield Finding("settings", None, f"{name} = {value} (from {origin})")
     for warning in resolved.warnings:  # a goal runs all the same, without that setting
-        yield Finding("settings", None, warning, "weft run --trust trusts the workspace")
+        yield Finding("settings", None, warning)
 
 
 def _skills(surroundings: Surroundings) -> Iterator[Finding]:

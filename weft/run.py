@@ -51,19 +51,23 @@ _OVER = ("done", "clarification")
 class Weft:
     """A runtime in a workspace: finds skills, plans, runs and answers, for as many goals as you like.
 
+    `settings` are those of weft.toml: a mapping counts over files and the environment, a Settings is all that counts.
     `open_model` gives the model for a name; without it names are litellm's. `use` puts files in the place of skills.
     """
 
     def __init__(
         self,
         workspace: Path | str = ".",
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         *,
         open_model: Open | None = None,
         use: Mapping[str, Path] | None = None,
     ) -> None:
         self.places = Places.of(Path(workspace), os.environ)
-        self.settings = settings or resolve({}, os.environ, self.places.workspace, self.places.user_config).settings
+        if not isinstance(settings, Settings):
+            place = self.places
+            settings = resolve(settings or {}, os.environ, place.workspace, place.user_config).settings
+        self.settings = settings
         self.surroundings = Surroundings(self.places, self.settings, use)
         self._journal: Journal | None = None
         self._open = open_model or opener(self.settings, Capabilities(self.places.cache / "models.json"))
@@ -244,11 +248,10 @@ async def run_goal(
 
     `settings` are those of weft.toml, as a Settings or a mapping; files and the environment count below them.
     """
-    if not isinstance(settings, Settings):
-        places = Places.of(Path(workspace), os.environ)
-        settings = resolve(settings or {}, os.environ, places.workspace, places.user_config).settings
-    if model is not None:
-        settings = replace(settings, model=model)
+    if isinstance(settings, Settings):
+        settings = settings if model is None else replace(settings, model=model)
+    else:
+        settings = {**(settings or {}), **({} if model is None else {"model": model})}
     async with Weft(workspace, settings) as weft:
         return await weft.run(goal, record=record)
 

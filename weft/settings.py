@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
+from skills import variables
 from skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -57,21 +57,33 @@ class Settings:
         return own or self.model
 
 
+class UnfitSetting(InputError):
+    """Whoever asked for these settings gave names or values that are none; each fault begins with the name."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(f"settings: {'; '.join(faults)}", hint="mend what was given; weft.Settings lists them all")
+        self.faults = tuple(faults)
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The settings in force, where each that was set comes from, and what was passed over."""
+    """The settings in force, where each that was set comes from, what was passed over, and the files that were read."""
 
     settings: Settings
     origins: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
 
 def resolve(
     flags: Mapping[str, Any], env: Mapping[str, str], workspace: Path, user_config: Path, *, trusted: bool = False
 ) -> Resolved:
-    """The settings in force; every fault in every source is reported at once."""
+    """The settings in force; every fault in every source is reported at once.
+
+    `flags` are those that the caller gives, by the settings' names.
+    """
     faults: list[str] = []
-    warnings: list[str] = []
+    warnings = list(variables.faults(env))
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"
@@ -83,15 +95,14 @@ def resolve(
     _take(dict(_environment(env)), "environment", values, origins, faults)
     asked: list[str] = []
     _take({key: value for key, value in flags.items() if value is not None}, "flag", values, origins, asked)
-    if asked and not faults:
-        said = [
-            re.sub(r"^flag: '(\w+)'", lambda match: "--" + match.group(1).replace("_", "-"), text) for text in asked
-        ]
-        raise InputError("; ".join(said), hint="`--help` says what each option takes")
-    faults += asked
+    own = [text.removeprefix("flag: ") for text in asked]
+    if own and not faults:
+        raise UnfitSetting(own)
+    faults += own
     if faults:
         raise SetupError("; ".join(faults), hint="`weft doctor` shows the settings in force and where they come from")
-    return Resolved(Settings(**values), origins, tuple(warnings))
+    files = tuple(path for path in (user_config, project) if path.is_file())
+    return Resolved(Settings(**values), origins, tuple(warnings), files)
 
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:

@@ -123,7 +123,8 @@ class Surroundings:
         )
 
     def check(self, goal: Goal) -> None:
-        """Raise where the goal asks for what is not there, before there is a run of it."""
+        """Raise where the goal asks for what is not there or a prompt cannot be used, before there is a run of it."""
+        self.prompts.check()
         self.shelf.check(goal.skills, self.shelf.skills())
         if self.settings.detector != detectors.ASKING:
             _ = self.shelf.detector

@@ -99,15 +99,16 @@ class Toolshed:
         """Whether a folder is the workspace itself, whose skill has no folder's name to match."""
         return folder.resolve() == self._places.workspace.resolve()
 
-    def bench(self, folder: Path, artifacts: Path) -> Surroundings:
-        """Where an author's tool is tried.
+    def bench(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> Surroundings:
+        """Where an author's tool is tried; `progress` hears of what is built for it.
 
         One that the user has not said may run is tried too where there are walls, with none of what it asks for.
         """
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
         walled = not self.confinement.refusal and not self._unsafe
-        return replace(self._place(lambda _: trusted or walled), artifacts=artifacts, granting=trusted)
+        place = self._place(lambda _: trusted or walled, progress=progress)
+        return replace(place, artifacts=artifacts, granting=trusted)
 
     def _place(
         self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None

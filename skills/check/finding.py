@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,16 +21,6 @@ class Finding:
     message: str
     remedy: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as `skills check --json` prints it."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "line": self.line,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -43,11 +33,3 @@ class Report:
     def ok(self) -> bool:
         """Whether no error stands."""
         return not any(finding.severity == "error" for finding in self.problems)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as `skills check --json` prints it."""
-        return {
-            "path": str(self.path),
-            "ok": self.ok,
-            "problems": [finding.to_dict() for finding in self.problems],
-        }

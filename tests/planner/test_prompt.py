@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.decompose import Brief, variables_of
 from planner.errors import TemplateError
 from planner.prompt import SEED, Prompts
+from planner.validate import Known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,3 +85,54 @@ def test_a_missing_template_says_where_it_was_looked_for(tmp_path: Path) -> None
     (tmp_path / "agents.yaml").write_text((SEED / "agents.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(TemplateError, match=r"no template 'task.j2'"):
         Prompts(seed=tmp_path).render("task", "system", {})
+
+
+REST = "<% block system %>x<% endblock %>"
+
+
+@pytest.mark.parametrize(
+    ("template", "line", "meant"),
+    [
+        (f"{REST}\n<% block user %>\n<<goal>><<results>><<instruction>>\n<<goals>><% endblock %>", 4, "goal"),
+        ('<% extends "seed/task.j2" %>\n<% block user %><<super()>>\n<<instrucion>><% endblock %>', 3, "instruction"),
+        ('<% extends "seed/task.j2" %>\n<% block system %>for <% if goal %>it<% endif %><% endblock %>', 2, ""),
+    ],
+)
+def test_an_unknown_variable_is_found_before_anything_is_rendered(
+    tmp_path: Path, template: str, line: int, meant: str
+) -> None:
+    with pytest.raises(TemplateError) as caught:
+        override(tmp_path, template).check()
+    assert f"{tmp_path / 'task.j2'}, line {line}: there is no <<" in caught.value.message
+    assert (f"did you mean <<{meant}>>?" in caught.value.hint) == bool(meant)
+    assert "the variables of the block" in caught.value.hint
+    assert caught.value.hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "<% if mood is defined %><<mood>><% endif %>",
+        "<<mood | default('calm')>>",
+        "<% for number in range(2) %><<loop.index>> <<number>><% endfor %>",
+        "<% set mood = goal %><<mood>>",
+    ],
+)
+def test_a_name_that_may_be_missing_or_is_made_here_is_no_slip(tmp_path: Path, more: str) -> None:
+    prompts = override(tmp_path, f'<% extends "seed/task.j2" %><% block user %><<super()>>{more}<% endblock %>')
+    prompts.check()
+    assert "do" in prompts.render("task", "user", USER)
+
+
+def test_all_templates_are_told_of_at_once(tmp_path: Path) -> None:
+    override(tmp_path, "<% block system %>")
+    prompts = override(tmp_path, '<% extends "seed/task.j2" %><% include "gone.j2" %>', "synthesis.j2")
+    with pytest.raises(TemplateError, match=r"task\.j2, line 1 is broken: .*; there is no template 'gone.j2'"):
+        prompts.check()
+
+
+def test_a_planner_gives_its_templates_what_the_agents_name() -> None:
+    handed = variables_of(Brief("g", "", "", "today", Known([], {}, 9)))
+    agents = yaml.safe_load((SEED / "agents.yaml").read_text(encoding="utf-8"))["agents"]
+    for name in ("decomposer", "decomposer-small"):
+        assert set(agents[name]["blocks"]["system"]) == set(agents[name]["blocks"]["user"]) == set(handed)

@@ -110,7 +110,13 @@ def test_strict_drops_odd_names_with_the_reason(tmp_path: Path) -> None:
     put(tmp_path / "skills/c", "c")
     found = registry(tmp_path, strict=True)
     assert [skill.name for skill in found.list_skills()] == ["c"]
-    assert all(skill.reason for skill in found.list_skills(all=True) if skill.state == "broken")
+    reasons = [skill.reason or "" for skill in found.list_skills(all=True) if skill.state == "broken"]
+    assert len(reasons) == 2
+    for said in (*reasons, *map(str, found.warnings)):
+        assert "it is left out" in said
+        assert "loaded as" not in said
+    lenient = registry(tmp_path)
+    assert any("it is loaded as 'odd-name'" in str(problem) for problem in lenient.warnings)
 
 
 def test_hostile_files_never_stop_the_rest(tmp_path: Path) -> None:

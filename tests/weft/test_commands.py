@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -146,3 +147,55 @@ def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytes
     assert "executed  survey" in capsys.readouterr().out
     assert ended(*flags, "--use", f"nope={draft}") == 2
     assert "there is no skill 'nope'" in capsys.readouterr().err
+
+
+def test_a_budget_of_skills_that_is_no_number_is_warned_of_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
+    assert ended("run", "--dry-run", "--model", "openai/x", "--workspace", str(tmp_path), "hello") == 0
+    said = capsys.readouterr()
+    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is not used") == 1
+    assert "abc" not in said.out
+
+
+def test_a_listing_of_all_says_each_state_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (".agents/skills", "skills"):
+        (tmp_path / folder / "greeting").mkdir(parents=True)
+        text = "---\nname: greeting\ndescription: Greet people.\n---\nHello.\n"
+        (tmp_path / folder / "greeting" / "SKILL.md").write_text(text)
+    assert ended("skills", "list", "--all") == 0
+    said = capsys.readouterr().out
+    assert f"[shadowed by {tmp_path}/.agents/skills/greeting/SKILL.md]" in said
+
+
+GO_TOOL = """
+name: word_count
+description: Count the words of a text, up to a million of them.
+runtime: go
+entry: main.go
+parameters:
+  - {name: text, type: string, required: true, description: "The text, at most a million words. Example: one two"}
+docs:
+  examples: [{title: Count, arguments: {text: one two}}]
+"""
+
+
+def test_a_check_says_what_it_builds_while_one_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "bin" / "go"
+    go.parent.mkdir()
+    go.write_text('#!/bin/sh\n[ "$1" = version ] && echo go version go1.22 && exit 0\nexit 1\n')
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", str(go.parent), prepend=os.pathsep)
+    folder = tmp_path / "skills" / "word"
+    folder.mkdir(parents=True)
+    for name, text in {"skill.yaml": GO_TOOL, "main.go": "package main\n", "go.mod": "module word\n"}.items():
+        (folder / name).write_text(text)
+    assert ended("skills", "check", "--trust", "--json") == 1
+    said = capsys.readouterr()
+    assert "word_count: building its Go program …" in said.err
+    assert json.loads(said.out)[0]["ok"] is False
+    assert ended("skills", "check", "-q") == 1
+    assert capsys.readouterr().err == ""

@@ -8,19 +8,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from executor.cutoff import NOTE
-from planner.errors import KeyRefused, RequestRefused, UnknownModel
+from planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
 from planner.events import (
     CallRetried,
     Event,
     PlanRefused,
+    PromptMade,
     RunFinished,
     SkillLoaded,
     SkillsSelected,
     TextStreamed,
     Warned,
 )
+from planner.prompt import SEED
 from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
@@ -301,6 +304,8 @@ async def test_an_unknown_price_is_said_and_its_tokens_count(workspace: Path, se
 
 
 async def test_a_run_that_takes_too_long_is_stopped(workspace: Path, serve: Serve) -> None:
+    serve(scripted(TWO))
+    await run(workspace)  # where this is the first test, loading litellm would take all of the time
     serve(scripted(TWO, task=lambda _: Say("late", after=20)))
     result, _ = await run(workspace, timeout=2.0)
     assert result.status == "stopped"
@@ -459,3 +464,29 @@ async def test_where_every_role_has_a_model_none_is_looked_for(workspace: Path, 
         assert (await weft.run(GOAL)).status == "done"
     assert [call.body["model"] for call in server.calls] == ["planner", "worker", "worker", "writer"]
     assert weft.settings.model is None
+
+
+@pytest.mark.parametrize("name", ["synthesis.j2", "task.j2"])
+async def test_a_template_with_a_slip_stops_a_run_before_any_call_and_any_record(
+    workspace: Path, serve: Serve, name: str
+) -> None:
+    server = serve(scripted(PLAN))
+    folder = workspace / ".agents" / "seed"
+    folder.mkdir(parents=True)
+    (folder / name).write_text(f'<% extends "seed/{name}" %><% block user %><<super()>><<goals>><% endblock %>')
+    async with Weft(workspace, quick()) as weft:
+        with pytest.raises(TemplateError, match="line 1: there is no <<goals>>"):
+            await weft.run(GOAL)
+        assert not list(weft.journal.store.summaries())
+    assert not server.calls
+
+
+async def test_tasks_and_synthesis_give_their_templates_what_the_agents_name(workspace: Path, serve: Serve) -> None:
+    serve(scripted(PLAN))
+    _, record = await run(workspace)
+    agents = yaml.safe_load((SEED / "agents.yaml").read_text(encoding="utf-8"))["agents"]
+    made = [event for event in record.events if isinstance(event, PromptMade)]
+    assert {event.role for event in made} == {"decomposer", "task", "synthesis"}
+    for event in made:
+        for agent in (event.role, f"{event.role}-small"):
+            assert set(agents[agent]["blocks"]["user"]) == set(event.variables)

@@ -61,6 +61,7 @@ class Sitting:
                 if not self.flags["resume"]:
                     results.fresh(self.target, self.flags["errors"])  # another batch may have ended since
                 _ = weft.journal  # one that cannot be used is said before any goal is begun
+                weft.surroundings.prompts.check()  # likewise, or every goal would fail by it
                 past = self._past(known)
                 trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
                 pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)

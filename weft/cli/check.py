@@ -14,7 +14,7 @@ from weft.cli import options, output
 from weft.cli.tools import toolshed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from skills.check import Report
     from weft.toolshed import Toolshed
@@ -57,7 +57,8 @@ def check(
                 output.say(f"mended: {done}")
     if trust:
         shed.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
-    reports = asyncio.run(_review(folders, shed, run=not no_run))
+    say = _silent if quiet else output.say
+    reports = asyncio.run(_review(folders, shed, say, run=not no_run))
     if not paths:
         reports += _functions(shed, options.places(workspace).workspace)
     if as_json:
@@ -67,7 +68,8 @@ def check(
     return 0 if all(report.ok for report in reports) else 1
 
 
-async def _review(folders: Sequence[Path], shed: Toolshed, *, run: bool) -> list[Report]:
+async def _review(folders: Sequence[Path], shed: Toolshed, say: Callable[[str], None], *, run: bool) -> list[Report]:
+    """A report on each file; `say` hears of what is built meanwhile, which may take long."""
     import tempfile
 
     from skills import check as checks
@@ -75,9 +77,13 @@ async def _review(folders: Sequence[Path], shed: Toolshed, *, run: bool) -> list
     reports: list[Report] = []
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
-            place = shed.bench(folder, Path(made)) if run else None
+            place = shed.bench(folder, Path(made), say) if run else None
             reports += await checks.review(folder, place, root=shed.is_root(folder))
     return reports
+
+
+def _silent(_: str) -> None:
+    """For whoever wants no progress."""
 
 
 def _functions(shed: Toolshed, workspace: Path) -> list[Report]:

@@ -23,6 +23,7 @@ from planner.events import (
     TaskStarted,
     TextStreamed,
 )
+from weft.cli.output import shown
 from weft.cli.progress import describe
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _Row:
         mark, style = _MARKS[self.state]
         seconds = time.monotonic() - self.began if self.state == "running" else self.seconds
         after = f"  ← {', '.join(self.task.depends_on)}" if self.task.depends_on else ""
-        title = Text(self.task.title or self.task.id) + Text(after, style="dim")
+        title = Text(shown(self.task.title or self.task.id)) + Text(after, style="dim")
         return (
             Text(mark, style=style),
             title,
@@ -101,7 +102,7 @@ class LiveView:
                 row = self._rows[event.task]
                 row.state, row.seconds = event.status, event.seconds
                 if event.error and event.status == "failed":
-                    self._console.print(Text(f"{event.task}: {event.error}", style="red"))
+                    self._console.print(Text(shown(f"{event.task}: {event.error}"), style="red"))
             case TaskReused():
                 self._rows[event.task].state = "done"
             case CallFinished(task=str(task)) if task in self._rows:
@@ -113,7 +114,7 @@ class LiveView:
 
     def _tell(self, event: Event) -> None:
         if (text := describe(event)) is not None:
-            self._console.print(Text(text, style="dim"))
+            self._console.print(Text(shown(text), style="dim"))
 
     def _draw(self) -> Group:
         table = Table.grid(padding=(0, 2))
@@ -123,5 +124,7 @@ class LiveView:
         lines = [table]
         if self._doing:
             seconds = time.monotonic() - self._began
-            return Group(*lines, Text(f"{self._doing} … {seconds:.0f} s", style="dim"), Text(self._written[-2000:]))
+            return Group(
+                *lines, Text(f"{self._doing} … {seconds:.0f} s", style="dim"), Text(shown(self._written[-2000:]))
+            )
         return Group(*lines)

@@ -140,7 +140,7 @@ def _explained(error: Exception, given: Sequence[str]) -> int:
             if "-v" in given or "--verbose" in given:
                 import traceback
 
-                traceback.print_exception(error)
+                output.say("".join(traceback.format_exception(error)))
             what = f"an unexpected error: {type(error).__name__}: {error}"
             hint = "this is a fault in weft: please report it, with what -v shows"
             return output.say_error(what, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)

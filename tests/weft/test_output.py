@@ -1,0 +1,152 @@
+"""What a terminal gets to see, and what a program that reads instead of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from executor.ledger import Result
+from planner.events import PlanMade, TextStreamed, Warned
+from planner.model import Usage
+from planner.plan import Plan, Task
+from weft.cli import answer, output
+from weft.cli.live import LiveView
+from weft.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TITLE = "\x1b]0;evil\x07"
+CLEAR = "\x1b[2J"
+TURNED = "\u202e"
+EIGHT_BIT = "\x9b2J"
+HARM = f"{TITLE}{CLEAR}{TURNED}{EIGHT_BIT}\x7f\x08"
+CONTROLS = "\x1b\x07\u202e\x9b\x7f\x08\r"
+
+
+class Terminal(io.StringIO):
+    """A stream that says a person watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def harmful(text: str) -> list[str]:
+    return [one for one in CONTROLS if one in text]
+
+
+def test_controls_are_spelled_out_on_a_terminal() -> None:
+    stdout, stderr = Terminal(), Terminal()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        output.print_text(f"an\tanswer\n{HARM} — déjà vu, שלום\r\n")
+        output.say(HARM)
+        output.say_warning(HARM)
+    assert not harmful(stdout.getvalue())
+    assert not harmful(stderr.getvalue())
+    assert stdout.getvalue().startswith("an\tanswer\n\\x1b]0;evil\\x07\\x1b[2J\\u202e\\x9b2J")
+    assert stdout.getvalue().endswith(" — déjà vu, שלום\n")
+
+
+def test_an_error_keeps_its_own_colour_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stderr = Terminal()
+    with redirect_stderr(stderr):
+        output.say_error(f"bad{HARM}", f"mend{HARM}", code="FAILED", status=1, as_json=False)
+    own = "\x1b[31merror:\x1b[0m "
+    assert stderr.getvalue().startswith(own)
+    assert not harmful(stderr.getvalue().removeprefix(own))
+
+
+def test_what_no_terminal_reads_is_passed_on_as_it_is() -> None:
+    stdout = io.StringIO()
+    with redirect_stdout(stdout):
+        output.print_text(f"{HARM}\r\n")
+    assert stdout.getvalue() == f"{HARM}\r\n"
+
+
+def test_json_on_a_terminal_is_the_same_document_without_controls() -> None:
+    stdout = Terminal()
+    with redirect_stdout(stdout):
+        output.print_json({"goal": HARM})
+    assert not harmful(stdout.getvalue())
+    assert json.loads(stdout.getvalue()) == {"goal": HARM}
+
+
+def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")  # so that no escape is rich's own
+    stdout, stderr = Terminal(), Terminal()
+    result = Result("r1", "done", "g", f"# Done\n\n{HARM}", None, None, (), (), Usage(), None, None)
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        answer.show(result, None, "", quiet=True)
+    assert not harmful(stdout.getvalue())
+    assert "evil" in stdout.getvalue()
+
+
+def test_the_live_view_shows_titles_and_texts_without_controls() -> None:
+    said = io.StringIO()
+    view = LiveView(Console(file=said, width=120, force_terminal=False))
+    view.note(Warned(HARM))
+    view.note(PlanMade(Plan((Task("a", "llm", title=HARM),)), 1))
+    view.note(TextStreamed("synthesis", None, HARM))
+    with view:
+        pass
+    assert not harmful(said.getvalue())
+    assert said.getvalue().count("evil") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "fits"),
+    [
+        ("short", 5, "short"),
+        ("a longer one", 9, "a longer…"),
+        ("a longer one", 3, "a…"),
+        ("日本語の説明", 12, "日本語の説明"),
+        ("日本語の説明", 11, "日本語の説…"),
+        ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
+        ("\x1bxyz", 5, "\\x1b…"),
+        ("none", 0, ""),
+        ("none", -9, ""),
+    ],
+)
+def test_a_line_is_cut_to_the_columns_it_takes(text: str, room: int, fits: str) -> None:
+    assert output.fitted(text, room) == fits
+
+
+def listed(workspace: Path, stdout: io.StringIO) -> list[str]:
+    with redirect_stdout(stdout), pytest.raises(SystemExit):
+        main(["skills", "list", "--all", "--workspace", str(workspace)])
+    return stdout.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_a_listing_fits_the_terminal_and_is_whole_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = f"Use when {'very ' * 60}much is asked for."
+    for name, description in (("long-winded", text), ("broken-one", "")):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n")
+    lines = listed(tmp_path, Terminal())
+    assert max(len(line) for line in lines if "[" not in line) <= columns
+    assert next(len(line) for line in lines if "long-winded" in line) > columns - 6
+    assert any("add `description:` with what it does and when to use it]" in line for line in lines)
+    assert any(text in line for line in listed(tmp_path, io.StringIO()))
+
+
+def test_a_skills_description_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "sly"
+    folder.mkdir(parents=True)
+    escaped = '"Use when \\u001b]0;evil\\u0007\\u001b[2J is asked for."'
+    (folder / "SKILL.md").write_text(f"---\nname: sly\ndescription: {escaped}\n---\nbody\n")
+    stdout = Terminal()
+    with redirect_stdout(stdout), pytest.raises(SystemExit):
+        main(["skills", "list", "--workspace", str(tmp_path)])
+    assert "sly" in stdout.getvalue()
+    assert not harmful(stdout.getvalue())
