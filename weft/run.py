@@ -14,7 +14,7 @@ from executor.artifacts import Artifacts
 from executor.journal.errors import StoreFailed, UnknownRun
 from executor.journal.past import Past
 from executor.memory import Memory
-from planner.events import Event, RunResumed
+from planner.events import Event, RunResumed, TaskReused
 from skills import detectors
 from weft import ollama, records
 from weft.choose import choose, local_is_installed
@@ -127,6 +127,7 @@ class Weft:
             opening=RunResumed(run_id, records.plain(self.settings)),
             date=past.started.date,
             past=past,
+            reused=past.untold,
             watcher=record,
         )
 
@@ -152,8 +153,7 @@ class Weft:
         past = self._past(parent)
         goal = replace(records.goal_of(past), plan=division.plan)
         session = self.session(goal, record, parent=parent)
-        session.reused = division.reused
-        session.past.finished.given.update({task: output for task, (output, _) in division.reused.items()})
+        session.give(tuple(TaskReused(task, *given) for task, given in division.reused.items()))
         return await session.carry_out(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:

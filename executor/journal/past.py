@@ -51,6 +51,7 @@ class Past:
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, rows: Iterable[Row], capture: Capture) -> Past:
@@ -69,6 +70,7 @@ class Past:
         match event:
             case RunStarted():
                 self.started = event
+                self.finished.given.update({one.task: one.output for one in event.reused})
             case CatalogueTaken():
                 self.catalogue = event
             case SkillsSelected():
@@ -84,6 +86,7 @@ class Past:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
+                self._told.add(event.task)
                 self.finished.given[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
@@ -96,6 +99,12 @@ class Past:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)
             case _:
                 pass
+
+    @property
+    def untold(self) -> tuple[TaskReused, ...]:
+        """The outputs that the run was given whose own events are not on record: it ended before."""
+        given = self.started.reused if self.started is not None else ()
+        return tuple(one for one in given if one.task not in self._told)
 
     def reopen(self) -> None:
         """Forget what failed tasks, or failed planning, failed of: found again, it would fail them again.
