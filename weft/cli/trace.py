@@ -250,7 +250,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     journal_of_runs = records.opened(where, settings)
     try:
-        taken = list(transfer.take(files, journal_of_runs.store, where))
+        taken = transfer.take(files, journal_of_runs.store, where)
     finally:
         journal_of_runs.close()
     if as_json:
