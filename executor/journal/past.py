@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.journal import codec
 from executor.ledger import Ledger
@@ -16,6 +16,7 @@ from planner.events import (
     Event,
     PlanMade,
     PlanRefused,
+    RunResumed,
     RunStarted,
     SkillLoaded,
     SkillsSelected,
@@ -26,7 +27,7 @@ from planner.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from executor.journal.capture import Capture
     from executor.journal.row import Row
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Past:
-    """What the record says of a run. Its events come as they were, with paths as they are here."""
+    """What the record says of a run. Its events come as they were, with paths as they are here.
+
+    `sittings` are the settings of each time that it was at work, `sat` in which of them a role was last asked, by task.
+    """
 
     started: RunStarted | None = None
     catalogue: CatalogueTaken | None = None
@@ -47,6 +51,8 @@ class Past:
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     tools: list[ToolCalled] = field(default_factory=list)
     finished: Finished = field(default_factory=Finished)
+    sittings: list[Mapping[str, Any]] = field(default_factory=list)
+    sat: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
@@ -70,7 +76,10 @@ class Past:
         match event:
             case RunStarted():
                 self.started = event
+                self.sittings.append(event.settings)
                 self.finished.given.update({one.task: one.output for one in event.reused})
+            case RunResumed():
+                self.sittings.append(event.settings)
             case CatalogueTaken():
                 self.catalogue = event
             case SkillsSelected():
@@ -129,6 +138,7 @@ class Past:
         match event:
             case CallStarted():
                 self.calls.append(event)
+                self.sat[event.role, event.task] = len(self.sittings) - 1
             case CallFailed():
                 self.failed[event.request] = event
             case CallFinished():
