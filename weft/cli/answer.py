@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from skills.plural import counted
-from weft.cli import output
+from weft.cli import output, width
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 def show(result: Result, target: Path | None, answering: str, *, quiet: bool) -> None:
     """Print the answer (Markdown on a terminal), then what is worth knowing; a question with the command for it."""
+    room = width.of(sys.stderr)
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
-        output.say(f"{result.status}: {result.error}")
+        output.say(width.wrapped(f"{result.status}: {result.error}", room))
     if result.question is not None:
         output.say(f"It needs to know: {result.question}\nAnswer with: {answering}")
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:
-        output.say(line(result))
+        output.say(width.wrapped(line(result), room))
 
 
 def line(result: Result) -> str:
