@@ -115,7 +115,8 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: reused, from {event.source}"
         case TaskFinished():
             why = f": {event.error}" if event.error else ""
-            return f"{event.task}: {event.status} after {event.seconds:.1f} s{why}"
+            took = f" after {event.seconds:.1f} s" if event.seconds else ""  # else it never began
+            return f"{event.task}: {event.status}{took}{why}"
         case Warned():
             return f"warning: {event.message}"
         case _:
