@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from skills.plural import counted
+from skills.plural import counted, plural
 from weft.cli import output, width
 
 if TYPE_CHECKING:
@@ -21,13 +21,25 @@ def show(result: Result, target: Path | None, answering: str, *, quiet: bool) ->
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
-        output.say(width.wrapped(f"{result.status}: {result.error}", room))
+        said_above = target is None and sys.stdout.isatty() and sys.stderr.isatty()
+        output.say(width.wrapped(f"{result.status}: {_lack(result) if said_above else result.error}", room))
     if result.question is not None:
         output.say(f"It needs to know: {result.question}\nAnswer with: {answering}")
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:
         output.say(width.wrapped(line(result), room))
+
+
+def _lack(result: Result) -> str | None:
+    """The error, but how many have no result where the answer, which stands right above, says which and why."""
+    from weft.pursuit import NO_RESULT
+
+    if result.answer is None or result.code != NO_RESULT:
+        return result.error
+    lacking = sum(task.status != "done" for task in result.tasks)
+    has = plural(lacking, "has", "have")
+    return f"{lacking} of {counted(len(result.tasks), 'task')} {has} no result, as said above"
 
 
 def line(result: Result) -> str:
