@@ -47,6 +47,16 @@ def test_lines_end_between_words_and_a_long_word_stays_whole() -> None:
     assert width.wrapped(line, None) == line
 
 
+def test_parts_that_are_joined_are_not_parted() -> None:
+    parts = ["done", "3/3 tasks", "$0.0600", f"run {RUN}"]
+    assert width.joined(parts, 40) == f"done · 3/3 tasks · $0.0600\n    · run {RUN}"
+    assert width.joined(parts, None) == f"done · 3/3 tasks · $0.0600 · run {RUN}"
+
+
+def test_a_line_behind_a_time_goes_on_below_its_beginning() -> None:
+    assert width.wrapped("   13.5 s  a: failed: no luck", 22, 11) == "   13.5 s  a: failed:\n           no luck"
+
+
 def test_what_is_cut_says_so_and_characters_of_two_columns_count_as_two() -> None:
     assert width.cut("abcdef", 6) == "abcdef"
     assert width.cut("abcdefg", 6) == "abcde…"

@@ -28,7 +28,7 @@ def show(result: Result, target: Path | None, answering: str, *, quiet: bool) ->
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:
-        output.say(width.wrapped(line(result), room))
+        output.say(line(result, room))
 
 
 def _lack(result: Result) -> str | None:
@@ -42,8 +42,8 @@ def _lack(result: Result) -> str | None:
     return f"{lacking} of {counted(len(result.tasks), 'task')} {has} no result, as said above"
 
 
-def line(result: Result) -> str:
-    """Tasks, calls, tokens, cost, time and run id, in one line."""
+def line(result: Result, room: int | None = None) -> str:
+    """Tasks, calls, tokens, cost, time and run id, in one line where there is room."""
     done = sum(task.status == "done" for task in result.tasks)
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
@@ -55,7 +55,7 @@ def line(result: Result) -> str:
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",
     ]
-    return " · ".join(parts)
+    return width.joined(parts, room)
 
 
 def _print_markdown(text: str) -> None:

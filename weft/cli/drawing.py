@@ -40,9 +40,8 @@ def drawn(view: Timeline, room: int | None = None) -> str:
 def _head(view: Timeline, room: int | None) -> Iterator[str]:
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    usage = f"{counted(result.usage.calls, 'call')} · {counted(result.usage.tokens, 'token')}"
-    spent = f"{usage} · {cost} · {view.seconds:.1f} s"
-    yield width.wrapped(f"run {result.run_id} · {view.status} · {spent}", room)
+    usage = counted(result.usage.calls, "call"), counted(result.usage.tokens, "token")
+    yield width.joined([f"run {result.run_id}", view.status, *usage, cost, f"{view.seconds:.1f} s"], room)
     goal = " ".join(result.goal.split())
     yield width.wrapped(f"goal: {goal if room is None else width.cut(goal, _GOAL)}", room)
     if view.parent:

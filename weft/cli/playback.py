@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from weft.cli import output
+from weft.cli import output, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from weft.settings import Settings
 
 _LONGEST = 10.0
+_INDENT = 11  # of the time in front of a line
 
 
 def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -> int:
@@ -24,6 +26,11 @@ def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -
     from weft import records, traces
     from weft.cli.progress import describe
     from weft.timeline import Clock
+
+    room = width.of(sys.stdout)
+
+    def say(at: float, text: str) -> None:
+        output.print_text(width.wrapped(f"{at:7.1f} s  {text}", room, _INDENT))
 
     for trace in traces.named(runs, where, settings):
         capture = records.capture(where, trace.run_id)
@@ -38,16 +45,16 @@ def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -
                 case None:
                     continue
                 case RunStarted():
-                    output.print_text(f"run {event.run_id}: {event.goal}")
+                    output.print_text(width.wrapped(f"run {event.run_id}: {event.goal}", room))
                 case RunFinished():
                     why = f": {event.error}" if event.error and event.error != event.status else ""
-                    output.print_text(f"{at:7.1f} s  {event.status}{why}")
+                    say(at, f"{event.status}{why}")
                     output.print_text(event.answer or "(no answer)")
                 case RunResumed():
-                    output.print_text(f"{at:7.1f} s  resumed")
+                    say(at, "resumed")
                 case _:
                     if (text := describe(event)) is not None:
-                        output.print_text(f"{at:7.1f} s  {text}")
+                        say(at, text)
     return 0
 
 

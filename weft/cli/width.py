@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _INDENT = "    "
 _NARROWEST = 20
@@ -25,14 +25,12 @@ def of(stream: TextIO) -> int | None:
     return max(columns, _NARROWEST) if columns else None
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrapped(text: str, width: int | None, indent: int = 2) -> str:
     """The text with lines that end between words; a word that is too long, such as a path, stays whole."""
     if width is None:
         return text
     return "\n".join(
-        textwrap.fill(
-            line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-        )
+        textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
         for line in text.split("\n")
     )
 
@@ -47,6 +45,12 @@ def flowed(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
         else:
             line += f" {word}"
     yield line
+
+
+def joined(parts: Sequence[str], width: int | None) -> str:
+    """Parts that are told in one line where there is room; none of them is parted."""
+    first, *rest = parts
+    return "\n".join(flowed(first, (f"· {part}" for part in rest), width))
 
 
 def cut(text: str, width: int | None) -> str:
