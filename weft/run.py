@@ -98,7 +98,7 @@ class Weft:
         run_id = found.run_id
         if found.status in _OVER:
             return self.result(run_id)
-        await asyncio.to_thread(self.journal.claim, run_id)
+        await self._claim(run_id)
         try:
             session = self._taken_up(run_id, record)
         except BaseException:
@@ -108,6 +108,17 @@ class Weft:
             await self._let_go(run_id)
             return self.result(run_id)
         return await session.carry_out(stop or Stop())
+
+    async def _claim(self, run_id: str) -> None:
+        """Claim a run; where whoever waits is cancelled meanwhile, it is let go once it is had."""
+        claiming = asyncio.ensure_future(asyncio.to_thread(self.journal.claim, run_id))
+        try:
+            await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            (refused,) = await asyncio.gather(claiming, return_exceptions=True)
+            if refused is None:
+                await self._let_go(run_id)
+            raise
 
     def _taken_up(self, run_id: str, record: Record | None) -> Session | None:
         """The session that goes on with a run that is claimed; None where another process had ended it before."""

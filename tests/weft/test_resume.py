@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,28 @@ async def test_a_run_that_another_process_ends_before_it_is_claimed_is_given_as_
     assert (result.status, model.asked) == ("done", [])
     assert rows(workspace)[-1].type == "run_finished"
     assert [row.type for row in rows(workspace)].count("run_resumed") == 1
+
+
+async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
+    run_id = rows(workspace)[0].run_id
+    at_it, go_on = threading.Event(), threading.Event()
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        claim = runtime.journal.claim
+
+        def slowly(run_id: str) -> None:
+            at_it.set()
+            go_on.wait(10)
+            claim(run_id)
+
+        runtime.journal.claim = slowly  # type: ignore[method-assign]
+        work = asyncio.ensure_future(runtime.resume("last"))
+        await asyncio.to_thread(at_it.wait, 10)
+        work.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        store(workspace).claim(run_id, replace(myself(), pid=1))
 
 
 async def test_a_run_whose_record_cannot_be_read_is_let_go(spoilt: Path) -> None:
