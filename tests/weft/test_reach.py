@@ -73,9 +73,10 @@ def test_why_a_part_is_missing_is_said_once_where_a_person_sees_both(capsys: pyt
     with os.fdopen(inner, "w", encoding="utf-8") as screen, redirect_stdout(screen), redirect_stderr(screen):
         assert shown(partly(), Ending(Voice(), Path())) == 1
         screen.flush()
-        seen = ""
-        while "weft resume r1" not in seen:  # which is the last of it
-            seen += os.read(outer, 10_000).decode()
+        read = b""
+        while b"weft resume r1" not in read:  # which is the last of it
+            read += os.read(outer, 10_000)
+        seen = read.decode()
     os.close(outer)
     assert seen.count("no luck") == 1
     assert "partial: 1 of 2 tasks has no result, as said above" in seen
