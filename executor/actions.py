@@ -68,7 +68,7 @@ class Workshop:
             case "skill":
                 return await self._follow_skill(task, results)
             case "llm":
-                system = self.prompts.render(self.profile.agent("task"), "system", {})
+                system = self.prompts.render(self.profile(task).agent("task"), "system", {})
                 return await self._converse(task, results, system, self.models.playing("task"))
 
     async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
@@ -86,19 +86,19 @@ class Workshop:
         self.record(SkillLoaded(task.id, name, system))
         skill = self.skills.get(name)
         model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
-        return await self._converse(task, results, self.profile.digest(system), model)
+        return await self._converse(task, results, self.profile(task).digest(system), model)
 
     async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
-        tools = self.toolbox_for(task) if self.profile.tools else ()
+        profile = self.profile(task)
+        tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memory, tools, self.tool_calls, str(self.artifacts.workspace))
         messages = (Message("system", system), Message("user", self.user_message(task, results)))
         said = tuple(message for message in messages if message.content)
-        return await Conversation(model, toolbox, task.id, said, self.profile.continuations).answer()
+        return await Conversation(model, toolbox, task.id, said, profile.continuations).answer()
 
-    @property
-    def profile(self) -> Profile:
-        """How the model that carries out tasks is worked with."""
-        return self.models.profile("task")
+    def profile(self, task: Task) -> Profile:
+        """How the model that carries out a task is worked with."""
+        return self.models.profile("task", task.id)
 
     def user_message(self, task: Task, results: Mapping[str, str]) -> str:
         """The goal, the task's instruction and the results it builds on, within the budget."""
@@ -112,4 +112,4 @@ class Workshop:
             "files": self.files,
         }
         self.record(PromptMade("task", task.id, variables))
-        return self.prompts.render(self.profile.agent("task"), "user", variables)
+        return self.prompts.render(self.profile(task).agent("task"), "user", variables)

@@ -98,6 +98,7 @@ class _Run:
     _waiting: dict[str, int] = field(default_factory=dict)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _began: dict[str, float] = field(default_factory=dict)
     _ended: deque[tuple[str, Outcome, float]] = field(default_factory=deque)
     _recalled: set[str] = field(default_factory=set)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -123,7 +124,7 @@ class _Run:
     async def _one(self, task: Task) -> None:
         inputs = self.past.inputs(task, self._results)
         known = self.past.output(task, inputs)
-        began = time.monotonic()
+        began = self._began[task.id] = time.monotonic()
         if known is not None:
             self._recalled.add(task.id)
             outcome: Outcome = Done(known)
@@ -195,5 +196,6 @@ class _Run:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         while self._ended:
             self._settle(*self._ended.popleft())
+        now = time.monotonic()
         for task_id in list(self._running):
-            self._settle(task_id, Cancelled("stopped before its end"), 0.0)
+            self._settle(task_id, Cancelled("stopped before its end"), now - self._began.get(task_id, now))

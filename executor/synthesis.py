@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from executor.artifacts import Artifacts
     from planner.events import Record
     from planner.model import Model, OnText
-    from planner.plan import Plan
+    from planner.plan import Plan, Task
     from planner.prompt import Prompts
 
 INPUT_BUDGET = 120_000
@@ -73,7 +73,7 @@ class Synthesis:
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
         """A line for each task that has no result, and why."""
         return [
-            f"{task.title or task.id} ({task.id}): {_reason(outcomes.get(task.id))}"
+            f"{_called(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
             if not isinstance(outcomes.get(task.id), Done)
         ]
@@ -118,6 +118,10 @@ def with_missing(text: str, missing: list[str]) -> str:
         return text
     lines = "\n".join(f"- {part}" for part in missing)
     return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
+
+
+def _called(task: Task) -> str:
+    return f"{task.title} ({task.id})" if task.title not in ("", task.id) else task.id
 
 
 def _reason(outcome: Outcome | None) -> str:

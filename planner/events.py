@@ -22,7 +22,10 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "in
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A goal was taken on; `use` are files that stand in the place of skills, by the skills' names."""
+    """A goal was taken on; `use` are files that stand in the place of skills, by the skills' names.
+
+    What it was given is all here, the plan and the outputs too, so that a run that ends at once can be gone on with.
+    """
 
     run_id: str
     goal: str
@@ -35,6 +38,8 @@ class RunStarted:
     parent: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     use: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+    reused: tuple[TaskReused, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

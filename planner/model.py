@@ -125,5 +125,5 @@ class Models(Protocol):
     def named(self, name: str) -> Model:
         """The model of that name, for a skill that asks for one."""
 
-    def profile(self, role: Role) -> Profile:
-        """How the model that plays a role is worked with."""
+    def profile(self, role: Role, task: str | None = None) -> Profile:
+        """How the model that plays a role, for a task where it is one's, is worked with."""

@@ -35,7 +35,7 @@ class ScriptedModel:
     def named(self, name: str) -> ScriptedModel:
         return self
 
-    def profile(self, role: Role) -> Profile:
+    def profile(self, role: Role, task: str | None = None) -> Profile:
         return FULL
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weft.surroundings import Catalogue, Surroundings
 
 _CHARACTERS_A_TOKEN = 4
-_NO_RESULT = "TASK_FAILED"
+NO_RESULT = "TASK_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Pursuit:
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
-            return RunFinished("failed", error=error, code=_NO_RESULT)
+            return RunFinished("failed", error=error, code=NO_RESULT)
         try:
             if plan.needs_synthesis:
                 answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
@@ -195,7 +195,7 @@ class Pursuit:
             said = f"the results could not be put together: {failure}"
             said = f"{error}; {said}" if error else said
             return RunFinished("partial", synthesis.without_model(outcomes), said, code=failure.code)
-        return RunFinished("partial" if missing else "done", answer, error, code=_NO_RESULT if missing else None)
+        return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
 
 
 def _lack(missing: Sequence[str], tasks: int) -> str:

@@ -116,6 +116,7 @@ def started(run_id: str, goal: Goal, surroundings: Surroundings, *, parent: str 
         parent=parent,
         versions={"weft": weft.__version__, "python": platform.python_version()},
         use={name: str(path) for name, path in surroundings.shelf.use.items()},
+        plan=goal.plan,
     )
 
 
@@ -124,7 +125,9 @@ def goal_of(past: Past) -> Goal:
     begun = past.started
     if begun is None:
         raise UnknownRun("the record has no beginning", hint="export the whole run")
-    plan = past.planned.plan if past.planned is not None and past.planned.attempts == 0 else None
+    plan = begun.plan
+    if plan is None and past.planned is not None and past.planned.attempts == 0:  # as earlier versions recorded it
+        plan = past.planned.plan
     files = tuple(Path(path) for path in begun.files)
     return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
 

@@ -18,7 +18,7 @@ from weft.pursuit import Pursuit
 from weft.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from executor.journal.row import Row
     from executor.ledger import Result
@@ -43,9 +43,9 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """Which recorded model plays which role."""
+    """Which recorded model plays which role; a run that was taken up again may have had others from then on."""
 
-    settings: Settings
+    sittings: Sequence[Settings]
     tape: Tape
     memory: TapeMemory
 
@@ -55,11 +55,11 @@ class _Cast:
     def named(self, name: str) -> Played:
         return Played(name, self.tape, self.memory)
 
-    def profile(self, role: Role) -> Profile:
-        return profile_of(self._name(role))
+    def profile(self, role: Role, task: str | None = None) -> Profile:
+        return profile_of(self._name(role, task))
 
-    def _name(self, role: Role) -> str:
-        return self.settings.model_for(role) or "recorded"
+    def _name(self, role: Role, task: str | None = None) -> str:
+        return self.sittings[self.tape.past.sat.get((role, task), 0)].model_for(role) or "recorded"
 
 
 async def strict(
@@ -73,7 +73,8 @@ async def strict(
     past = Past.of(rows, capture)
     goal = records.goal_of(past)
     begun: RunStarted = past.started  # type: ignore[assignment]  # goal_of has seen that it is there
-    in_force = records.settings_of(begun.settings, settings, {})
+    sittings = [records.settings_of(one, settings, {}) for one in past.sittings]
+    in_force = sittings[0]
     tape, ledger = Tape(past, capture), Ledger()
 
     def note(event: Event) -> None:
@@ -87,7 +88,7 @@ async def strict(
 
     memory = TapeMemory.of(tape, note)
     artifacts = Artifacts.of(places.workspace, begun.run_id, written=False)
-    cast = _Cast(in_force, tape, memory)
+    cast = _Cast(sittings, tape, memory)
     use = records.substitutes(begun)
     for name in begun.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from executor.artifacts import Artifacts
-from executor.journal.errors import UnknownRun
+from executor.journal.errors import StoreFailed, UnknownRun
 from executor.journal.past import Past
 from executor.memory import Memory
-from planner.events import Event, RunResumed
+from planner.events import Event, RunResumed, TaskReused
 from skills import detectors
 from weft import ollama, records
 from weft.choose import choose, local_is_installed
@@ -98,27 +98,59 @@ class Weft:
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
         """Take up a run that stopped, where it stood; one that is done is given as it is."""
-        summary = self.journal.store.find(run)
-        capture = records.capture(self.places, summary.run_id)
+        found = self.journal.store.find(run)
+        run_id = found.run_id
+        if found.status in _OVER:
+            return self.result(run_id)
+        await self._claim(run_id)
+        try:
+            session = self._taken_up(run_id, record)
+        except BaseException:
+            await self._let_go(run_id)
+            raise
+        if session is None:
+            await self._let_go(run_id)
+            return self.result(run_id)
+        return await session.carry_out(stop or Stop())
+
+    async def _claim(self, run_id: str) -> None:
+        """Claim a run; where whoever waits is cancelled meanwhile, it is let go once it is had."""
+        claiming = asyncio.ensure_future(asyncio.to_thread(self.journal.claim, run_id))
+        try:
+            await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            (refused,) = await asyncio.gather(claiming, return_exceptions=True)
+            if refused is None:
+                await self._let_go(run_id)
+            raise
+
+    def _taken_up(self, run_id: str, record: Record | None) -> Session | None:
+        """The session that goes on with a run that is claimed; None where another process had ended it before."""
+        summary = self.journal.store.find(run_id)  # what was seen before the claim may be another's past by now
         if summary.status in _OVER:
-            return self.result(summary.run_id)
-        await asyncio.to_thread(self.journal.claim, summary.run_id)
-        past = self._past(summary.run_id)
+            return None
+        past = self._past(run_id)
         if past.started is None:
-            raise UnknownRun(f"run {summary.run_id} was never begun", hint="run its goal anew")
+            raise UnknownRun(f"run {run_id} was never begun", hint="run its goal anew")
         past.reopen()
-        session = Session(
+        return Session(
             goal=records.goal_of(past),
             surroundings=self.surroundings,
             open_model=self._open,
             journal=self.journal,
-            log=self.journal.take_up(summary, capture, past.last_seq),
-            opening=RunResumed(summary.run_id, records.plain(self.settings)),
+            log=self.journal.take_up(summary, records.capture(self.places, run_id), past.last_seq),
+            opening=RunResumed(run_id, records.plain(self.settings)),
             date=past.started.date,
             past=past,
+            reused=past.untold,
             watcher=record,
         )
-        return await session.carry_out(stop or Stop())
+
+    async def _let_go(self, run_id: str) -> None:
+        """Release a run that was claimed and not gone on with; it is free when this returns."""
+        self.journal.release(run_id)
+        with suppress(StoreFailed):  # closing the journal tries once more
+            await self.journal.settle()
 
     def result(self, run: str) -> Result:
         """How a stored run stands."""
@@ -136,8 +168,7 @@ class Weft:
         past = self._past(parent)
         goal = replace(records.goal_of(past), plan=division.plan)
         session = self.session(goal, record, parent=parent)
-        session.reused = division.reused
-        session.past.finished.given.update({task: output for task, (output, _) in division.reused.items()})
+        session.give(tuple(TaskReused(task, *given) for task, given in division.reused.items()))
         return await session.carry_out(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:

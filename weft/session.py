@@ -20,8 +20,6 @@ from weft.models.cast import Cast, is_local
 from weft.pursuit import Pursuit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from executor.journal.journal import Journal
     from executor.journal.log import Log
     from executor.ledger import Result
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Session:
-    """One run. `reused` are outputs taken from elsewhere: (output, where from) by task."""
+    """One run. `reused` are outputs taken from elsewhere that are still to be told."""
 
     goal: Goal
     surroundings: Surroundings
@@ -44,8 +42,14 @@ class Session:
     opening: RunStarted | RunResumed
     date: str
     past: Past = field(default_factory=Past)
-    reused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    reused: tuple[TaskReused, ...] = ()
     watcher: Record | None = None
+
+    def give(self, reused: tuple[TaskReused, ...]) -> None:
+        """Have a new run take outputs from elsewhere; its first event says which, its own events follow its plan."""
+        assert isinstance(self.opening, RunStarted)  # noqa: S101 - one that is taken up again has been given them
+        self.opening, self.reused = replace(self.opening, reused=reused), reused
+        self.past.finished.given.update({one.task: one.output for one in reused})
 
     def note(self, event: Event) -> None:
         """An event happened."""
@@ -54,8 +58,7 @@ class Session:
         if self.watcher is not None:
             self.watcher(event)
         if isinstance(event, PlanMade):
-            for task, (output, source) in self.reused.items():
-                self.note(TaskReused(task, output, source))
+            self._reuse()
 
     async def carry_out(self, stop: Stop) -> Result:
         """Run it to its end. Raises where it cannot even be begun."""
@@ -63,6 +66,8 @@ class Session:
         self.note(self.opening)
         if is_local(self.surroundings.settings.model or ""):
             self.note(Warned(LOCAL_NOTICE))
+        if self.past.planned is not None:
+            self._reuse()
         if isinstance(self.opening, RunStarted):  # one that is taken up again was claimed before it was read
             self.journal.take(self.log.run_id)
         try:
@@ -83,6 +88,10 @@ class Session:
         await self._finish(replace(end, seconds=time.monotonic() - began))
         return self.past.ledger.result(self.journal.url)
 
+    def _reuse(self) -> None:
+        for one in self.reused:
+            self.note(one)
+
     async def _finish(self, end: RunFinished) -> None:
         self.note(end)
         self.journal.release(self.log.run_id)
@@ -97,6 +106,10 @@ class Session:
         if self.watcher is None or self.past.planned is None:
             return
         self.watcher(PlanMade(self.past.planned.plan, self.past.planned.attempts))
+        given = self.past.started.reused if self.past.started is not None else ()
+        for one in given:
+            if one not in self.reused:
+                self.watcher(one)
         for finished in self.past.tasks.values():
             if finished.status == "done":
                 self.watcher(finished)

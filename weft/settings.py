@@ -91,6 +91,7 @@ def resolve(
         table = dict(_read(path, faults))
         if path == project and not trusted:
             warnings += _drop_guarded(table, path)
+        _anchor(table, workspace)
         _take(table, str(path), values, origins, faults)
     _take(dict(_environment(env)), "environment", values, origins, faults)
     asked: list[str] = []
@@ -135,6 +136,14 @@ def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
         if one.metadata["guarded"] and one.name in table:
             del table[one.name]
             yield f"{path}: {one.name!r} is not used, because this workspace is not trusted; --trust trusts it"
+
+
+def _anchor(table: dict[str, Any], workspace: Path) -> None:
+    """Have a relative journal in a file begin at the workspace, wherever the command is given."""
+    if isinstance(table.get("journal"), str) and table["journal"]:
+        from executor.journal.store import normal  # not sooner: few files name a journal
+
+        table["journal"] = normal(table["journal"], workspace)
 
 
 def _take(

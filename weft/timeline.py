@@ -182,7 +182,7 @@ class _Reader:
 
 def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
     """Read a run's rows as a timeline; `alive` says that a process is at it now."""
-    reader, clock = _Reader(), _Clock()
+    reader, clock = _Reader(), Clock()
     for row in rows:
         at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
         event = codec.event(row.type, row.body)
@@ -207,7 +207,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
 
 
 @dataclass(slots=True)
-class _Clock:
+class Clock:
     """The time a run has worked: it stands still between its last sign and the moment it is taken up again."""
 
     seconds: float = 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from executor.artifacts import Artifacts
 from executor.journal import codec, trace
-from executor.journal.errors import UnknownRun
+from executor.journal.errors import RunThere, UnknownRun
 from executor.journal.row import Row, Summary
 from executor.journal.tally import noted
 from skills.errors import InputError
@@ -22,13 +22,21 @@ if TYPE_CHECKING:
     from weft.places import Places
 
 
-# Events that are written in one go, at least: a flush of the disk for each of a thousand runs takes long.
+# Events that are held in memory and written in one go.
 _AT_ONCE = 5_000
 
+Piece = tuple[list[Row], dict[str, Summary]]
 
-def take(files: Sequence[Path], store: Store, places: Places) -> Iterator[str]:
-    """Take the runs in files into a store; gives their ids. A fault anywhere in them leaves nothing behind."""
-    _check(files, store)
+
+def take(files: Sequence[Path], store: Store, places: Places) -> list[str]:
+    """Take the runs in files into a store; gives their ids. Whatever breaks it off, nothing of them is left behind."""
+    ids = _checked(files, store)
+    store.take_in(_pieces(files, places))
+    return ids
+
+
+def _pieces(files: Sequence[Path], places: Places) -> Iterator[Piece]:
+    """The runs' rows a few at a time, with the line of each run as far as it goes."""
     kept: list[Row] = []
     lines: dict[str, Summary] = {}
     for run_id, rows in groupby(chain.from_iterable(map(trace.read, files)), key=lambda row: row.run_id):
@@ -39,18 +47,16 @@ def take(files: Sequence[Path], store: Store, places: Places) -> Iterator[str]:
             event = codec.event(row.type, body)
             if event is not None:
                 summary = noted(summary, event, row.at)
-        lines[run_id] = summary
-        if len(kept) >= _AT_ONCE:
-            store.append(kept, lines)
-            yield from lines
-            kept, lines = [], {}
-    store.append(kept, lines)
-    yield from lines
+            lines[run_id] = summary
+            if len(kept) >= _AT_ONCE:
+                yield kept, lines
+                kept, lines = [], {}
+    yield kept, lines
 
 
-def _check(files: Sequence[Path], store: Store) -> None:
-    """Refuse files whose runs are not whole, or are there already."""
-    seen: set[str] = set()
+def _checked(files: Sequence[Path], store: Store) -> list[str]:
+    """The ids of the runs in files; refuses those that are not whole, or are there already."""
+    seen: dict[str, None] = {}
     for file in files:
         before = len(seen)
         for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
@@ -60,12 +66,12 @@ def _check(files: Sequence[Path], store: Store) -> None:
                     hint="each run stands once, its events ordered by seq",
                 )
             if _is_there(run_id, store):
-                hint = "forget it first: weft trace prune RUN"
-                raise InputError(f"run {run_id} is in the journal already", hint=hint)
+                raise RunThere(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
             _check_run(run_id, rows, file)
-            seen.add(run_id)
+            seen[run_id] = None
         if len(seen) == before:
             raise InputError(f"{file} holds no run", hint="write one with: weft trace export RUN -o FILE")
+    return list(seen)
 
 
 def _check_run(run_id: str, rows: Iterable[Row], file: Path) -> None:

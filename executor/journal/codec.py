@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
-from planner.events import SkillPrint
+from planner.events import SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan import Plan
 from skills.detector import Selection
@@ -69,6 +69,14 @@ def _selections(rows: list[Mapping[str, Any]]) -> tuple[Selection, ...]:
     return tuple(Selection(**row) for row in rows)
 
 
+def _plan(row: Mapping[str, Any] | None) -> Plan | None:
+    return None if row is None else Plan.from_dict(row)
+
+
+def _reused(rows: list[Mapping[str, Any]]) -> tuple[TaskReused, ...]:
+    return tuple(TaskReused(**row) for row in rows)
+
+
 def _as_it_is(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -76,7 +84,8 @@ def _as_it_is(value: Any) -> Any:
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "messages": _messages,
     "reply": _reply,
-    "plan": Plan.from_dict,
+    "plan": _plan,
+    "reused": _reused,
     "skills": _skills,
     "selections": _selections,
 }

@@ -7,7 +7,8 @@ WeftError
 │   └── StoreFailed      it could be opened, but cannot be written any more
 └── InputError
     ├── UnknownRun       no run of that id
-    └── RunHeld          another process is at it
+    ├── RunHeld          another process is at it
+    └── RunThere         a run of that id is kept already
 """
 
 from __future__ import annotations
@@ -39,3 +40,7 @@ class RunHeld(InputError):
     """Another process is at this run."""
 
     code = "RUN_HELD"
+
+
+class RunThere(InputError):
+    """A run of that id is kept already."""

@@ -38,7 +38,7 @@ def faults(kind: str, body: Mapping[str, Any]) -> list[str]:
     if found:
         return found
     match event:
-        case events.PlanMade(plan=plan):
+        case events.PlanMade(plan=plan) | events.RunStarted(plan=plans.Plan() as plan):
             return list(_of_plan(plan))
         case events.ToolCalled(envelope=document) if not _is_envelope(document):
             return [f"'envelope' is {_short(document)}"]

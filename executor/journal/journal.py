@@ -9,6 +9,8 @@ from executor.journal.store import Store, open_store
 from executor.journal.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from executor.journal.capture import Capture
     from executor.journal.row import Summary
 
@@ -46,6 +48,10 @@ class Journal:
     def release(self, run_id: str) -> None:
         """Let a run go; who settles its log knows that it is free."""
         self._writer.release(run_id)
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until everything handed over so far is on disk, and runs have changed hands."""
+        return self._writer.settle()
 
     def close(self) -> None:
         """Write what is left and close."""

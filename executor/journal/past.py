@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.journal import codec
 from executor.ledger import Ledger
@@ -16,6 +16,7 @@ from planner.events import (
     Event,
     PlanMade,
     PlanRefused,
+    RunResumed,
     RunStarted,
     SkillLoaded,
     SkillsSelected,
@@ -26,7 +27,7 @@ from planner.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from executor.journal.capture import Capture
     from executor.journal.row import Row
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Past:
-    """What the record says of a run. Its events come as they were, with paths as they are here."""
+    """What the record says of a run. Its events come as they were, with paths as they are here.
+
+    `sittings` are the settings of each time that it was at work, `sat` in which of them a role was last asked, by task.
+    """
 
     started: RunStarted | None = None
     catalogue: CatalogueTaken | None = None
@@ -47,10 +51,13 @@ class Past:
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     tools: list[ToolCalled] = field(default_factory=list)
     finished: Finished = field(default_factory=Finished)
+    sittings: list[Mapping[str, Any]] = field(default_factory=list)
+    sat: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, rows: Iterable[Row], capture: Capture) -> Past:
@@ -69,6 +76,10 @@ class Past:
         match event:
             case RunStarted():
                 self.started = event
+                self.sittings.append(event.settings)
+                self.finished.given.update({one.task: one.output for one in event.reused})
+            case RunResumed():
+                self.sittings.append(event.settings)
             case CatalogueTaken():
                 self.catalogue = event
             case SkillsSelected():
@@ -84,6 +95,7 @@ class Past:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
+                self._told.add(event.task)
                 self.finished.given[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
@@ -96,6 +108,12 @@ class Past:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)
             case _:
                 pass
+
+    @property
+    def untold(self) -> tuple[TaskReused, ...]:
+        """The outputs that the run was given whose own events are not on record: it ended before."""
+        given = self.started.reused if self.started is not None else ()
+        return tuple(one for one in given if one.task not in self._told)
 
     def reopen(self) -> None:
         """Forget what failed tasks, or failed planning, failed of: found again, it would fail them again.
@@ -120,6 +138,7 @@ class Past:
         match event:
             case CallStarted():
                 self.calls.append(event)
+                self.sat[event.role, event.task] = len(self.sittings) - 1
             case CallFailed():
                 self.failed[event.request] = event
             case CallFinished():

@@ -8,9 +8,10 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.journal import remedy, texts
+from executor.journal import intake, remedy, texts
 from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Holder, is_gone
 from executor.journal.row import Row, Summary
@@ -28,8 +29,7 @@ from executor.journal.statements import (
 from executor.journal.store import url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from executor.journal.lease import Handover
 
@@ -77,6 +77,20 @@ class SqliteStore:
             write_events(connection, rows, bodies, self._numbers)
         for run_id in handover.released if handover else ():
             self._numbers.pop(run_id, None)  # it may be pruned from now on, and its number become another's
+
+    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, Summary]]]) -> None:
+        """Keep runs that come in pieces: in a file of their own until they are whole, others write here meanwhile."""
+        import tempfile  # not sooner: few processes take runs in
+
+        with tempfile.TemporaryDirectory(prefix="weft-runs-") as folder:
+            gathered = SqliteStore(Path(folder).resolve() / "runs.sqlite")
+            try:
+                for rows, summaries in pieces:
+                    gathered.append(rows, summaries)
+            finally:
+                gathered.close()
+            with self._writing() as connection:
+                intake.copy(connection, gathered._path)
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first; one whose process died counts as interrupted."""

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from executor.journal.lease import Handover, Holder
     from executor.journal.row import Row, Summary
@@ -24,6 +24,9 @@ class Store(Protocol):
 
     def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
         """Keep rows, in order, and each run's line as it stands, and change hands of runs; all or nothing."""
+
+    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, Summary]]]) -> None:
+        """Keep whole runs that come in pieces, all or nothing; raises `RunThere` where one of them is kept already."""
 
     def summaries(self, most: int | None = None) -> Iterator[Summary]:
         """The runs, newest first."""

@@ -136,3 +136,4 @@ async def test_cancelling_stops_what_runs_and_waits_until_it_has() -> None:
     assert sorted(cleaned) == ["a", "b"]
     ends = [(event.task, event.status) for event in record.events if isinstance(event, TaskFinished)]
     assert sorted(ends) == [("a", "cancelled"), ("b", "cancelled")]
+    assert all(event.seconds > 0 for event in record.events if isinstance(event, TaskFinished))

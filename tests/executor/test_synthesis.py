@@ -72,7 +72,7 @@ def test_the_results_themselves_are_an_answer_of_last_resort(tmp_path: Path) -> 
     made = synthesis(tmp_path, Plan(FORK))
     text = made.without_model({"a": Done("A"), "b": Done("B"), "c": Done("C")})
     assert text == "## Second\n\nB\n\n## c\n\nC"
-    assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c (c): it did not begin"]
+    assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c: it did not begin"]
 
 
 async def test_an_answer_that_is_cut_off_is_gone_on_with_and_says_so_where_it_stays_cut(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from executor.journal import trace
 from tests.fakes import ScriptedModel
 from tests.weft import recorded
 from tests.weft.test_main import ended
+from tests.weft.test_timeline import BEGUN, RESUMED, event, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,6 +134,43 @@ def test_a_run_that_a_process_is_at_is_left_alone_and_said(tmp_path: Path, capsy
     assert f"a process is at run {run_id}" in said.err
     assert ended("trace", "prune", "--older-than", "nan") == 2
     assert "no number of days" in capsys.readouterr().err
+
+
+def test_a_run_that_was_done_says_that_there_was_nothing_left_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded.prepare(tmp_path)
+
+    async def run() -> str:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            return (await runtime.run(recorded.GOAL)).run_id
+
+    run_id = asyncio.run(run())
+    assert ended("resume") == 0
+    said = capsys.readouterr()
+    assert said.out == "the answer\n"
+    assert f"Run {run_id} was done already: there was nothing left to do." in said.err
+    assert ended("resume", "-q") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_is_played_back_with_the_time_worked_and_how_it_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(f"{line}\n" for line in trace.lines(rows(*BEGUN, *RESUMED))), encoding="utf-8")
+    assert ended("replay", str(file)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-4:] == ["    6.0 s  b: started", "    9.0 s  b: done after 3.0 s", "   10.0 s  done", "o"]
+    assert "    5.0 s  resumed" in lines
+
+
+def test_a_task_in_full_has_seconds_that_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = (*BEGUN[:4], event("10:00:05", "task_finished", task="a", status="done", seconds=3.000123456789012))
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(f"{line}\n" for line in trace.lines(rows(*long))), encoding="utf-8")
+    assert ended("trace", "show", str(file), "--task", "a") == 0
+    assert "seconds: 3.0\n" in capsys.readouterr().out
 
 
 def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,13 @@ from weft.cli.progress import Lines
 if TYPE_CHECKING:
     import pytest
 
-PLAN = Plan((Task("a", "skill", title="First step", name="code-review"), Task("b", "llm", depends_on=("a",))))
+PLAN = Plan(
+    (
+        Task("a", "skill", title="First step", name="code-review"),
+        Task("b", "llm", depends_on=("a",)),
+        Task("c", "llm", depends_on=("b",)),
+    )
+)
 EVENTS: list[Event] = [
     Warned("a skill is broken"),
     SkillsSelected("ranked", (Selection("code-review", 0.9, "words: review"),), 7),
@@ -50,6 +56,7 @@ EVENTS: list[Event] = [
     TaskStarted("b"),
     CallFailed("task", "b", "openai/x", "refused", 0.1),
     TaskFinished("b", "failed", 0.2, error="no luck"),
+    TaskFinished("c", "skipped", 0.0, error="it depends on 'b'"),
     CallStarted("synthesis", None, "openai/x", ()),
     TextStreamed("synthesis", None, "the beginning"),
 ]
@@ -64,10 +71,11 @@ def test_calm_lines_say_what_happens(capsys: pytest.CaptureFixture[str]) -> None
         "warning: a skill is broken",
         "skills selected: code-review (words: review)",
         "plan refused (attempt 1): no tasks",
-        "plan: 2 tasks",
+        "plan: 3 tasks",
         "a: attempt 1 failed, again in 2.0 s: slow down",
         "a: done after 1.5 s",
         "b: failed after 0.2 s: no luck",
+        "c: skipped: it depends on 'b'",
     ):
         assert text in said
     assert "ReadFile" not in said

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.ledger import Result
+from executor.ledger import Result, TaskReport
 from planner.model import Usage
 from weft.cli.options import Voice
-from weft.cli.reach import Ending, carry_out, interruptible
+from weft.cli.reach import Ending, carry_out, interruptible, shown
+from weft.pursuit import NO_RESULT
 from weft.stop import Stop
 
 if TYPE_CHECKING:
@@ -57,6 +58,30 @@ def test_a_run_whose_reader_has_gone_ends_as_it_would_have(capsys: pytest.Captur
     with os.fdopen(write, "w", encoding="utf-8") as stdout, redirect_stdout(stdout):
         assert carry_out(ran("failed"), Ending(Voice(as_json=True), Path())) == 1
     assert "weft resume r1" in capsys.readouterr().err
+
+
+def partly() -> Result:
+    """A run that one of its tasks failed; its answer says so."""
+    error = "1 of 2 tasks has no result: b: no luck"
+    tasks = (TaskReport("a", "llm", None, "done"), TaskReport("b", "llm", None, "failed"))
+    answer = "hello\n\n---\n**Missing from this answer:**\n- b: no luck"
+    return Result("r1", "partial", "Say hello", answer, error, None, (), tasks, Usage(), 0.0, None, code=NO_RESULT)
+
+
+def test_why_a_part_is_missing_is_said_once_where_a_person_sees_both(capsys: pytest.CaptureFixture[str]) -> None:
+    outer, inner = os.openpty()
+    with os.fdopen(inner, "w", encoding="utf-8") as screen, redirect_stdout(screen), redirect_stderr(screen):
+        assert shown(partly(), Ending(Voice(), Path())) == 1
+        screen.flush()
+        read = b""
+        while b"weft resume r1" not in read:  # which is the last of it
+            read += os.read(outer, 10_000)
+        seen = read.decode()
+    os.close(outer)
+    assert seen.count("no luck") == 1
+    assert "partial: 1 of 2 tasks has no result, as said above" in seen
+    assert shown(partly(), Ending(Voice(), Path())) == 1
+    assert "partial: 1 of 2 tasks has no result: b: no luck" in capsys.readouterr().err
 
 
 async def test_a_second_ctrl_c_ends_the_program_at_once() -> None:

@@ -11,6 +11,7 @@ import pytest
 from executor.journal import trace
 from executor.journal.row import Row
 from planner.errors import RequestRefused
+from planner.model import Reply
 from skills.detector import Selection
 from skills.errors import InputError
 from tests.conftest import add_skill
@@ -18,11 +19,14 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
 from weft.places import Places
 from weft.reselect import Reselection, reselect
+from weft.run import Weft
 from weft.settings import Settings
 from weft.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from planner.model import Request
 
 pytestmark = pytest.mark.changes_skills
 
@@ -46,6 +50,26 @@ async def test_a_run_replays_without_drift_with_the_same_result(workspace: Path,
     assert replay.result.usage.calls == 6
     assert [task.status for task in replay.result.tasks] == ["done"] * 3
     assert set(replay.to_dict()) - set(replay.result.to_dict()) == {"drift"}
+
+
+async def test_a_run_that_went_on_with_a_model_of_another_kind_replays_without_drift(
+    workspace: Path, skill: Path
+) -> None:
+    """The survey is done by a large model, the rest by a small one, which has other prompts and no tools."""
+    script = failing("notes", error=RequestRefused("no"))
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        assert (await runtime.run(GOAL)).status == "partial"
+    small = Settings(model="ollama/qwen3:1.7b")
+    async with Weft(workspace, small, open_model=lambda _: ScriptedModel(said_plainly)) as runtime:
+        assert (await runtime.resume("last")).status == "done"
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift == ()
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
+def said_plainly(request: Request) -> Reply:
+    """What a model without tools answers."""
+    return Reply(f"{request.task} is done" if request.role == "task" else "the answer")
 
 
 async def test_files_that_tools_read_may_change(workspace: Path, recorded: list[Row]) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from planner.events import TaskReused
+from planner.plan import Plan
 from skills.errors import InputError
-from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, SKILL, answering, prepare, replayed, rows, store, weft
+from tests.fakes import Recorder, ScriptedModel
+from tests.weft.recorded import GOAL, PLAN, SKILL, answering, prepare, replayed, rows, store, weft
+from weft.goal import Goal
 from weft.run import Weft
 from weft.settings import Settings
 
@@ -75,6 +80,44 @@ async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Pa
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         result = await runtime.resume(stopped.run_id)
     assert result.status == "done"
+
+
+@pytest.mark.parametrize("last", ["run_started", "skills_selected", "plan_made", "task_reused"])
+async def test_a_rerun_that_is_killed_at_its_beginning_is_resumed_as_it_was_asked_for(
+    workspace: Path, parent: str, last: str
+) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        child = (await runtime.rerun(parent, runtime.divided(parent, [], {"survey": "by hand"}))).run_id
+    cut_after(workspace, child, last)
+    model, seen = ScriptedModel(answering), Recorder()
+    async with weft(workspace, model) as runtime:
+        result = await runtime.resume(child, record=seen)
+    assert [request.task for request in model.asked] == ["brief", None]
+    assert {task.id: (task.status, task.output) for task in result.tasks}["survey"] == ("done", "by hand")
+    assert {task.id: task.output for task in result.tasks}["brief"] == "brief did: Brief: by hand"
+    reused = [row.body["task"] for row in rows(workspace, child) if row.type == "task_reused"]
+    assert reused == ["survey", "notes"]
+    assert [event.task for event in seen.events if isinstance(event, TaskReused)] == ["survey", "notes"]
+
+
+async def test_a_given_plan_is_gone_on_with_also_where_the_run_ended_before_it_was_taken_up(workspace: Path) -> None:
+    prepare(workspace)
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        run = (await runtime.run(Goal(GOAL, plan=Plan.from_dict(PLAN)))).run_id
+    cut_after(workspace, run, "run_started")
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as runtime:
+        assert (await runtime.resume(run)).status == "done"
+    assert "decomposer" not in {request.role for request in model.asked}
+
+
+def cut_after(workspace: Path, run_id: str, last: str) -> None:
+    """Leave of a run what a kill after its first event of a type leaves."""
+    seq = next(row.seq for row in rows(workspace, run_id) if row.type == last)
+    with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as database, database:
+        run = "(SELECT id FROM runs WHERE run_id = ?)"
+        database.execute(f"DELETE FROM events WHERE run = {run} AND seq > ?", (run_id, seq))  # noqa: S608 - no input
+        database.execute("UPDATE runs SET status = 'running' WHERE run_id = ?", (run_id,))
 
 
 async def test_a_task_that_is_not_in_the_plan_is_said(workspace: Path, parent: str) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import threading
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal.errors import RunHeld, StoreFailed, UnknownRun
+from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.journal.lease import Handover, myself
 from planner.errors import RequestRefused
 from planner.events import Event, PlanMade, TaskFinished, TaskStarted
@@ -29,6 +32,15 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def notes(workspace: Path) -> None:
     prepare(workspace)
+
+
+@pytest.fixture
+def spoilt(tmp_path: Path) -> Path:
+    """A workspace for a record that is damaged, which could not be replayed in the end."""
+    folder = tmp_path / "spoilt"
+    folder.mkdir()
+    prepare(folder)
+    return folder
 
 
 async def stopped_when(workspace: Path, seen: Callable[[Event], bool]) -> None:
@@ -129,6 +141,70 @@ async def test_two_processes_never_run_the_same_run(workspace: Path) -> None:
     assert model.asked == []
     opened.append([], {}, Handover(myself(), released=[opened.find("last").run_id]))
     opened.close()
+
+
+async def test_a_run_that_another_process_ends_before_it_is_claimed_is_given_as_that_one_left_it(
+    workspace: Path,
+) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
+    model = ScriptedModel(answering)
+    async with weft(workspace, model) as late:
+        claim = late.journal.claim
+
+        def when_it_is_done(run_id: str) -> None:
+            asyncio.run(resumed(workspace))
+            claim(run_id)
+
+        late.journal.claim = when_it_is_done  # type: ignore[method-assign]
+        result = await late.resume("last")
+        store(workspace).claim(result.run_id, replace(myself(), pid=1))
+    assert (result.status, model.asked) == ("done", [])
+    assert rows(workspace)[-1].type == "run_finished"
+    assert [row.type for row in rows(workspace)].count("run_resumed") == 1
+
+
+async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
+    run_id = rows(workspace)[0].run_id
+    at_it, go_on = threading.Event(), threading.Event()
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        claim = runtime.journal.claim
+
+        def slowly(run_id: str) -> None:
+            at_it.set()
+            go_on.wait(10)
+            claim(run_id)
+
+        runtime.journal.claim = slowly  # type: ignore[method-assign]
+        work = asyncio.ensure_future(runtime.resume("last"))
+        await asyncio.to_thread(at_it.wait, 10)
+        work.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        store(workspace).claim(run_id, replace(myself(), pid=1))
+
+
+async def test_a_run_whose_record_cannot_be_read_is_let_go(spoilt: Path) -> None:
+    await stopped_when(spoilt, lambda event: isinstance(event, PlanMade))
+    run_id = rows(spoilt)[0].run_id
+    with closing(sqlite3.connect(spoilt / ".agents" / "journal.sqlite")) as database, database:
+        database.execute("UPDATE events SET body = 'no JSON' WHERE type = 'plan_made'")
+    async with weft(spoilt, ScriptedModel(answering)) as runtime:
+        with pytest.raises(BadStore):
+            await runtime.resume("last")
+        store(spoilt).claim(run_id, replace(myself(), pid=1))
+
+
+async def test_a_run_without_a_beginning_is_let_go(spoilt: Path) -> None:
+    await stopped_when(spoilt, lambda event: isinstance(event, PlanMade))
+    run_id = rows(spoilt)[0].run_id
+    with closing(sqlite3.connect(spoilt / ".agents" / "journal.sqlite")) as database, database:
+        database.execute("DELETE FROM events")
+    async with weft(spoilt, ScriptedModel(answering)) as runtime:
+        with pytest.raises(UnknownRun, match="never begun"):
+            await runtime.resume("last")
+        store(spoilt).claim(run_id, replace(myself(), pid=1))
 
 
 async def test_a_run_is_held_from_its_first_event_until_its_end(workspace: Path) -> None:

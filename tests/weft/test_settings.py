@@ -43,6 +43,17 @@ def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
     assert found.origins["tool_calls"].endswith("config.toml")
 
 
+@pytest.mark.parametrize("named", ["runs/own.sqlite", "sqlite:///runs/own.sqlite"])
+def test_a_relative_journal_begins_at_the_workspace_where_a_file_names_it(tmp_path: Path, named: str) -> None:
+    there = f"sqlite:///{tmp_path}/runs/own.sqlite"
+    text = f'journal = "{named}"'
+    assert settled(tmp_path, project=text, trusted=True).settings.journal == there
+    assert settled(tmp_path, user=text).settings.journal == there
+    assert settled(tmp_path, project=text).settings.journal is None
+    assert settled(tmp_path, env={"WEFT_JOURNAL": named}).settings.journal == named
+    assert settled(tmp_path, project='journal = "x"', flags={"journal": named}, trusted=True).settings.journal == named
+
+
 def test_each_type_is_read_from_text_and_from_toml(tmp_path: Path) -> None:
     env = {"WEFT_FALLBACK": "a, b,", "WEFT_STRICT_SKILLS": "Yes", "WEFT_MODEL": ""}
     settings = settled(tmp_path, env=env, project='model = "m"\n[models]\ntask = "t"').settings

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from executor.journal.row import Row
+from weft.cli import width
 from weft.cli.drawing import drawn
 from weft.timeline import timeline
 
@@ -78,3 +79,39 @@ def test_what_a_process_is_at_is_running() -> None:
 def test_a_task_that_no_plan_has_is_passed_over() -> None:
     view = timeline(rows(*BEGUN[:2], *BEGUN[3:], event("10:00:06", "task_reused", task="c", output="o", source="s")))
     assert (list(view.spans), view.result.tasks) == (["(plan)"], ())
+
+
+@pytest.mark.parametrize("room", [80, 50])
+def test_a_drawing_fits_the_terminal_and_tells_the_same(room: int) -> None:
+    names = [f"a-task-with-a-long-name-{number}" for number in range(4)]
+    tasks = [{"id": name, "action_type": "llm", "depends_on": names[:place]} for place, name in enumerate(names)]
+    events = [
+        event(
+            "10:00:00", "run_started", run_id="20261115T101542509-f96f4c", goal="goal " * 60, workspace="w", settings={}
+        ),
+        event("10:00:02", "plan_made", plan={"tasks": tasks}, attempts=1),
+    ]
+    for name in names[:3]:
+        events += [
+            event("10:00:02", "task_started", task=name, inputs="x"),
+            event("10:00:04", "call_finished", role="task", task=name, model="m", reply=REPLY, seconds=2.0),
+            event("10:00:05", "task_finished", task=name, status="done", seconds=3.0, output="o"),
+        ]
+    end = event("10:00:06", "run_finished", status="partial", answer="o", error="no result " * 20, seconds=6.0)
+    view = timeline(rows(*events, end))
+    lines = drawn(view, room).splitlines()
+    assert [line for line in lines if width.columns(line) > room] == []
+    text = " ".join(" ".join(lines).split())
+    assert f"← {names[0]}, {names[1]}, {names[2]}" in text
+    assert "20261115T101542509-f96f4c · partial" in text
+    assert text.count("3.00 s $0.1000") == 3
+    whole = drawn(view).splitlines()
+    assert f"goal: {'goal ' * 60}".strip() in whole
+    assert sum(line.startswith(("✓", "·")) for line in whole) == len(names) + 1
+
+
+def test_a_step_that_never_began_took_no_time() -> None:
+    skipped = event("10:00:06", "task_finished", task="b", status="skipped", seconds=0.0, error="it depends on 'a'")
+    line = drawn(timeline(rows(*BEGUN[:5], skipped))).splitlines()[-3]
+    assert line.startswith("– b")
+    assert " s" not in line

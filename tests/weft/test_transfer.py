@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from executor.journal import trace
+from executor.journal.errors import RunThere
 from executor.journal.sqlite import SqliteStore
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
@@ -17,8 +19,10 @@ from weft import transfer
 from weft.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from executor.journal.row import Row, Summary
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def there(tmp_path: Path) -> Iterator[SqliteStore]:
 def taken(tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]) -> list[str]:
     file = tmp_path / "runs.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return list(transfer.take([file], there, Places.of(tmp_path / "there", os.environ)))
+    return transfer.take([file], there, Places.of(tmp_path / "there", os.environ))
 
 
 def called(lines: list[dict[str, Any]], run_id: str) -> list[dict[str, Any]]:
@@ -85,6 +89,50 @@ def test_a_file_with_a_fault_anywhere_leaves_nothing_behind(
     assert list(there.summaries()) == before
 
 
+class Broken(SqliteStore):
+    """A journal whose process ends when the first piece of what it takes in is written."""
+
+    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, Summary]]]) -> None:
+        def first() -> Iterator[tuple[Sequence[Row], Mapping[str, Summary]]]:
+            left = iter(pieces)
+            yield next(left)
+            assert next(left)[0]  # there was more to come
+            raise KeyboardInterrupt
+
+        super().take_in(first())
+
+
+def test_a_large_file_whose_taking_in_broke_off_left_nothing_and_can_be_taken_in_again(
+    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
+) -> None:
+    runs = [f"run-{number:04}" for number in range(5_000 // len(lines) + 2)]
+    many = [line for run in runs for line in called(lines, run)]
+    broken = Broken(tmp_path / "there" / "journal.sqlite")
+    with pytest.raises(KeyboardInterrupt):
+        taken(tmp_path, broken, many)
+    broken.close()
+    assert list(there.summaries()) == []
+    taken(tmp_path, there, called(lines, "before"))
+    assert taken(tmp_path, there, many) == runs
+    for run in ("before", runs[0], runs[-2], runs[-1]):
+        assert [json.loads(line) for line in trace.lines(there.rows(run))] == called(lines, run)
+
+
+def test_a_run_that_came_meanwhile_refuses_the_whole_file(
+    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
+) -> None:
+    taken(tmp_path, there, called(lines, "two"))
+    pieces = [
+        ([row._replace(run_id=run) for row in there.rows("two")], {run: replace(there.find("two"), run_id=run)})
+        for run in ("one", "two")
+    ]
+    with pytest.raises(RunThere, match="run two is in the journal already"):
+        there.take_in(pieces)
+    assert [run.run_id for run in there.summaries()] == ["two"]
+    there.take_in(pieces[:1])
+    assert [run.run_id for run in there.summaries()] == ["two", "one"]
+
+
 def test_a_run_that_two_files_hold_is_taken_from_neither(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
@@ -92,7 +140,7 @@ def test_a_run_that_two_files_hold_is_taken_from_neither(
     for file in files:
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     with pytest.raises(InputError, match="stand twice"):
-        list(transfer.take(files, there, Places.of(tmp_path / "there", os.environ)))
+        transfer.take(files, there, Places.of(tmp_path / "there", os.environ))
     assert list(there.summaries()) == []
 
 

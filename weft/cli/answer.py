@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from skills.plural import counted
-from weft.cli import output
+from skills.plural import counted, plural
+from weft.cli import output, width
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,20 +17,33 @@ if TYPE_CHECKING:
 
 def show(result: Result, target: Path | None, answering: str, *, quiet: bool) -> None:
     """Print the answer (Markdown on a terminal), then what is worth knowing; a question with the command for it."""
+    room = width.of(sys.stderr)
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
-        output.say(f"{result.status}: {result.error}")
+        said_above = target is None and sys.stdout.isatty() and sys.stderr.isatty()
+        output.say(width.wrapped(f"{result.status}: {_lack(result) if said_above else result.error}", room))
     if result.question is not None:
         output.say(f"It needs to know: {result.question}\nAnswer with: {answering}")
     if target is not None and result.answer is not None and not quiet:
         output.say(f"The answer is in {target}")
     if not quiet:
-        output.say(line(result))
+        output.say(line(result, room))
 
 
-def line(result: Result) -> str:
-    """Tasks, calls, tokens, cost, time and run id, in one line."""
+def _lack(result: Result) -> str | None:
+    """The error, but how many have no result where the answer, which stands right above, says which and why."""
+    from weft.pursuit import NO_RESULT
+
+    if result.answer is None or result.code != NO_RESULT:
+        return result.error
+    lacking = sum(task.status != "done" for task in result.tasks)
+    has = plural(lacking, "has", "have")
+    return f"{lacking} of {counted(len(result.tasks), 'task')} {has} no result, as said above"
+
+
+def line(result: Result, room: int | None = None) -> str:
+    """Tasks, calls, tokens, cost, time and run id, in one line where there is room."""
     done = sum(task.status == "done" for task in result.tasks)
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
@@ -42,7 +55,7 @@ def line(result: Result) -> str:
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",
     ]
-    return " · ".join(parts)
+    return width.joined(parts, room)
 
 
 def _print_markdown(text: str) -> None:

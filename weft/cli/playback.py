@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from weft.cli import output
+from weft.cli import output, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,36 +16,45 @@ if TYPE_CHECKING:
     from weft.settings import Settings
 
 _LONGEST = 10.0
+_INDENT = 11  # of the time in front of a line
 
 
 def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -> int:
-    """Print what happened with the time at which it did; with a speed, pause in between as then."""
+    """Print what happened with the time worked until then; with a speed, pause in between as then."""
     from executor.journal import codec
-    from planner.events import RunFinished, RunStarted
+    from planner.events import RunFinished, RunResumed, RunStarted
     from weft import records, traces
     from weft.cli.progress import describe
+    from weft.timeline import Clock
+
+    room = width.of(sys.stdout)
+
+    def say(at: float, text: str) -> None:
+        output.print_text(width.wrapped(f"{at:7.1f} s  {text}", room, _INDENT))
 
     for trace in traces.named(runs, where, settings):
         capture = records.capture(where, trace.run_id)
-        began = last = None
+        clock = Clock()
         for row in trace.rows():
-            at = datetime.fromisoformat(row.at)
-            began, last = began or at, last or at
+            before = clock.seconds
+            at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
             if speed > 0:
-                time.sleep(min((at - last).total_seconds() / speed, _LONGEST))
-            last = at
+                time.sleep(min((at - before) / speed, _LONGEST))
             event = codec.event(row.type, capture.local(row.body))
             match event:
                 case None:
                     continue
                 case RunStarted():
-                    output.print_text(f"run {event.run_id}: {event.goal}")
+                    output.print_text(width.wrapped(f"run {event.run_id}: {event.goal}", room))
                 case RunFinished():
-                    output.print_text(f"{(at - began).total_seconds():7.1f} s  {event.status}: {event.error or ''}")
+                    why = f": {event.error}" if event.error and event.error != event.status else ""
+                    say(at, f"{event.status}{why}")
                     output.print_text(event.answer or "(no answer)")
+                case RunResumed():
+                    say(at, "resumed")
                 case _:
                     if (text := describe(event)) is not None:
-                        output.print_text(f"{(at - began).total_seconds():7.1f} s  {text}")
+                        say(at, text)
     return 0
 
 

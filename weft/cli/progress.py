@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from planner.events import (
     Warned,
 )
 from skills.plural import counted
-from weft.cli import output
+from weft.cli import output, width
 from weft.cli.pulse import EVERY, LONGEST, Pulse, beating
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
     from planner.events import Record
     from weft.cli.options import Voice
+
+
+_INDENT = 11  # of the time in front of a line
 
 
 @contextmanager
@@ -77,7 +81,7 @@ class Lines:
 
     def _say(self, text: str) -> None:
         self._said = self._clock()
-        output.say(f"{self._said - self._began:7.1f} s  {text}")
+        output.say(width.wrapped(f"{self._said - self._began:7.1f} s  {text}", width.of(sys.stderr), _INDENT))
 
     def _text(self, event: Event) -> str | None:
         match event:
@@ -115,7 +119,8 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: reused, from {event.source}"
         case TaskFinished():
             why = f": {event.error}" if event.error else ""
-            return f"{event.task}: {event.status} after {event.seconds:.1f} s{why}"
+            took = f" after {event.seconds:.1f} s" if event.seconds else ""  # else it never began
+            return f"{event.task}: {event.status}{took}{why}"
         case Warned():
             return f"warning: {event.message}"
         case _:

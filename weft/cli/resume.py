@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options, reach
+from weft.cli import options, output, reach
 from weft.cli.options import Voice
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from executor.ledger import Result
+    from planner.events import Record
+    from weft.run import Weft
+    from weft.stop import Stop
 
 
 @click.command(short_help="Go on with a run that was stopped, killed or failed.")
@@ -46,5 +51,22 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     provider.preload()
     use = records.substitutes(recorded)
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
-    run_again = reach.carried(weft, voice, partial(weft.resume, recorded.run_id))
+    run_again = reach.carried(weft, voice, partial(_gone_on, weft, recorded.run_id, voice))
     return reach.carry_out(run_again, reach.Ending(voice, workspace, target))
+
+
+async def _gone_on(weft: Weft, run_id: str, voice: Voice, *, record: Record, stop: Stop) -> Result:
+    """Go on with a run; one that was done says so, for otherwise it looks as if it had been done just now."""
+    from planner.events import Event, RunResumed
+
+    resumed = False
+
+    def watch(event: Event) -> None:
+        nonlocal resumed
+        resumed = resumed or isinstance(event, RunResumed)
+        record(event)
+
+    result = await weft.resume(run_id, record=watch, stop=stop)
+    if result.status == "done" and not resumed and not voice.quiet:
+        output.say(f"Run {run_id} was done already: there was nothing left to do. This is what it came to:")
+    return result

@@ -13,7 +13,7 @@ import click
 
 from skills.errors import InputError
 from skills.plural import counted
-from weft.cli import options, output
+from weft.cli import options, output, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,19 +69,16 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
       weft trace list --limit 10
       weft trace list --json
     """
+    from weft.cli import listing
+
     runs = _runs(workspace, journal, limit if limit or as_json else 50)
     if as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
     if not runs and not quiet:
         output.say("No run was made here yet.")
-    for run in runs:
-        cost = "      ?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
-        seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
-        goal = " ".join(run.goal.split())[:60]
-        output.print_text(
-            f"{run.run_id}  {run.status:<13} {counted(run.tasks, 'task'):>9} {seconds:>9} {cost:>8}  {goal}"
-        )
+    for line in listing.lines(runs, width.of(sys.stdout)):
+        output.print_text(line)
     return 0
 
 
@@ -116,7 +113,8 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
         documents = [view.to_dict() for view in views]
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        output.print_text("\n\n".join(drawing.drawn(view) for view in views))
+        room = width.of(sys.stdout)
+        output.print_text("\n\n".join(drawing.drawn(view, room) for view in views))
     return 0
 
 
@@ -165,11 +163,12 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
         for one in list(traces.named([name], where, settings))[:1]
     ]
     found = list(compare(*views))
+    room = width.of(sys.stdout)
     if as_json:
         output.print_json([one.to_dict() for one in found])
         return 0
     for one in found:
-        output.print_text(str(one))
+        output.print_text(width.wrapped(str(one), room))
     if not found:
         output.print_text("nothing differs")
     return 0
@@ -250,7 +249,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     journal_of_runs = records.opened(where, settings)
     try:
-        taken = list(transfer.take(files, journal_of_runs.store, where))
+        taken = transfer.take(files, journal_of_runs.store, where)
     finally:
         journal_of_runs.close()
     if as_json:

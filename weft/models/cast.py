@@ -79,7 +79,7 @@ class Cast:
             raise SetupError("no model is named, and none was found", hint=choices())
         return name
 
-    def profile(self, role: Role) -> Profile:
+    def profile(self, role: Role, task: str | None = None) -> Profile:
         """How the model for a role is worked with."""
         return self.profile_of(self.name_of(role))
 
