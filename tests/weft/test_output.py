@@ -100,24 +100,6 @@ def test_the_live_view_shows_titles_and_texts_without_controls() -> None:
     assert said.getvalue().count("evil") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "room", "fits"),
-    [
-        ("short", 5, "short"),
-        ("a longer one", 9, "a longer…"),
-        ("a longer one", 3, "a…"),
-        ("日本語の説明", 12, "日本語の説明"),
-        ("日本語の説明", 11, "日本語の説…"),
-        ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
-        ("\x1bxyz", 5, "\\x1b…"),
-        ("none", 0, ""),
-        ("none", -9, ""),
-    ],
-)
-def test_a_line_is_cut_to_the_columns_it_takes(text: str, room: int, fits: str) -> None:
-    assert output.fitted(text, room) == fits
-
-
 def listed(workspace: Path, stdout: io.StringIO) -> list[str]:
     with redirect_stdout(stdout), pytest.raises(SystemExit):
         main(["skills", "list", "--all", "--workspace", str(workspace)])

@@ -85,3 +85,19 @@ def test_runs_are_listed_whole_where_another_program_reads_them() -> None:
     assert len(lines) == 2
     assert lines[0].endswith(GOAL)
     assert lines[1].endswith("文書" * 60)
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "fits"),
+    [
+        ("short", 5, "short"),
+        ("a longer one", 9, "a longer…"),
+        ("日本語の説明", 12, "日本語の説明"),
+        ("日本語の説明", 11, "日本語の説…"),
+        ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
+        ("none", 1, "…"),
+        ("none", -9, ""),
+    ],
+)
+def test_a_line_is_cut_to_the_columns_it_takes(text: str, room: int, fits: str) -> None:
+    assert width.cut(text, room) == fits

@@ -68,32 +68,6 @@ def print_lines(lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-def columns() -> int | None:
-    """How wide the terminal is that shows stdout; None where none does, and nothing needs to be cut."""
-    if not sys.stdout.isatty():
-        return None
-    import shutil  # not above: it takes longer than all else here
-
-    return shutil.get_terminal_size().columns
-
-
-def fitted(text: str, room: int) -> str:
-    """A line as a terminal shows it, cut where it takes more than so many columns; some characters take two."""
-    said = shown(text)
-    if len(said) <= room and said.isascii():
-        return said
-    import unicodedata
-
-    kept = taken = 0
-    for character in said:
-        wide = unicodedata.east_asian_width(character) in "WF"
-        taken += 0 if unicodedata.combining(character) else 1 + wide
-        if taken > room:
-            return said[:kept].rstrip() + "…" if room > 0 else ""
-        kept += taken < room  # a column is kept free for the mark
-    return said
-
-
 def say(text: str = "") -> None:
     """A line on stderr; where nobody reads it any more, the work goes on without."""
     _say(shown(text) if sys.stderr.isatty() else text)

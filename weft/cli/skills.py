@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
-from weft.cli import options, output
+from weft.cli import options, output, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,19 +236,20 @@ def _print_table(rows: Sequence[Skill]) -> None:
     if not rows:
         output.say("No skills are found. `weft doctor` shows where they are looked for.")
         return
-    columns = output.columns()
-    widest = 40 if columns is None else max(columns // 3, 16)
-    width = min(max(len(skill.name) for skill in rows), widest)
-    output.print_lines(_line(skill, width, columns) for skill in rows)
+    room = width.of(sys.stdout)
+    widest = 40 if room is None else max(room // 3, 16)
+    names = min(max(len(skill.name) for skill in rows), widest)
+    output.print_lines(_line(skill, names, room) for skill in rows)
 
 
-def _line(skill: Skill, width: int, columns: int | None) -> str:
+def _line(skill: Skill, names: int, room: int | None) -> str:
     """A skill in a line; on a terminal its description has what room there is, and a reason is never cut."""
     state = "" if skill.state == "active" else f"[{_standing(skill)}] "
-    head = f"{skill.name.ljust(width)}  {skill.source.ljust(9)}  {state}"
+    head = f"{skill.name.ljust(names)}  {skill.source.ljust(9)}  {state}"
     text = skill.description
-    if columns is not None:
-        return head + output.fitted(" ".join(text[: 2 * columns].split()), columns - len(head))
+    if room is not None:
+        said = output.shown(" ".join(text[: 2 * room].split()))
+        return head + width.cut(said, room - len(head))
     return head + (" ".join(text.split()) if "\n" in text else text)  # splitting thousands takes its time
 
 

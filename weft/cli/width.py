@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ def wrapped(text: str, width: int | None, indent: int = 2) -> str:
     """The text with lines that end between words; a word that is too long, such as a path, stays whole."""
     if width is None:
         return text
+    import textwrap  # not sooner: a list of skills has no use for it
+
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
         for line in text.split("\n")
@@ -57,6 +58,8 @@ def cut(text: str, width: int | None) -> str:
     """The text, or as much of it as there is room for."""
     if width is None or columns(text) <= width:
         return text
+    if width <= 1:
+        return "…"[: max(width, 0)]
     from rich.cells import chop_cells
 
     return chop_cells(text, width - 1)[0] + "…"
