@@ -36,7 +36,9 @@ _RATE = click.FloatRange(0, min_open=True)
 @click.option("--rerun-changed", is_flag=True, help="With --resume: run goals that have changed since again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first goal that fails.")
 @click.option("--max-failures", metavar="N|P%", help="Stop when more goals than this failed.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many goals.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="Only the first so many goals of the file; with --shuffle, any so many."
+)
 @click.option("--shuffle", is_flag=True, help="In random order.")
 @click.option("--dedupe", is_flag=True, help="Make identical calls once.")
 @click.option("--models", metavar="NAMES", help="An experiment: each goal with each of these models (a,b,c).")
@@ -102,6 +104,4 @@ def _manner(flags: dict[str, Any]) -> Manner:
         most = float(text.rstrip("%")) / (100 if share else 1)
     if not flags["resume"] and (flags["retry_errors"] or flags["rerun_changed"]):
         raise InputError("--retry-errors and --rerun-changed go with --resume", hint="add --resume, or leave them out")
-    return Manner(
-        flags["jobs"], flags["limit"], flags["shuffle"], most, share, flags["retry_errors"], flags["rerun_changed"]
-    )
+    return Manner(flags["jobs"], most, share, flags["retry_errors"], flags["rerun_changed"])

@@ -6,7 +6,6 @@ import asyncio
 import shlex
 import signal
 import sys
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +32,7 @@ class Sitting:
         from weft.batch.dedupe import Answers
         from weft.batch.engine import InProcess
         from weft.batch.gate import Rates
+        from weft.batch.lineup import Lineup
         from weft.batch.pooled import Traffic
         from weft.models.budget import Budget
 
@@ -43,7 +43,8 @@ class Sitting:
         answers = Answers() if flags["dedupe"] else None
         self.engine: InProcess = InProcess(workspace, settings, self.traffic, self.budget, answers)
         named = [name.strip() for name in (flags["models"] or "").split(",")]
-        self.models = list(dict.fromkeys(filter(None, named)))
+        models = tuple(dict.fromkeys(filter(None, named)))
+        self.lineup = Lineup(flags["limit"], flags["shuffle"], models, flags["repeat"])
 
     def run(self, file: str, *, trust: bool) -> int:
         from weft.batch import goals, results
@@ -92,17 +93,8 @@ class Sitting:
 
     def _names(self, known: GoalFile) -> tuple[str, ...]:
         """All models that some goal may ask: an experiment's, those that goals name, or else the usual one."""
-        runtimes = [self.engine.runtime(name) for name in self.models or known.models]
+        runtimes = [self.engine.runtime(name) for name in self.lineup.models or known.models]
         return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models))
-
-    def _goals(self, known: GoalFile) -> Iterable[BatchGoal]:
-        from weft.batch.experiment import variants
-
-        return variants(known, self.models, self.flags["repeat"]) if self._experiment else known
-
-    @property
-    def _experiment(self) -> bool:
-        return bool(self.models) or self.flags["repeat"] > 1
 
     def _past(self, known: GoalFile) -> dict[str, Past]:
         from weft.batch import results
@@ -112,7 +104,7 @@ class Sitting:
             return {}
         errors: Path | None = self.flags["errors"]
         past = results.recall(self.target, errors)
-        again = check_past(self._goals(known), past, self.manner)
+        again = check_past(self.lineup.runs(known), past, self.manner)
         results.remember(self.target, {name: past[name] for name in again if name in past})
         for path in filter(None, (self.target, errors)):
             results.drop(path, again)
@@ -124,9 +116,7 @@ class Sitting:
         from weft.batch.summary import Summary
         from weft.cli.batch_view import watching
 
-        arms = max(len(self.models), 1) * self.flags["repeat"]
-        count = known.count * arms
-        summary = Summary(min(count, self.manner.limit or count))
+        summary = Summary(self.lineup.count(known.count))
         results = Results(self.target, self.flags["errors"])
         with watching(self.voice, summary, self.traffic) as watch:
             sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
@@ -134,8 +124,8 @@ class Sitting:
             through = False
             try:
                 await self.engine.warm(summary.goals)
-                await sitting.run(self._goals(known))
-                through = sitting.stopped is None
+                await sitting.run(self.lineup.runs(known))
+                through = sitting.through
             finally:
                 await self.engine.close()
                 results.close(through=through)
@@ -149,7 +139,7 @@ class Sitting:
         from weft.batch.experiment import comparison
 
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
-        if self._experiment:
+        if self.lineup.compares:
             document["models"] = comparison(results.read(self.target, self.flags["errors"]))
         if self.voice.as_json:
             output.print_json(document)
@@ -166,7 +156,7 @@ class Sitting:
 
         shelf = self.engine.runtime().surroundings.shelf
         skills, goals, none, calls = Counter[str](), 0, 0, 0
-        for goal in islice(self._goals(known), self.manner.limit):
+        for goal in self.lineup.runs(known):
             found = shelf.select(goal.text, goal.skills, shelf.skills())
             skills.update(one.name for one in found)
             goals, none = goals + 1, none + (not found)
