@@ -140,6 +140,28 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     assert {row["status"] for row in rows(folder / "out.jsonl")} == {"done"}
 
 
+def test_failures_that_stand_apart_are_left_and_retried_also_where_their_file_is_not_named_again(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(lambda call: Fail(400, "no") if goal_in(call) == "Goal number 3" else answering(call))
+    arguments = ["batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL]
+    assert weft(*arguments, "--errors", "errors.jsonl", cwd=folder).status == 1
+    server = serve(answering)
+    ran = weft(*arguments, "--resume", cwd=folder)
+    assert (ran.status, server.calls) == (1, []), "a failed goal is left as it is"
+    assert "errors.jsonl, as before" in ran.err
+    assert json.loads(ran.out)["skipped_not_done"] == 1
+    assert [row["id"] for row in rows(folder / "errors.jsonl")] == ["g3"]
+    ran = weft(*arguments, "--resume", "--errors", "./errors.jsonl", cwd=folder)
+    assert (ran.status, server.calls, len(rows(folder / "errors.jsonl"))) == (1, [], 1)
+    ran = weft(*arguments, "--resume", "--retry-errors", cwd=folder)
+    assert ran.status == 0, ran.err
+    assert {goal_in(call) for call in server.calls} == {"Goal number 3"}
+    assert sorted(row["id"] for row in rows(folder / "out.jsonl")) == [f"g{number}" for number in range(6)]
+    assert rows(folder / "errors.jsonl") == []
+    assert not (folder / "out.jsonl.runs").exists()
+
+
 def test_a_journal_that_cannot_be_used_is_said_before_any_goal_is_begun(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering)
     (folder / "bad.db").write_text("no database, but long enough to be looked at as one" * 20, encoding="utf-8")

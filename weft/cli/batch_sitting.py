@@ -38,6 +38,8 @@ class Sitting:
 
         self.voice, self.target, self.flags = voice, target, flags
         self.manner: Manner = flags["manner"]
+        self.errors: Path | None = flags["errors"]
+        self.files = list(filter(None, (target, self.errors)))
         self.traffic = Traffic(Rates(flags["max_calls"], flags["rpm"], flags["tpm"]))
         self.budget = Budget(flags["max_cost"], flags["max_tokens"])
         answers = Answers() if flags["dedupe"] else None
@@ -60,7 +62,8 @@ class Sitting:
             _check_models(names)
             with results.held(self.target):
                 if not self.flags["resume"]:
-                    results.fresh(self.target, self.flags["errors"])  # another batch may have ended since
+                    results.fresh(self.target, self.errors)  # another batch may have ended since
+                    results.forget(self.target)
                 _ = weft.journal  # one that cannot be used is said before any goal is begun
                 past = self._past(known)
                 trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
@@ -102,13 +105,25 @@ class Sitting:
 
         if not self.flags["resume"]:
             return {}
-        errors: Path | None = self.flags["errors"]
-        past = results.recall(self.target, errors)
+        self._find_errors()
+        past = results.recall(*self.files)
         again = check_past(self.lineup.runs(known), past, self.manner)
         results.remember(self.target, {name: past[name] for name in again if name in past})
-        for path in filter(None, (self.target, errors)):
+        for path in self.files:
             results.drop(path, again)
         return past
+
+    def _find_errors(self) -> None:
+        """Take up the files of goals that are not done, of earlier sittings too; without --errors the last one."""
+        from weft.batch import results
+
+        before = results.apart(self.target)
+        if self.errors is None and before:
+            self.errors = before[-1]
+            if not self.voice.quiet:
+                output.say(f"Goals that are not done stand in {self.errors}, as before.")
+        files = filter(None, (self.target, *before, self.errors))
+        self.files = list({file.resolve(): file for file in files}.values())
 
     async def _carry_out(self, known: GoalFile, past: dict[str, Past]) -> int:
         from weft.batch.batch import Batch
@@ -117,7 +132,7 @@ class Sitting:
         from weft.cli.batch_view import watching
 
         summary = Summary(self.lineup.count(known.count))
-        results = Results(self.target, self.flags["errors"])
+        results = Results(self.target, self.errors)
         with watching(self.voice, summary, self.traffic) as watch:
             sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
             _on_interrupt(sitting)
@@ -140,7 +155,7 @@ class Sitting:
 
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
         if self.lineup.compares:
-            document["models"] = comparison(results.read(self.target, self.flags["errors"]))
+            document["models"] = comparison(results.read(*self.files))
         if self.voice.as_json:
             output.print_json(document)
         else:
