@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import signal
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,7 +59,8 @@ class Sitting:
                 output.say_warning(f"{known.name}, line {line}: {key!r} means nothing here and is not used")
             if self.flags["dry_run"]:
                 return self._preview(known)
-            names = self._names(known)
+            asking = self._asking(known)
+            names = self._names(asking)
             _check_models(names)
             with results.held(self.target):
                 if not self.flags["resume"]:
@@ -68,7 +70,7 @@ class Sitting:
                 past = self._past(known)
                 trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
                 pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
-                return asyncio.run(self._carry_out(known, past))
+                return asyncio.run(self._carry_out(known, past, asking.total()))
 
     def _check(self) -> Any:
         """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""
@@ -94,9 +96,17 @@ class Sitting:
 
         return check
 
-    def _names(self, known: GoalFile) -> tuple[str, ...]:
-        """All models that some goal may ask: an experiment's, those that goals name, or else the usual one."""
-        runtimes = [self.engine.runtime(name) for name in self.lineup.models or known.models]
+    def _asking(self, known: GoalFile) -> Counter[str | None]:
+        """How many goals ask each model, or, where they name none, the usual one; plans of tools may ask none."""
+        from weft.batch.engine import goal_of
+
+        weft = self.engine.runtime()
+        goals = self.lineup.runs(known)
+        return Counter(goal.model for goal in goals if goal.plan is None or weft.asks(goal_of(goal)))
+
+    def _names(self, asking: Iterable[str | None]) -> tuple[str, ...]:
+        """All models that may be asked, with those that roles have of their own and those to fall back to."""
+        runtimes = [self.engine.runtime(name) for name in asking]
         return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models))
 
     def _past(self, known: GoalFile) -> dict[str, Past]:
@@ -125,7 +135,7 @@ class Sitting:
         files = filter(None, (self.target, *before, self.errors))
         self.files = list({file.resolve(): file for file in files}.values())
 
-    async def _carry_out(self, known: GoalFile, past: dict[str, Past]) -> int:
+    async def _carry_out(self, known: GoalFile, past: dict[str, Past], asking: int) -> int:
         from weft.batch.batch import Batch
         from weft.batch.results import Results
         from weft.batch.summary import Summary
@@ -138,7 +148,7 @@ class Sitting:
             _on_interrupt(sitting)
             through = False
             try:
-                await self.engine.warm(summary.goals)
+                await self.engine.warm(asking)
                 await sitting.run(self.lineup.runs(known))
                 through = sitting.through
             finally:
@@ -167,8 +177,6 @@ class Sitting:
 
     def _preview(self, known: GoalFile) -> int:
         """What would run, at least; nothing is asked and nothing is touched."""
-        from collections import Counter
-
         shelf = self.engine.runtime().surroundings.shelf
         skills, goals, none, calls = Counter[str](), 0, 0, 0
         for goal in self.lineup.runs(known):
@@ -186,11 +194,11 @@ class Sitting:
 
 def _least_calls(goal: BatchGoal) -> int:
     """One to plan and one for its only task; or what the plan that it brings needs."""
-    from planner.plan import Plan
+    from weft.batch.engine import plan_of
 
-    if goal.plan is None:
+    plan = plan_of(goal)
+    if plan is None:
         return 2
-    plan = Plan.from_dict(goal.plan)
     return sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
 
 
