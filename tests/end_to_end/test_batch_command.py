@@ -259,6 +259,18 @@ def test_identical_calls_are_made_once(tmp_path: Path, serve: Serve, weft: Weft)
     assert len(rows(tmp_path / "out.jsonl")) == 5
 
 
+def test_a_model_that_does_not_exist_is_asked_by_no_more_goals_than_begin_at_once(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(lambda call: Fail(404, "no such") if call.body["model"] == "gone" else answering(call))
+    models = ("--model", "openai/gone", "--fallback", "openai/there")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--jobs", "2", *models, cwd=folder)
+    assert (ran.status, json.loads(ran.out)["done"]) == (0, 6), ran.err
+    asked = Counter(call.body["model"] for call in server.calls)
+    assert asked["there"] == 18
+    assert 1 <= asked["gone"] <= 2
+
+
 def test_an_experiment_compares_models(folder: Path, serve: Serve, weft: Weft) -> None:
     def script(call: Call) -> Answer:
         return Fail(400, "weak") if call.body["model"] == "weak" and call.role == "task" else answering(call)
