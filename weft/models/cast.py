@@ -37,7 +37,7 @@ def opener(settings: Settings, capabilities: Capabilities) -> Open:
         if is_local(name):
             from weft.local.model import LocalModel
 
-            return LocalModel(name)
+            return LocalModel(name, settings.call_timeout)
         return Provider(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
 
     return open_model
