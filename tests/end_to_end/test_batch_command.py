@@ -345,6 +345,24 @@ def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None
     assert not (folder / "out.jsonl").exists()
 
 
+def test_the_help_says_what_limits_are_for(weft: Weft) -> None:
+    said = " ".join(weft("batch", "--help").out.split())
+    for text in (
+        "Seconds that each goal may take.",
+        "US dollars that the whole batch may cost; with --resume counted anew.",
+    ):
+        assert text in said
+    assert "that the run may" not in said
+
+
+def test_what_is_counted_has_a_heading(workspace: Path, serve: Serve, weft: Weft) -> None:
+    (workspace / "goals.txt").write_text("Write API documentation for the service\n", encoding="utf-8")
+    serve(answering)
+    for more in (["--dry-run"], []):
+        ran = weft("batch", "goals.txt", "-o", "out.jsonl", *more, *MODEL, cwd=workspace)
+        assert "Skills by the goals that they were selected for:\n      1  cataloging-apis" in ran.out, ran.err
+
+
 @pytest.mark.parametrize(
     "extra", [["--max-failures", "some"], ["--retry-errors"], ["--jobs", "0"], ["--errors", "./out.jsonl"]]
 )

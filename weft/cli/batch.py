@@ -44,7 +44,10 @@ _RATE = click.FloatRange(0, min_open=True)
 @click.option("--models", metavar="NAMES", help="An experiment: each goal with each of these models (a,b,c).")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="An experiment: each goal so many times.")
 @click.option("--dry-run", is_flag=True, help="Show what would be selected, and an estimate; make no call.")
-@options.models
+@options.named_models
+@click.option("--max-cost", type=float, help="US dollars that the whole batch may cost; with --resume counted anew.")
+@click.option("--max-tokens", type=int, help="Tokens that the whole batch may use; with --resume counted anew.")
+@click.option("--timeout", type=float, help="Seconds that each goal may take.")
 @options.fetching
 @options.skills
 @options.tools
@@ -54,7 +57,7 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     """Run every goal of FILE (.jsonl, .txt, .csv, .yaml, or `-`) and write a line of results for each.
 
     A line of JSONL is {"goal": "…"}, with "id", "skills", "model", "vars" and "plan" where you like. The whole file is
-    checked first. --timeout is for each goal, --max-cost and --max-tokens are for the whole batch.
+    checked first.
 
     \b
     Examples:
