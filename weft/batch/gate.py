@@ -114,6 +114,8 @@ class Gate:
             self._narrowed_at = now
             self.limit = max(1.0, self.limit / 2)
         if isinstance(error, Unreachable | ServerFailed | Overloaded):
+            if self.is_down and now < self.opens_at:
+                return  # it was under way when the outage was found: the pause is as long as it was
             self.failures += 1
             if self.is_down:
                 pause = min(_FIRST_PAUSE * 2 ** (self.failures - _DOWN_AFTER), _LONGEST_PAUSE)
