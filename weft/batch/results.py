@@ -33,8 +33,8 @@ class Past:
     status: str | None = None
 
 
-_NOTHING = Past("", "")
-_RESULT = {"id", "run_id"}
+_RESULT = {"id", "run_id", "status"}
+_RUN = {"id", "run_id", "content_hash"}
 
 
 class Results:
@@ -138,30 +138,33 @@ def fresh(*paths: Path | None) -> None:
 
 
 def recall(path: Path, *errors: Path) -> dict[str, Past]:
-    """What earlier sittings left; a half last line is dropped, and so is a second line of the same goal."""
-    past: dict[str, Past] = {}
-    for row in _notes(path):
-        if "errors" not in row:
-            past[row["id"]] = Past(row["content_hash"], row["run_id"])
+    """What earlier sittings left; a half last line is dropped, and so is every line but one of the same goal."""
+    past = {row["id"]: Past(row["content_hash"], row["run_id"]) for row in _notes(path) if "errors" not in row}
+    ended: dict[str, Past] = {}
     for file in (path, *errors):
-        _keep_last(file)
-        drop(file, [row["id"] for row in _rows(file) if past.get(row["id"], _NOTHING).status is not None])
-        for row in _rows(file):
-            past[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
-    return past
+        ended |= _ended(file, ended)
+    return past | ended
+
+
+def _ended(path: Path, elsewhere: Mapping[str, Past]) -> dict[str, Past]:
+    """The goals that have a line in a file and none elsewhere; where one has two there, only the last is left."""
+    found: dict[str, Past] = {}
+    last: dict[str, int] = {}
+    lines = 0
+    for number, row in enumerate(_rows(path)):
+        lines += 1
+        if row["id"] not in elsewhere:
+            last[row["id"]] = number
+            found[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
+    if len(last) < lines:
+        _rewrite(path, (row for number, row in enumerate(_rows(path)) if last.get(row["id"]) == number))
+    return found
 
 
 def read(*paths: Path) -> Iterator[dict[str, Any]]:
     """The lines of results files, of this sitting and of earlier ones."""
     for path in paths:
         yield from _rows(path)
-
-
-def _keep_last(path: Path) -> None:
-    """Leave each id's last line alone in a file that has one twice, which only another program can have done."""
-    last = {row["id"]: number for number, row in enumerate(_rows(path))}
-    if path.exists() and len(last) < sum(1 for _ in _rows(path)):
-        _rewrite(path, (row for number, row in enumerate(_rows(path)) if last[row["id"]] == number))
 
 
 def remember(path: Path, goals: Mapping[str, Past]) -> None:
@@ -192,7 +195,7 @@ def _rewrite(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 def _notes(path: Path) -> Iterator[dict[str, Any]]:
     """What is noted of a batch: runs of goals, and the files of those that are not done."""
-    return _rows(runs_path(path), [_RESULT, {"errors"}])
+    return _rows(runs_path(path), [_RUN, {"errors"}])
 
 
 def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[str, Any]]:

@@ -181,7 +181,9 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
         fresh(tmp_path / "no" / "out.jsonl")
 
 
-@pytest.mark.parametrize("text", ["not json\n", "[1]\n", '{"other": 1}\n', '{"errors": 1}\n'])
+@pytest.mark.parametrize(
+    "text", ["not json\n", "[1]\n", '{"other": 1}\n', '{"errors": 1}\n', '{"id": "a", "run_id": "r"}\n']
+)
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(text, encoding="utf-8")
