@@ -22,7 +22,6 @@ from weft.models.caller import Opening
 from weft.models.callers import Callers, Distant, most
 from weft.models.capabilities import Capabilities
 from weft.models.cast import is_local, opener
-from weft.models.fallback import Known
 from weft.places import Places
 from weft.run import Weft
 
@@ -80,7 +79,6 @@ class InProcess:
     answers: Answers | None = None
     callers: Callers | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
-    _unknown: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal to its end, or go on with it."""
@@ -131,12 +129,9 @@ class InProcess:
 
         def open_model(name: str) -> Model:
             plain = here(name) if self.callers is None or is_local(name) else Distant(name, self.callers)
-            # The last has nobody behind it: however long its provider is down, it is waited for, and whatever it said
-            # before, it is asked.
-            is_last = not last or name in last
-            patience = math.inf if is_last else settings.retry_patience
-            pooled = self.traffic.around(plain, _OWNER.get(), patience)
-            shared: Model = Metered(pooled if is_last else Known(pooled, self._unknown), self.budget, _unheard)
+            # The last has nobody behind it: however long its provider is down, it is waited for.
+            patience = settings.retry_patience if last and name not in last else math.inf
+            shared: Model = Metered(self.traffic.around(plain, _OWNER.get(), patience), self.budget, _unheard)
             return self.answers.around(shared) if self.answers is not None else shared
 
         return open_model

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError
+from planner.errors import ModelError, UnknownModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,6 +28,12 @@ class Wish:
     model: str = ""
     tokens: int = 0
     patience: float = math.inf
+
+    def refusal(self) -> ModelError | None:
+        """Why it need not be waited for, if so: there is another model to turn to, and this one cannot be had now."""
+        why = self.gate.closed(self.patience)
+        kind = UnknownModel if self.gate.unknown else ModelError
+        return kind(f"{self.model} {why}", model=self.model) if why else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,10 +88,10 @@ class _Line:
         if not self.gate.closed(0.0):
             return
         for place in list(self.impatient):
-            if why := self.gate.closed(place.wish.patience):
+            if (refusal := place.wish.refusal()) is not None:
                 self.quit(place)
                 if not place.admitted.done():
-                    place.admitted.set_exception(ModelError(f"{place.wish.model} {why}", model=place.wish.model))
+                    place.admitted.set_exception(refusal)
 
 
 @dataclass(slots=True)
@@ -100,6 +106,8 @@ class Pool:
     @asynccontextmanager
     async def turn(self, owner: str, wish: Wish) -> AsyncIterator[None]:
         """Wait for room; owners take turns, so that one with many calls does not keep the others waiting."""
+        if (refusal := wish.refusal()) is not None:
+            raise refusal
         place = _Place(owner, wish, asyncio.get_running_loop().create_future())
         line = self._lines.setdefault(wish.gate, _Line(wish.gate))
         line.join(place)

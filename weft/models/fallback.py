@@ -40,30 +40,3 @@ class Fallback:
             except ModelError as error:
                 self.record(Warned(f"{error}; going on with {substitute.name}"))
         return await self.models[-1].complete(request)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A model that is not asked again, by any of several runs, once its provider said that there is none such.
-
-    `unknown` has what was said, and its hint, by name.
-    """
-
-    model: Model
-    unknown: dict[str, tuple[str, str]]
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
-
-    async def complete(self, request: Request) -> Reply:
-        """Answer the request, or say again that there is nobody to answer it."""
-        if self.name in self.unknown:
-            message, hint = self.unknown[self.name]
-            raise UnknownModel(message, hint=hint, model=self.name)
-        try:
-            return await self.model.complete(request)
-        except UnknownModel as error:
-            self.unknown[self.name] = error.message, error.hint
-            raise

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed
+from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed, UnknownModel
 from planner.model import Message, Reply, Request, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft.batch.gate import Gate, Rates
@@ -287,3 +287,17 @@ def test_calls_that_fail_together_lengthen_a_pause_no_more_than_one() -> None:
     gate.opens_at = 0.0  # the pause is over, and a call tries it
     gate.went_wrong(ServerFailed("down"), 0)
     assert 1.0 < gate.opens_at - time.monotonic() <= 2.0
+
+
+async def test_a_model_that_does_not_exist_is_asked_by_none_who_wait_for_it_and_have_another() -> None:
+    traffic = Traffic(Rates(max_calls=1))
+    nobody = saying(UnknownModel("no such"))
+    goals = [traffic.around(nobody, str(number), patience=600.0) for number in range(50)]
+    ended = await asyncio.gather(*(goal.complete(REQUEST) for goal in goals), return_exceptions=True)
+    ended.append((await asyncio.gather(goals[0].complete(REQUEST), return_exceptions=True))[0])
+    assert {type(error) for error in ended} == {UnknownModel}
+    assert len(nobody.asked) == 1
+    with pytest.raises(UnknownModel, match="no such"):
+        await traffic.around(nobody, "without another").complete(REQUEST)
+    assert len(nobody.asked) == 2
+    assert traffic.pool.under_way == 0

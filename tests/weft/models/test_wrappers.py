@@ -24,7 +24,7 @@ from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft.models.budget import Budget, Metered
 from weft.models.capabilities import Capabilities
-from weft.models.fallback import Fallback, Known
+from weft.models.fallback import Fallback
 from weft.models.prompted import with_calls, without_tools
 from weft.models.retry import Patience, Retrying
 
@@ -105,15 +105,6 @@ async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
     for _ in range(2):
         await model.complete(REQUEST)
     assert len(first.asked) == 2
-
-
-async def test_what_one_run_heard_of_a_model_holds_for_the_others() -> None:
-    nobody, unknown = saying(UnknownModel("no such")), dict[str, tuple[str, str]]()
-    for _ in range(3):
-        with pytest.raises(UnknownModel, match="no such"):
-            await Known(nobody, unknown).complete(REQUEST)
-    assert len(nobody.asked) == 1
-    assert (await Known(saying("ok"), {}).complete(REQUEST)).text == "ok"
 
 
 async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:
