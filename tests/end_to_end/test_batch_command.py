@@ -140,6 +140,28 @@ def test_one_goals_failure_touches_no_other_and_can_be_retried(folder: Path, ser
     assert {row["status"] for row in rows(folder / "out.jsonl")} == {"done"}
 
 
+def test_failures_that_stand_apart_are_left_and_retried_also_where_their_file_is_not_named_again(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(lambda call: Fail(400, "no") if goal_in(call) == "Goal number 3" else answering(call))
+    arguments = ["batch", "goals.jsonl", "-o", "out.jsonl", "--json", *MODEL]
+    assert weft(*arguments, "--errors", "errors.jsonl", cwd=folder).status == 1
+    server = serve(answering)
+    ran = weft(*arguments, "--resume", cwd=folder)
+    assert (ran.status, server.calls) == (1, []), "a failed goal is left as it is"
+    assert "errors.jsonl, as before" in ran.err
+    assert json.loads(ran.out)["skipped_not_done"] == 1
+    assert [row["id"] for row in rows(folder / "errors.jsonl")] == ["g3"]
+    ran = weft(*arguments, "--resume", "--errors", "./errors.jsonl", cwd=folder)
+    assert (ran.status, server.calls, len(rows(folder / "errors.jsonl"))) == (1, [], 1)
+    ran = weft(*arguments, "--resume", "--retry-errors", cwd=folder)
+    assert ran.status == 0, ran.err
+    assert {goal_in(call) for call in server.calls} == {"Goal number 3"}
+    assert sorted(row["id"] for row in rows(folder / "out.jsonl")) == [f"g{number}" for number in range(6)]
+    assert rows(folder / "errors.jsonl") == []
+    assert not (folder / "out.jsonl.runs").exists()
+
+
 def test_a_journal_that_cannot_be_used_is_said_before_any_goal_is_begun(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering)
     (folder / "bad.db").write_text("no database, but long enough to be looked at as one" * 20, encoding="utf-8")
@@ -237,19 +259,49 @@ def test_identical_calls_are_made_once(tmp_path: Path, serve: Serve, weft: Weft)
     assert len(rows(tmp_path / "out.jsonl")) == 5
 
 
+def test_a_model_that_does_not_exist_is_asked_by_no_more_goals_than_begin_at_once(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(lambda call: Fail(404, "no such") if call.body["model"] == "gone" else answering(call))
+    models = ("--model", "openai/gone", "--fallback", "openai/there")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--jobs", "2", *models, cwd=folder)
+    assert (ran.status, json.loads(ran.out)["done"]) == (0, 6), ran.err
+    asked = Counter(call.body["model"] for call in server.calls)
+    assert asked["there"] == 18
+    assert 1 <= asked["gone"] <= 2
+
+
 def test_an_experiment_compares_models(folder: Path, serve: Serve, weft: Weft) -> None:
     def script(call: Call) -> Answer:
         return Fail(400, "weak") if call.body["model"] == "weak" and call.role == "task" else answering(call)
 
     serve(script)
-    arguments = ["--models", "openai/strong,openai/weak", "--repeat", "2", "--limit", "8", "--json"]
+    arguments = ["--models", "openai/strong,openai/weak", "--repeat", "2", "--limit", "3", "--json"]
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", *arguments, cwd=folder)
     assert ran.status == 1
     table = {row["model"]: row for row in json.loads(ran.out)["models"]}
     assert {row["error"] for row in rows(folder / "out.jsonl") if "strong" in row["id"]} == {None}
     assert (table["openai/strong"]["success"], table["openai/weak"]["success"]) == (1.0, 0.0)
     assert table["openai/strong"]["agreement"] == 1.0
-    assert len({row["id"] for row in rows(folder / "out.jsonl")}) == 8
+    found = [row["id"] for row in rows(folder / "out.jsonl")]
+    wanted = {
+        f"g{number}@openai/{name}#{time}" for number in range(3) for name in ("strong", "weak") for time in (1, 2)
+    }
+    assert (len(found), set(found)) == (12, wanted), "--limit is of goals, each of which meets every model"
+    assert json.loads(ran.out)["goals"] == 12
+    ran = weft("batch", "goals.jsonl", "-o", "dry.jsonl", "--dry-run", *arguments, cwd=folder)
+    assert json.loads(ran.out)["goals"] == 12
+
+
+def test_a_limited_sitting_leaves_what_lies_beyond_it_as_it_was(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda call: Fail(400, "no") if goal_in(call) in ("Goal number 0", "Goal number 5") else answering(call))
+    arguments = ["goals.jsonl", "-o", "out.jsonl", "--json", *MODEL]
+    assert weft("batch", *arguments, cwd=folder).status == 1
+    server = serve(answering)
+    assert weft("batch", *arguments, "--resume", "--retry-errors", "--limit", "3", cwd=folder).status == 0
+    assert {goal_in(call) for call in server.calls} == {"Goal number 0"}
+    found = {row["id"]: row["status"] for row in rows(folder / "out.jsonl")}
+    assert found == {f"g{number}": "done" for number in range(5)} | {"g5": "failed"}
 
 
 def test_an_experiment_that_goes_on_compares_all_sittings(folder: Path, serve: Serve, weft: Weft) -> None:
@@ -291,6 +343,24 @@ def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--dry-run", "--json", *MODEL, cwd=folder)
     assert (ran.status, json.loads(ran.out)["goals"], server.calls) == (0, 6, [])
     assert not (folder / "out.jsonl").exists()
+
+
+def test_the_help_says_what_limits_are_for(weft: Weft) -> None:
+    said = " ".join(weft("batch", "--help").out.split())
+    for text in (
+        "Seconds that each goal may take.",
+        "US dollars that the whole batch may cost; with --resume counted anew.",
+    ):
+        assert text in said
+    assert "that the run may" not in said
+
+
+def test_what_is_counted_has_a_heading(workspace: Path, serve: Serve, weft: Weft) -> None:
+    (workspace / "goals.txt").write_text("Write API documentation for the service\n", encoding="utf-8")
+    serve(answering)
+    for more in (["--dry-run"], []):
+        ran = weft("batch", "goals.txt", "-o", "out.jsonl", *more, *MODEL, cwd=workspace)
+        assert "Skills by the goals that they were selected for:\n      1  cataloging-apis" in ran.out, ran.err
 
 
 @pytest.mark.parametrize(

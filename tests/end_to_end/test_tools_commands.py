@@ -66,6 +66,18 @@ def test_a_plan_of_tools_alone_needs_no_model(shop: Path, weft: Weft) -> None:
     assert (replayed["answer"], replayed["drift"]) == ('{"words": 6}', [])
 
 
+def test_a_batch_of_such_plans_needs_no_model_and_reads_a_plan_as_it_was_checked(shop: Path, weft: Weft) -> None:
+    lines = [{"goal": "Count", "plan": {"tasks": [CALL]}}, {"goal": "Count", "plan": {"plan": {"tasks": [CALL]}}}]
+    (shop / "goals.jsonl").write_text("\n".join(map(json.dumps, lines)) + '\n{"goal": "Think"}', encoding="utf-8")
+    arguments = ["batch", "goals.jsonl", "--json", "--trust", "-o"]
+    ran = weft(*arguments, "out.jsonl", "--limit", "2", cwd=shop)
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["usage"]["calls"] == 0
+    found = [json.loads(line) for line in (shop / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["answer"] for row in found] == ['{"words": 6}', '{"words": 6}']
+    assert weft(*arguments, "all.jsonl", cwd=shop).status == 4, "the third goal does ask one"
+
+
 def test_trust_counts_before_the_settings_are_read(shop: Path, weft: Weft) -> None:
     (shop / "weft.toml").write_text("unsafe_tools = false\n", encoding="utf-8")
     ran = weft("skills", "call", "word_count", '{"text": "one"}', "--trust", cwd=shop)

@@ -73,3 +73,16 @@ def test_doctor_and_run_say_so_once_and_end_with_4(
     err = capsys.readouterr().err
     assert err.count(said) == 1
     assert "litellm" not in err.lower()
+
+
+@pytest.mark.parametrize("key", ["", "  "])
+def test_an_empty_key_is_none_for_batch_and_run(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goals, results = tmp_path / "goals.txt", tmp_path / "out.jsonl"
+    goals.write_text("Say hello\n", encoding="utf-8")
+    for arguments in (["batch", str(goals), "-o", str(results)], ["run", "Say hello"]):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        assert ended(*arguments, "--model", "openai/x", "--workspace", str(tmp_path)) == 4
+        assert "error: there is no key for openai/x" in capsys.readouterr().err
+    assert not results.exists()

@@ -7,9 +7,7 @@ the file was checked → goals that an earlier sitting ended are passed over →
 from __future__ import annotations
 
 import asyncio
-import random
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from executor.ledger import Result
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from weft.batch.summary import Summary
     from weft.models.budget import Budget
 
-_WINDOW = 10_000
 Why = Literal["failures", "budget", "interrupted"]
 
 
@@ -39,8 +36,6 @@ class Manner:
     """How a batch is run; `max_failures` is a number of goals, or with `share` a share of those that ended."""
 
     jobs: int = 8
-    limit: int | None = None
-    shuffle: bool = False
     max_failures: float | None = None
     share: bool = False
     retry_errors: bool = False
@@ -72,6 +67,11 @@ class Batch:
             await asyncio.gather(*workers, return_exceptions=True)
             raise
         return self.summary
+
+    @property
+    def through(self) -> bool:
+        """Whether nothing is left that a later sitting would go on with, also of goals that this one was not for."""
+        return self.stopped is None and all(one.status is not None for one in self.past.values())
 
     def finish_what_runs(self) -> None:
         """Begin no further goal; those under way end as they will."""
@@ -135,8 +135,7 @@ class Batch:
         return self.summary.failures > most
 
     def _wanted(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
-        chosen = _shuffled(goals) if self.manner.shuffle else goals
-        for goal in islice(chosen, self.manner.limit):
+        for goal in goals:
             before = self.past.get(goal.id)
             if before is not None and before.status is not None:
                 self.past.pop(goal.id)
@@ -203,16 +202,3 @@ def failed(goal: BatchGoal, error: WeftError, run: str = "") -> Result:
     said = f"{error.message}; {error.hint}" if error.hint else error.message
     end = RunFinished("failed", error=said)
     return Result(run, end.status, goal.text, None, end.error, None, (), (), Usage(), 0.0, None)
-
-
-def _shuffled(goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
-    """The goals in random order within a window, so that they are never all in memory."""
-    window: list[BatchGoal] = []
-    for goal in goals:
-        window.append(goal)
-        if len(window) >= _WINDOW:
-            place = random.randrange(len(window))  # noqa: S311 - not a secret
-            window[place], window[-1] = window[-1], window[place]
-            yield window.pop()
-    random.shuffle(window)
-    yield from window

@@ -14,6 +14,7 @@ from executor.journal.errors import UnknownRun
 from planner.errors import ModelError
 from planner.events import Event, RunStarted
 from planner.plan import Plan
+from planner.shape import SHAPES
 from weft.goal import Goal
 from weft.models import provider
 from weft.models.budget import Budget, Metered
@@ -111,11 +112,11 @@ class InProcess:
         return self._runtimes[model]
 
     async def warm(self, goals: int) -> None:
-        """Make ready for so many goals, so that no call waits after its turn has come."""
+        """Make ready for so many goals that ask a model, so that no call waits after its turn has come."""
         if goals >= MANY and (cores := most()) > 1:
             self.callers = Callers(Opening(self.settings, self._capabilities), cores)
             await self.callers.warm()
-        else:
+        elif goals:
             await asyncio.to_thread(provider.load)
 
     @property
@@ -147,7 +148,12 @@ class InProcess:
 
 def goal_of(goal: BatchGoal) -> Goal:
     """The goal as a run takes it; its plan was checked with the file."""
-    return Goal(goal.text, skills=goal.skills, plan=Plan.from_dict(goal.plan) if goal.plan else None)
+    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal))
+
+
+def plan_of(goal: BatchGoal) -> Plan | None:
+    """The plan that a goal brings, read as it was checked."""
+    return Plan.from_dict(SHAPES["full"].widen(goal.plan)) if goal.plan else None
 
 
 def _unheard(_: Event) -> None:

@@ -10,7 +10,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, Unreachable
+from planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, UnknownModel, Unreachable
 
 # How long the others wait at most for the first call of a model that has a pace.
 _FIRST_TAKES = 5.0
@@ -42,6 +42,7 @@ class Gate:
     next_call: float = 0.0
     tokens: float = 0.0
     failures: int = 0
+    unknown: bool = False
     _counted_at: float = field(default_factory=time.monotonic)
     _narrowed_at: float = -math.inf
     _probing: bool = False
@@ -75,8 +76,12 @@ class Gate:
 
     def closed(self, patience: float) -> str:
         """Why someone with so many seconds, and another model to turn to, need not wait; empty where they should."""
+        if patience == math.inf:
+            return ""
         pause = self.opens_at - time.monotonic()
-        if self.is_down and patience < math.inf and (self._probing or pause > 0):
+        if self.unknown:
+            return "does not exist"
+        if self.is_down and (self._probing or pause > 0):
             return "is down"
         return f"asked for a pause, of which {pause:.0f} s are left" if pause > patience else ""
 
@@ -101,6 +106,7 @@ class Gate:
     def went_well(self, tokens: int, used: int) -> None:
         """A call was answered: its tokens are what it really used."""
         self.failures = 0
+        self.unknown = False
         self.tokens += tokens - used
         self.limit = min(float(self.rates.max_calls), self.limit + 1 / max(self.limit, 1.0))
 
@@ -108,12 +114,15 @@ class Gate:
         """A call failed: shut the gate for as long as the provider asked, or longer each time where it is down."""
         now = time.monotonic()
         self.tokens += tokens
+        self.unknown = isinstance(error, UnknownModel)
         if isinstance(error, Transient) and error.retry_after is not None:
             self.opens_at = max(self.opens_at, now + error.retry_after)
         if isinstance(error, RateLimited | Overloaded) and now - self._narrowed_at > _ONE_SIGN:
             self._narrowed_at = now
             self.limit = max(1.0, self.limit / 2)
         if isinstance(error, Unreachable | ServerFailed | Overloaded):
+            if self.is_down and now < self.opens_at:
+                return  # it was under way when the outage was found: the pause is as long as it was
             self.failures += 1
             if self.is_down:
                 pause = min(_FIRST_PAUSE * 2 ** (self.failures - _DOWN_AFTER), _LONGEST_PAUSE)

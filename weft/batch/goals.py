@@ -54,15 +54,13 @@ class BatchGoal:
 class GoalFile:
     """A goal file that was checked: how many goals it has, and the goals themselves, as often as they are asked for.
 
-    `models` are those that goals name, and None where one names none; `unused` are keys that mean nothing here, with
-    the line of the first.
+    `unused` are keys that mean nothing here, with the line of the first.
     """
 
     path: Path
     name: str
     form: str
     count: int = 0
-    models: tuple[str | None, ...] = ()
     unused: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[BatchGoal]:
@@ -103,7 +101,7 @@ def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
         raise InputError(f"{name} cannot be run:{said}", hint="mend these lines; nothing was spent")
     if survey.count == 0:
         raise InputError(f"{name} holds no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
-    return GoalFile(path, name, form, survey.count, tuple(survey.models), survey.unused)
+    return GoalFile(path, name, form, survey.count, survey.unused)
 
 
 @dataclass(slots=True)
@@ -114,7 +112,6 @@ class _Survey:
     count: int = 0
     faults: list[str] = field(default_factory=list)
     more: list[int] = field(default_factory=list)
-    models: dict[str | None, None] = field(default_factory=dict)
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
@@ -133,7 +130,6 @@ class _Survey:
 
     def _fault(self, goal: BatchGoal) -> str:
         self.count += 1
-        self.models[goal.model] = None
         mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
         if mark in self._seen:
             return f"the id {goal.id!r} stands there already; ids must be unique"

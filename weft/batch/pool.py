@@ -1,4 +1,7 @@
-"""The calls that may be under way at once, of all goals: goals take turns, and no call that must wait takes room."""
+"""The calls that may be under way at once, of all goals: goals take turns, and no call that must wait takes room.
+
+Calls that wait stand in a line before their model's gate, so that letting one in takes the same time however many wait.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError
+from planner.errors import ModelError, UnknownModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,17 +29,69 @@ class Wish:
     tokens: int = 0
     patience: float = math.inf
 
+    def refusal(self) -> ModelError | None:
+        """Why it need not be waited for, if so: there is another model to turn to, and this one cannot be had now."""
+        why = self.gate.closed(self.patience)
+        kind = UnknownModel if self.gate.unknown else ModelError
+        return kind(f"{self.model} {why}", model=self.model) if why else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
+    owner: str
     wish: Wish
     admitted: asyncio.Future[None]
 
-    def turned_away(self) -> bool:
-        """Whether it need not wait any longer: it was cancelled, or hears that its model cannot be had for now."""
-        if not self.admitted.done() and (why := self.wish.gate.closed(self.wish.patience)):
-            self.admitted.set_exception(ModelError(f"{self.wish.model} {why}", model=self.wish.model))
-        return self.admitted.done()
+
+@dataclass(slots=True)
+class _Line:
+    """The calls that wait before one gate; their owners take turns."""
+
+    gate: Gate
+    owners: OrderedDict[str, deque[_Place]] = field(default_factory=OrderedDict)
+    impatient: dict[_Place, None] = field(default_factory=dict)
+
+    def join(self, place: _Place) -> None:
+        """Wait behind the others."""
+        self.owners.setdefault(place.owner, deque()).append(place)
+        if place.wish.patience < math.inf:
+            self.impatient[place] = None
+
+    def quit(self, place: _Place) -> None:
+        """Wait no longer; one that has left already is none to leave."""
+        self.impatient.pop(place, None)
+        queue = self.owners.get(place.owner)
+        if queue is not None and place in queue:
+            queue.remove(place)
+            if not queue:
+                del self.owners[place.owner]
+
+    def first(self) -> _Place | None:
+        """Whose turn it is; those who were cancelled are passed over."""
+        while self.owners:
+            place = next(iter(self.owners.values()))[0]
+            if not place.admitted.done():
+                return place
+            self.quit(place)
+        return None
+
+    def let_in(self, place: _Place) -> None:
+        """The first may go; its owner's next call comes after one of every other."""
+        self.quit(place)
+        if place.owner in self.owners:
+            self.owners.move_to_end(place.owner)
+        self.gate.enter(place.wish.tokens)
+        place.admitted.set_result(None)
+
+    def turn_away(self) -> None:
+        """Tell those who have another model to turn to that this one cannot be had for now."""
+        if not self.gate.closed(0.0):
+            return
+        for place in list(self.impatient):
+            if (refusal := place.wish.refusal()) is not None:
+                self.quit(place)
+                if not place.admitted.done():
+                    place.admitted.set_exception(refusal)
 
 
 @dataclass(slots=True)
@@ -45,19 +100,25 @@ class Pool:
 
     most: int
     under_way: int = 0
-    _queues: OrderedDict[str, deque[_Place]] = field(default_factory=OrderedDict)
+    _lines: OrderedDict[Gate, _Line] = field(default_factory=OrderedDict)
     _timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def turn(self, owner: str, wish: Wish) -> AsyncIterator[None]:
         """Wait for room; owners take turns, so that one with many calls does not keep the others waiting."""
-        place = _Place(wish, asyncio.get_running_loop().create_future())
-        self._queues.setdefault(owner, deque()).append(place)
+        if (refusal := wish.refusal()) is not None:
+            raise refusal
+        place = _Place(owner, wish, asyncio.get_running_loop().create_future())
+        line = self._lines.setdefault(wish.gate, _Line(wish.gate))
+        line.join(place)
         self._admit()
         try:
             await place.admitted
         except asyncio.CancelledError:
-            if place.admitted.done() and not place.admitted.cancelled() and place.admitted.exception() is None:
+            if place.admitted.cancelled():
+                line.quit(place)
+                self._admit()  # those behind it may need less than it did
+            elif place.admitted.exception() is None:
                 self._leave(wish.gate)
             raise
         try:
@@ -75,34 +136,28 @@ class Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self.under_way < self.most and self._queues:
-            place, wait = self._next()
-            if place is None:
+        while self.under_way < self.most and self._lines:
+            wait = self._let_one_in()
+            if wait > 0:
                 if wait < math.inf:
                     self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
                 return
-            self.under_way += 1
-            place.wish.gate.enter(place.wish.tokens)
-            place.admitted.set_result(None)
 
-    def _next(self) -> tuple[_Place | None, float]:
-        """Whose turn it is; where it is nobody's, the seconds until it may be somebody's."""
-        shut: dict[Gate, float] = {}
-        for owner, queue in list(self._queues.items()):
-            self._queues[owner] = left = deque(place for place in queue if not place.turned_away())
-            for place in left:
-                gate = place.wish.gate
-                # Behind a call that waits for its gate none is let through: a large one would never get its tokens.
-                if gate in shut:
-                    continue
-                if (wait := gate.wait(place.wish.tokens)) > 0:
-                    shut[gate] = wait
-                    continue
-                left.remove(place)
-                self._queues.move_to_end(owner)
-                if not left:
-                    del self._queues[owner]
-                return place, 0.0
-            if not left:
-                del self._queues[owner]
-        return None, min(shut.values(), default=math.inf)
+    def _let_one_in(self) -> float:
+        """Let in whoever's turn it is; where it is nobody's, the seconds until it may be somebody's."""
+        soonest = math.inf
+        for gate, line in list(self._lines.items()):
+            line.turn_away()
+            place = line.first()
+            if place is None:
+                del self._lines[gate]
+                continue
+            # Behind a call that waits for its gate none is let through: a large one would never get its tokens.
+            if (wait := gate.wait(place.wish.tokens)) > 0:
+                soonest = min(soonest, wait)
+                continue
+            self.under_way += 1
+            line.let_in(place)
+            self._lines.move_to_end(gate)
+            return 0.0
+        return soonest

@@ -1,7 +1,8 @@
 """The results file: one whole line for each goal as it ends, each id once; and what a batch needs to go on.
 
 Beside it, while a batch is under way, `<file>.runs` says which run belongs to which goal, so that a goal that was cut
-off goes on from its journal; whoever writes results holds a lock on it. It is gone once the batch is through.
+off goes on from its journal, and which file has the goals that are not done, where they stand apart; whoever writes
+results holds a lock on it. It is gone once the batch is through and no goal stands apart.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
     from pathlib import Path
 
 
@@ -32,6 +33,10 @@ class Past:
     status: str | None = None
 
 
+_RESULT = {"id", "run_id", "status"}
+_RUN = {"id", "run_id", "content_hash"}
+
+
 class Results:
     """An open results file."""
 
@@ -40,6 +45,8 @@ class Results:
         self._file = _opened(path)
         self._errors = _opened(errors) if errors else None
         self._runs = _opened(runs_path(path))
+        if errors is not None:  # before any line goes there: a later sitting finds it without being told
+            _append(self._runs, {"errors": _beside(path, errors)})
 
     def began(self, goal_id: str, content_hash: str, run_id: str) -> None:
         """Note which run a goal has, before it spends anything."""
@@ -51,11 +58,11 @@ class Results:
         _append(self._errors if apart and self._errors else self._file, row)
 
     def close(self, *, through: bool) -> None:
-        """Close the files; where all goals are through, what was only needed to go on is removed."""
+        """Close the files; where all goals are through, what a later sitting does not need is removed."""
         for file in filter(None, (self._file, self._errors, self._runs)):
             with suppress(OSError):  # a line that could not be written was said to be
                 file.close()
-        if through:
+        if through and not any(file.stat().st_size for file in apart(self._path)):
             runs_path(self._path).unlink(missing_ok=True)
 
 
@@ -98,6 +105,24 @@ def runs_path(path: Path) -> Path:
     return path.with_name(path.name + ".runs")
 
 
+def apart(path: Path) -> list[Path]:
+    """The files to which earlier sittings wrote goals that are not done, the latest last, as far as they are there."""
+    noted = [path.parent / row["errors"] for row in _notes(path) if "errors" in row]
+    return [file for file in reversed(dict.fromkeys(reversed(noted))) if file.exists()]
+
+
+def _beside(path: Path, errors: Path) -> str:
+    """A file's path as seen from the results, so that a folder that is moved as a whole goes on as it was."""
+    here, there = path.absolute().parent, errors.absolute()
+    return str(there.relative_to(here) if there.is_relative_to(here) else there)
+
+
+def forget(path: Path) -> None:
+    """Drop what is noted of a batch whose results somebody took away; it stays one file, for there is a lock on it."""
+    if runs_path(path).exists():
+        os.truncate(runs_path(path), 0)
+
+
 def fresh(*paths: Path | None) -> None:
     """Refuse to touch results that are there already."""
     for path in paths:
@@ -112,30 +137,34 @@ def fresh(*paths: Path | None) -> None:
             raise InputError(f"there is no folder for {path}", hint="make it, or name another file with -o")
 
 
-def recall(path: Path, errors: Path | None = None) -> dict[str, Past]:
-    """What earlier sittings left; a half last line is dropped from the file."""
-    past: dict[str, Past] = {}
-    for row in _rows(runs_path(path)):
-        past[row["id"]] = Past(row["content_hash"], row["run_id"])
-    for file in (path, errors):
-        if file is not None:
-            _keep_last(file)
-        for row in _rows(file) if file else ():
-            past[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
-    return past
+def recall(path: Path, *errors: Path) -> dict[str, Past]:
+    """What earlier sittings left; a half last line is dropped, and so is every line but one of the same goal."""
+    past = {row["id"]: Past(row["content_hash"], row["run_id"]) for row in _notes(path) if "errors" not in row}
+    ended: dict[str, Past] = {}
+    for file in (path, *errors):
+        ended |= _ended(file, ended)
+    return past | ended
 
 
-def read(*paths: Path | None) -> Iterator[dict[str, Any]]:
+def _ended(path: Path, elsewhere: Mapping[str, Past]) -> dict[str, Past]:
+    """The goals that have a line in a file and none elsewhere; where one has two there, only the last is left."""
+    found: dict[str, Past] = {}
+    last: dict[str, int] = {}
+    lines = 0
+    for number, row in enumerate(_rows(path)):
+        lines += 1
+        if row["id"] not in elsewhere:
+            last[row["id"]] = number
+            found[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
+    if len(last) < lines:
+        _rewrite(path, (row for number, row in enumerate(_rows(path)) if last.get(row["id"]) == number))
+    return found
+
+
+def read(*paths: Path) -> Iterator[dict[str, Any]]:
     """The lines of results files, of this sitting and of earlier ones."""
-    for path in filter(None, paths):
+    for path in paths:
         yield from _rows(path)
-
-
-def _keep_last(path: Path) -> None:
-    """Leave each id's last line alone in a file that has one twice, which only another program can have done."""
-    last = {row["id"]: number for number, row in enumerate(_rows(path))}
-    if path.exists() and len(last) < sum(1 for _ in _rows(path)):
-        _rewrite(path, (row for number, row in enumerate(_rows(path)) if last[row["id"]] == number))
 
 
 def remember(path: Path, goals: Mapping[str, Past]) -> None:
@@ -164,7 +193,12 @@ def _rewrite(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     scratch.replace(path)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _notes(path: Path) -> Iterator[dict[str, Any]]:
+    """What is noted of a batch: runs of goals, and the files of those that are not done."""
+    return _rows(runs_path(path), [_RUN, {"errors"}])
+
+
+def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[str, Any]]:
     """The whole lines of a file; what follows the last of them is cut off."""
     if not path.exists():
         return
@@ -180,7 +214,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     f"{path}, line {number} is no JSON: {error}",
                     hint="this is no results file of weft; nothing was touched",
                 ) from error
-            if not isinstance(row, dict) or "id" not in row or "run_id" not in row:
+            if not isinstance(row, dict) or not any(keys <= row.keys() for keys in kinds):
                 raise InputError(f"{path}, line {number} is no result of weft", hint="name the right file with -o")
             whole += len(line)
             yield row

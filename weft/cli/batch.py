@@ -36,13 +36,18 @@ _RATE = click.FloatRange(0, min_open=True)
 @click.option("--rerun-changed", is_flag=True, help="With --resume: run goals that have changed since again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first goal that fails.")
 @click.option("--max-failures", metavar="N|P%", help="Stop when more goals than this failed.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many goals.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="Only the first so many goals of the file; with --shuffle, any so many."
+)
 @click.option("--shuffle", is_flag=True, help="In random order.")
 @click.option("--dedupe", is_flag=True, help="Make identical calls once.")
 @click.option("--models", metavar="NAMES", help="An experiment: each goal with each of these models (a,b,c).")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="An experiment: each goal so many times.")
 @click.option("--dry-run", is_flag=True, help="Show what would be selected, and an estimate; make no call.")
-@options.models
+@options.named_models
+@click.option("--max-cost", type=float, help="US dollars that the whole batch may cost; with --resume counted anew.")
+@click.option("--max-tokens", type=int, help="Tokens that the whole batch may use; with --resume counted anew.")
+@click.option("--timeout", type=float, help="Seconds that each goal may take.")
 @options.fetching
 @options.skills
 @options.tools
@@ -52,7 +57,7 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     """Run every goal of FILE (.jsonl, .txt, .csv, .yaml, or `-`) and write a line of results for each.
 
     A line of JSONL is {"goal": "…"}, with "id", "skills", "model", "vars" and "plan" where you like. The whole file is
-    checked first. --timeout is for each goal, --max-cost and --max-tokens are for the whole batch.
+    checked first.
 
     \b
     Examples:
@@ -102,6 +107,4 @@ def _manner(flags: dict[str, Any]) -> Manner:
         most = float(text.rstrip("%")) / (100 if share else 1)
     if not flags["resume"] and (flags["retry_errors"] or flags["rerun_changed"]):
         raise InputError("--retry-errors and --rerun-changed go with --resume", hint="add --resume, or leave them out")
-    return Manner(
-        flags["jobs"], flags["limit"], flags["shuffle"], most, share, flags["retry_errors"], flags["rerun_changed"]
-    )
+    return Manner(flags["jobs"], most, share, flags["retry_errors"], flags["rerun_changed"])

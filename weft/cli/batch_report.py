@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skills.plural import counted
 from weft.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _OUTCOMES = {
     "done": "done",
@@ -31,8 +34,7 @@ def print_summary(document: dict[str, Any]) -> None:
     )
     for fault in document["errors"]:
         output.print_text(f"{fault['goals']:>7}  went wrong: {' '.join(fault['error'].split())[:300]}")
-    for skill in document["skills"]:
-        output.print_text(f"{skill['goals']:>7}  {skill['name']}")
+    _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
     for one in document.get("models", ()):
         output.print_text(
             f"{one['model']:<32} success {one['success']:.0%}  cost {_cost(one)}  p50 {one['seconds_p50']} s  "
@@ -44,7 +46,14 @@ def print_preview(document: dict[str, Any]) -> None:
     """What a batch would begin with, in words."""
     goals, calls = counted(document["goals"], "goal"), counted(document["calls"], "call")
     output.print_text(f"{goals}, {document['without_skill']} of them without a skill that fits; at least {calls}.")
-    for name, times in document["skills"].items():
+    _print_skills(document["skills"])
+
+
+def _print_skills(goals: Mapping[str, int]) -> None:
+    """In how many goals each skill was selected."""
+    if goals:
+        output.print_text("Skills by the goals that they were selected for:")
+    for name, times in goals.items():
         output.print_text(f"{times:>7}  {name}")
 
 

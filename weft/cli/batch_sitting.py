@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import signal
 import sys
-from itertools import islice
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,17 +33,21 @@ class Sitting:
         from weft.batch.dedupe import Answers
         from weft.batch.engine import InProcess
         from weft.batch.gate import Rates
+        from weft.batch.lineup import Lineup
         from weft.batch.pooled import Traffic
         from weft.models.budget import Budget
 
         self.voice, self.target, self.flags = voice, target, flags
         self.manner: Manner = flags["manner"]
+        self.errors: Path | None = flags["errors"]
+        self.files = list(filter(None, (target, self.errors)))
         self.traffic = Traffic(Rates(flags["max_calls"], flags["rpm"], flags["tpm"]))
         self.budget = Budget(flags["max_cost"], flags["max_tokens"])
         answers = Answers() if flags["dedupe"] else None
         self.engine: InProcess = InProcess(workspace, settings, self.traffic, self.budget, answers)
         named = [name.strip() for name in (flags["models"] or "").split(",")]
-        self.models = list(dict.fromkeys(filter(None, named)))
+        models = tuple(dict.fromkeys(filter(None, named)))
+        self.lineup = Lineup(flags["limit"], flags["shuffle"], models, flags["repeat"])
 
     def run(self, file: str, *, trust: bool) -> int:
         from weft.batch import goals, results
@@ -55,17 +59,19 @@ class Sitting:
                 output.say_warning(f"{known.name}, line {line}: {key!r} means nothing here and is not used")
             if self.flags["dry_run"]:
                 return self._preview(known)
-            names = self._names(known)
+            asking = self._asking(known)
+            names = self._names(asking)
             _check_models(names)
             with results.held(self.target):
                 if not self.flags["resume"]:
-                    results.fresh(self.target, self.flags["errors"])  # another batch may have ended since
+                    results.fresh(self.target, self.errors)  # another batch may have ended since
+                    results.forget(self.target)
                 _ = weft.journal  # one that cannot be used is said before any goal is begun
                 weft.surroundings.prompts.check()  # likewise, or every goal would fail by it
                 past = self._past(known)
                 trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
                 pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
-                return asyncio.run(self._carry_out(known, past))
+                return asyncio.run(self._carry_out(known, past, asking.total()))
 
     def _check(self) -> Any:
         """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""
@@ -91,19 +97,18 @@ class Sitting:
 
         return check
 
-    def _names(self, known: GoalFile) -> tuple[str, ...]:
-        """All models that some goal may ask: an experiment's, those that goals name, or else the usual one."""
-        runtimes = [self.engine.runtime(name) for name in self.models or known.models]
+    def _asking(self, known: GoalFile) -> Counter[str | None]:
+        """How many goals ask each model, or, where they name none, the usual one; plans of tools may ask none."""
+        from weft.batch.engine import goal_of
+
+        weft = self.engine.runtime()
+        goals = self.lineup.runs(known)
+        return Counter(goal.model for goal in goals if goal.plan is None or weft.asks(goal_of(goal)))
+
+    def _names(self, asking: Iterable[str | None]) -> tuple[str, ...]:
+        """All models that may be asked, with those that roles have of their own and those to fall back to."""
+        runtimes = [self.engine.runtime(name) for name in asking]
         return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models))
-
-    def _goals(self, known: GoalFile) -> Iterable[BatchGoal]:
-        from weft.batch.experiment import variants
-
-        return variants(known, self.models, self.flags["repeat"]) if self._experiment else known
-
-    @property
-    def _experiment(self) -> bool:
-        return bool(self.models) or self.flags["repeat"] > 1
 
     def _past(self, known: GoalFile) -> dict[str, Past]:
         from weft.batch import results
@@ -111,32 +116,42 @@ class Sitting:
 
         if not self.flags["resume"]:
             return {}
-        errors: Path | None = self.flags["errors"]
-        past = results.recall(self.target, errors)
-        again = check_past(self._goals(known), past, self.manner)
+        self._find_errors()
+        past = results.recall(*self.files)
+        again = check_past(self.lineup.runs(known), past, self.manner)
         results.remember(self.target, {name: past[name] for name in again if name in past})
-        for path in filter(None, (self.target, errors)):
+        for path in self.files:
             results.drop(path, again)
         return past
 
-    async def _carry_out(self, known: GoalFile, past: dict[str, Past]) -> int:
+    def _find_errors(self) -> None:
+        """Take up the files of goals that are not done, of earlier sittings too; without --errors the last one."""
+        from weft.batch import results
+
+        before = results.apart(self.target)
+        if self.errors is None and before:
+            self.errors = before[-1]
+            if not self.voice.quiet:
+                output.say(f"Goals that are not done stand in {self.errors}, as before.")
+        files = filter(None, (self.target, *before, self.errors))
+        self.files = list({file.resolve(): file for file in files}.values())
+
+    async def _carry_out(self, known: GoalFile, past: dict[str, Past], asking: int) -> int:
         from weft.batch.batch import Batch
         from weft.batch.results import Results
         from weft.batch.summary import Summary
         from weft.cli.batch_view import watching
 
-        arms = max(len(self.models), 1) * self.flags["repeat"]
-        count = known.count * arms
-        summary = Summary(min(count, self.manner.limit or count))
-        results = Results(self.target, self.flags["errors"])
+        summary = Summary(self.lineup.count(known.count))
+        results = Results(self.target, self.errors)
         with watching(self.voice, summary, self.traffic) as watch:
             sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
             _on_interrupt(sitting)
             through = False
             try:
-                await self.engine.warm(summary.goals)
-                await sitting.run(self._goals(known))
-                through = sitting.stopped is None
+                await self.engine.warm(asking)
+                await sitting.run(self.lineup.runs(known))
+                through = sitting.through
             finally:
                 await self.engine.close()
                 results.close(through=through)
@@ -150,8 +165,8 @@ class Sitting:
         from weft.batch.experiment import comparison
 
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
-        if self._experiment:
-            document["models"] = comparison(results.read(self.target, self.flags["errors"]))
+        if self.lineup.compares:
+            document["models"] = comparison(results.read(*self.files))
         if self.voice.as_json:
             output.print_json(document)
         else:
@@ -163,11 +178,9 @@ class Sitting:
 
     def _preview(self, known: GoalFile) -> int:
         """What would run, at least; nothing is asked and nothing is touched."""
-        from collections import Counter
-
         shelf = self.engine.runtime().surroundings.shelf
         skills, goals, none, calls = Counter[str](), 0, 0, 0
-        for goal in islice(self._goals(known), self.manner.limit):
+        for goal in self.lineup.runs(known):
             found = shelf.select(goal.text, goal.skills, shelf.skills())
             skills.update(one.name for one in found)
             goals, none = goals + 1, none + (not found)
@@ -182,11 +195,11 @@ class Sitting:
 
 def _least_calls(goal: BatchGoal) -> int:
     """One to plan and one for its only task; or what the plan that it brings needs."""
-    from planner.plan import Plan
+    from weft.batch.engine import plan_of
 
-    if goal.plan is None:
+    plan = plan_of(goal)
+    if plan is None:
         return 2
-    plan = Plan.from_dict(goal.plan)
     return sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
 
 

@@ -139,6 +139,14 @@ def models(command: Command) -> Command:
         click.option("--timeout", type=float, help="Seconds that the run may take."),
         click.option("--max-tokens", type=int, help="Tokens that the run may use."),
         click.option("--max-cost", type=float, help="US dollars that the run may cost."),
+    ):
+        command = option(command)
+    return named_models(command)
+
+
+def named_models(command: Command) -> Command:
+    """Which model, and which ones behind it."""
+    for option in (
         click.option("--fallback", multiple=True, metavar="NAME", help="A model to go on with where the first fails."),
         click.option("--model", metavar="NAME", help="A litellm model name, or 'local' for the embedded one."),
     ):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from planner.errors import ModelError
 from planner.profile import profiles
 from skills.errors import SetupError
 from weft.local import catalogue
 from weft.local.fit import fitted
-from weft.local.server import Load, count_tokens, shared
+from weft.local.server import SLOTS, Load, count_tokens, shared
 from weft.local.store import Store, models_dir
 from weft.models.provider import Provider
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 # Room for what the chat template adds and for an answer, where the profile bounds neither.
 _ANSWER = 700
 _MARGIN = 32
+# Calls take turns here rather than in the server, so that no call's time runs while it waits for others to end.
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 def entry_name(name: str) -> str:
@@ -63,7 +66,7 @@ class LocalModel:
     """The embedded model; its server starts with the first call and is shared by all."""
 
     name: str
-    timeout: float = 600.0
+    timeout: float = 300.0
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     async def complete(self, request: Request) -> Reply:
@@ -83,7 +86,8 @@ class LocalModel:
         }
         provider = Provider(endpoint.model, self.timeout, parameters=parameters)
         try:
-            reply = await provider.complete(replace(request, messages=messages))
+            async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
+                reply = await provider.complete(replace(request, messages=messages))
         except ModelError as error:
             # Whoever reads "openai/…" would think that something was sent there.
             error.message = error.message.replace(endpoint.model, self.name)

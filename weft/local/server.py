@@ -25,7 +25,7 @@ from planner.errors import Unreachable
 from skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -72,7 +72,7 @@ class Load:
 class Server:
     """A server that loads, then runs; close it, or use it in a `with` statement."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, spawn: Callable[[], subprocess.Popen[bytes]] | None = None) -> None:
         if find_spec("xllamacpp") is None:
             raise SetupError(MISSING, hint=REMEDY)
         self.waiting = 0
@@ -81,7 +81,8 @@ class Server:
         self._loading = threading.Lock()
         self._endpoint: Endpoint | None = None
         self._fault: SetupError | None = None
-        self._process = _spawn()
+        self._address: str | None = None
+        self._process = (spawn or _spawn)()
 
     def __enter__(self) -> Server:
         return self
@@ -106,13 +107,15 @@ class Server:
         with self._loading:
             if self._fault is not None:
                 raise self._fault
-            if self._endpoint is None:
+            if self._address is None:  # it is asked but once: a further line on its stdin ends it
                 try:
-                    address = self._started()
+                    self._address = self._started()
                 except SetupError as error:
                     self._fault = error
                     raise
-                self._endpoint = Endpoint(f"{address}/v1", self._key, ALIAS, _slot_context(address, self._key))
+            if self._endpoint is None:
+                context = _slot_context(self._address, self._key)
+                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context)
             return self._endpoint
 
     def _started(self) -> str:
@@ -184,6 +187,8 @@ async def shared(load: Load) -> Endpoint:
     with _lock:
         server = _shared.get(load.path)
         if server is None or not server.running:
+            if server is not None:
+                server.close()  # it died: its pipes are still open
             server = Server(load)
             atexit.unregister(close_shared)
             atexit.register(close_shared)

@@ -37,7 +37,7 @@ def opener(settings: Settings, capabilities: Capabilities) -> Open:
         if is_local(name):
             from weft.local.model import LocalModel
 
-            return LocalModel(name)
+            return LocalModel(name, settings.call_timeout)
         return Provider(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
 
     return open_model
@@ -67,6 +67,7 @@ class Cast:
     open: Open
     profile_of: Callable[[str], Profile] = profile_of
     _known: dict[str, Model] = field(default_factory=dict)
+    _unknown: set[str] = field(default_factory=set)
 
     def playing(self, role: Role) -> Model:
         """The model for a role: its own where one is set, else the run's."""
@@ -90,7 +91,7 @@ class Cast:
             patience = Patience(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
             chain = tuple(Retrying(self.open(one), patience, record) for one in names)
-            model = chain[0] if len(chain) == 1 else Fallback(chain, record)
+            model = chain[0] if len(chain) == 1 else Fallback(chain, record, self._unknown)
             metered = Metered(Recording(model, record), self.budget, record)
             self._known[name] = Remembering(metered, self.memory)
         return self._known[name]

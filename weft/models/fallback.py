@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError
+from planner.errors import ModelError, UnknownModel
 from planner.events import Warned
 
 if TYPE_CHECKING:
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The first of several models that answers."""
+    """The first of several models that answers; `unknown` are names that no provider has, which are not asked again."""
 
     models: tuple[Model, ...]
     record: Record
+    unknown: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -28,8 +29,14 @@ class Fallback:
     async def complete(self, request: Request) -> Reply:
         """The first answer there is; the last failure where there is none."""
         for model, substitute in zip(self.models, self.models[1:], strict=False):
+            if model.name in self.unknown:
+                continue
             try:
                 return await model.complete(request)
+            except UnknownModel as error:
+                if model.name not in self.unknown:  # a call beside this one may have heard of it first
+                    self.unknown.add(model.name)
+                    self.record(Warned(f"{error}; going on with {substitute.name} for the rest of the run"))
             except ModelError as error:
                 self.record(Warned(f"{error}; going on with {substitute.name}"))
         return await self.models[-1].complete(request)

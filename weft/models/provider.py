@@ -33,6 +33,9 @@ def load() -> Any:
     """litellm, imported once and made quiet."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    for name in list(os.environ):
+        if name.endswith("_API_KEY") and not os.environ.get(name, "").strip():
+            os.environ.pop(name, None)  # an empty key is none, but litellm would take it for one and send it
     # pydantic grumbles about a type of litellm's own whenever an answer is streamed
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     import litellm

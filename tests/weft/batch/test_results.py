@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import InputError, WeftError
-from weft.batch.results import Past, Results, drop, fresh, held, recall, remember, runs_path
+from weft.batch.results import Past, Results, apart, drop, forget, fresh, held, recall, remember, runs_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,42 @@ def test_failures_can_stand_apart(tmp_path: Path) -> None:
     assert [one["id"] for one in written(path)] == ["a"]
     assert [one["id"] for one in written(errors)] == ["b"]
     assert set(recall(path, errors)) == {"a", "b"}
+
+
+def test_where_failures_stand_apart_is_known_for_as_long_as_any_does(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "bad" / "errors.jsonl"
+    errors.parent.mkdir()
+    results = Results(path, errors)
+    results.ended(row("a"))
+    results.ended(row("b", "failed"))
+    results.close(through=True)
+    moved = tmp_path.rename(tmp_path.with_name("moved")) / "out.jsonl"
+    assert apart(moved) == [moved.parent / "bad" / "errors.jsonl"]
+    again = Results(moved, moved.parent / "others.jsonl")
+    drop(apart(moved)[0], ["b"])
+    again.ended(row("b"))
+    again.close(through=True)
+    assert not runs_path(moved).exists()
+    assert apart(moved) == []
+
+
+def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
+    path.write_text(json.dumps(row("a")) + "\n", encoding="utf-8")
+    errors.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
+    assert {name: past.status for name, past in recall(path, errors).items()} == {"a": "done", "b": "failed"}
+    assert written(errors) == [row("b", "failed")]
+
+
+def test_what_is_noted_of_results_that_were_taken_away_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path, tmp_path / "errors.jsonl")
+    results.began("a", "h", "run-a")
+    results.close(through=False)
+    forget(path)
+    assert (recall(path), apart(path)) == ({}, [])
+    forget(tmp_path / "never.jsonl")
+    assert not runs_path(tmp_path / "never.jsonl").exists()
 
 
 def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_path: Path) -> None:
@@ -145,7 +181,9 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
         fresh(tmp_path / "no" / "out.jsonl")
 
 
-@pytest.mark.parametrize("text", ["not json\n", "[1]\n", '{"other": 1}\n'])
+@pytest.mark.parametrize(
+    "text", ["not json\n", "[1]\n", '{"other": 1}\n', '{"errors": 1}\n', '{"id": "a", "run_id": "r"}\n']
+)
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(text, encoding="utf-8")

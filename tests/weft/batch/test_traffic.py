@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed
+from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed, UnknownModel
 from planner.model import Message, Reply, Request, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft.batch.gate import Gate, Rates
@@ -234,4 +234,70 @@ async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_o
         later = await asyncio.wait_for(chain("later").complete(REQUEST), 20)
         assert later.text == "ok"
         assert len(bad.asked) <= 33, "those that were under way together, and no other"
+    assert traffic.pool.under_way == 0
+
+
+async def test_letting_a_call_in_takes_no_longer_where_many_wait() -> None:
+    looks = 0
+
+    class Watched(Gate):
+        def wait(self, tokens: int) -> float:
+            nonlocal looks
+            looks += 1
+            return super().wait(tokens)
+
+        def closed(self, patience: float) -> str:
+            nonlocal looks
+            looks += 1
+            return super().closed(patience)
+
+    pool, gate = Pool(8), Watched(Rates(max_calls=2))
+
+    async def call(owner: str) -> None:
+        async with pool.turn(owner, Wish(gate, patience=600.0)):
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(call(f"goal-{number % 100}") for number in range(1000)))
+    assert looks < 10 * 1000
+
+
+async def test_a_large_call_that_is_cancelled_holds_up_nobody_behind_it() -> None:
+    pool, gate = Pool(8), Gate(Rates(tpm=60_000))
+
+    async def call(tokens: int) -> str:
+        async with pool.turn(str(tokens), Wish(gate, tokens=tokens)):
+            return "through"
+
+    assert await call(59_000) == "through"
+    large = asyncio.create_task(call(60_000))
+    await asyncio.sleep(0)
+    small = asyncio.create_task(call(10))
+    await asyncio.sleep(0)
+    large.cancel()
+    assert await asyncio.wait_for(small, 10) == "through"
+    assert pool.under_way == 0
+
+
+def test_calls_that_fail_together_lengthen_a_pause_no_more_than_one() -> None:
+    gate = Gate(Rates())
+    for _ in range(32):
+        gate.went_wrong(ServerFailed("down"), 0)
+    assert gate.is_down
+    assert 0 < gate.opens_at - time.monotonic() <= 1.0
+    gate.opens_at = 0.0  # the pause is over, and a call tries it
+    gate.went_wrong(ServerFailed("down"), 0)
+    assert 1.0 < gate.opens_at - time.monotonic() <= 2.0
+
+
+async def test_a_model_that_does_not_exist_is_asked_by_none_who_wait_for_it_and_have_another() -> None:
+    traffic = Traffic(Rates(max_calls=1))
+    nobody = saying(UnknownModel("no such"))
+    goals = [traffic.around(nobody, str(number), patience=600.0) for number in range(50)]
+    ended = await asyncio.gather(*(goal.complete(REQUEST) for goal in goals), return_exceptions=True)
+    ended.append((await asyncio.gather(goals[0].complete(REQUEST), return_exceptions=True))[0])
+    assert {type(error) for error in ended} == {UnknownModel}
+    assert len(nobody.asked) == 1
+    with pytest.raises(UnknownModel, match="no such"):
+        await traffic.around(nobody, "without another").complete(REQUEST)
+    assert len(nobody.asked) == 2
     assert traffic.pool.under_way == 0

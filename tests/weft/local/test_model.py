@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -13,47 +17,101 @@ from planner.errors import ServerFailed
 from planner.model import Message, Request
 from weft.local import catalogue
 from weft.local.model import LocalModel
-from weft.local.server import Endpoint, Load
+from weft.local.server import SLOTS, Endpoint, Load
+from weft.models.capabilities import Capabilities
+from weft.models.cast import opener
+from weft.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+REQUEST = Request((Message("user", "hi"),))
 
-class Failing(BaseHTTPRequestHandler):
-    """Counts tokens, and fails at everything else."""
+
+class Loopback(BaseHTTPRequestHandler):
+    """Counts tokens, and leaves everything else to `answer`."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
         counts = self.path.endswith("/input_tokens")
-        body = json.dumps({"input_tokens": 3} if counts else {"error": {"message": "out of memory"}}).encode()
-        self.send_response(200 if counts else 500)
+        status, document = (200, {"input_tokens": 3}) if counts else self.answer()
+        body = json.dumps(document).encode()
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
+    def answer(self) -> tuple[int, Any]:
+        return 500, {"error": {"message": "out of memory"}}
+
     def log_message(self, *_: Any) -> None:
         """Nothing is printed."""
 
 
-async def test_an_error_names_the_model_and_no_provider_that_was_never_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Busy(Loopback):
+    """Answers after a while, and counts how many wait for it at once."""
+
+    lock = threading.Lock()
+    waiting = most = 0
+
+    def answer(self) -> tuple[int, Any]:
+        with self.lock:
+            Busy.waiting += 1
+            Busy.most = max(Busy.most, Busy.waiting)
+        time.sleep(0.05)
+        with self.lock:
+            Busy.waiting -= 1
+        message = {"role": "assistant", "content": "ok"}
+        return 200, {"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
+Serve = Callable[[Load], Awaitable[Endpoint]]
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual model, on disk as far as anyone looks."""
     name = catalogue.read().default
     record = {"name": name, "bytes": 0, "sha256": "", "context": 0, "profile": "small", "origin": "a test"}
     (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     (tmp_path / f"{name}.gguf").touch()
     monkeypatch.setenv("WEFT_MODELS_DIR", str(tmp_path))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
+
+
+@contextmanager
+def served(handler: type[Loopback]) -> Iterator[Serve]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
     async def running(_: Load) -> Endpoint:
         return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "key", "weft-local", 4096)
 
     try:
-        with pytest.raises(ServerFailed) as caught:
-            await LocalModel("local", serve=running).complete(Request((Message("user", "hi"),)))
+        yield running
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.usefixtures("model")
+async def test_an_error_names_the_model_and_no_provider_that_was_never_asked() -> None:
+    with served(Loopback) as running, pytest.raises(ServerFailed) as caught:
+        await LocalModel("local", serve=running).complete(REQUEST)
     assert caught.value.message.startswith("local failed (500): out of memory")
+
+
+@pytest.mark.usefixtures("model")
+async def test_no_more_calls_are_sent_than_have_a_slot_so_that_none_times_out_in_a_queue() -> None:
+    with served(Busy) as running:
+        models = [LocalModel("local", serve=running) for _ in range(8)]
+        replies = await asyncio.gather(*(model.complete(REQUEST) for model in models))
+    assert {reply.text for reply in replies} == {"ok"}
+    assert Busy.most == SLOTS
+
+
+def test_a_call_may_take_as_long_as_is_set() -> None:
+    model = opener(Settings(call_timeout=7.5), Capabilities())("local")
+    assert isinstance(model, LocalModel)
+    assert model.timeout == 7.5

@@ -4,8 +4,10 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -99,6 +101,40 @@ def test_a_process_that_dies_while_it_loads_is_said(tmp_path: Path) -> None:
         with pytest.raises(SetupError, match=r"its process ended with status -9"):
             server.endpoint()
         assert not server.running
+
+
+@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+def test_a_server_that_is_slow_to_say_what_it_has_is_asked_again_without_being_started_again() -> None:
+    tries: list[str] = []
+
+    class Hesitant(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            tries.append(self.path)
+            body = b'[{"n_ctx": 2048}]'
+            self.send_response(503 if len(tries) == 1 else 200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is printed."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Hesitant)
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    # It says where it listens, once, and ends at anything further, as the real one does.
+    code = "import json, sys; input(); print(json.dumps({'address': sys.argv[1]}), flush=True); sys.stdin.readline()"
+    command = [sys.executable, "-c", code, f"http://127.0.0.1:{http.server_port}"]
+    try:
+        with Server(
+            Load(Path("x.gguf")), lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        ) as server:
+            with pytest.raises(Unreachable):
+                server.endpoint()
+            assert server.endpoint().context == 2048
+            assert tries == ["/slots", "/slots"]
+    finally:
+        http.shutdown()
+        http.server_close()
 
 
 def test_a_server_that_is_gone_is_an_outage_like_any_other() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import TYPE_CHECKING
@@ -15,11 +16,12 @@ from planner.errors import (
     ModelError,
     RateLimited,
     ServerFailed,
+    UnknownModel,
     Unreachable,
 )
 from planner.events import CallRetried, Warned
 from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
-from tests.fakes import Recorder, saying
+from tests.fakes import Recorder, ScriptedModel, saying
 from weft.models.budget import Budget, Metered
 from weft.models.capabilities import Capabilities
 from weft.models.fallback import Fallback
@@ -84,6 +86,25 @@ async def test_the_last_failure_counts_where_no_fallback_answers() -> None:
     with pytest.raises(KeyRefused, match="second"):
         await Fallback(models, record).complete(REQUEST)
     assert [event.message for event in record.events if isinstance(event, Warned)] == ["first; going on with scripted"]
+
+
+async def test_a_model_that_does_not_exist_is_asked_once_and_told_of_once() -> None:
+    record = Recorder()
+    nobody, other = ScriptedModel(lambda _: UnknownModel("no such"), name="nobody"), saying("ok")
+    model = Fallback((nobody, other), record)
+    assert (await model.complete(REQUEST)).text == "ok"
+    await asyncio.gather(*(model.complete(REQUEST) for _ in range(3)))
+    assert (len(nobody.asked), len(other.asked)) == (1, 4)
+    said = [event.message for event in record.events if isinstance(event, Warned)]
+    assert said == ["no such; going on with scripted for the rest of the run"]
+
+
+async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
+    first = ScriptedModel(lambda _: KeyRefused("not now"), name="first")
+    model = Fallback((first, saying("ok")), Recorder())
+    for _ in range(2):
+        await model.complete(REQUEST)
+    assert len(first.asked) == 2
 
 
 async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:

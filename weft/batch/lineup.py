@@ -1,0 +1,59 @@
+"""Which goals of a file a sitting is for, and in which order: so many of them, shuffled, each with each model."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from weft.batch.experiment import variants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from weft.batch.goals import BatchGoal
+
+_WINDOW = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """What a sitting takes of a file; however often it is asked, the goals and their order are the same."""
+
+    limit: int | None = None
+    shuffle: bool = False
+    models: tuple[str, ...] = ()
+    repeat: int = 1
+    seed: float = field(default_factory=random.random)
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is an experiment."""
+        return bool(self.models) or self.repeat > 1
+
+    def goals(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+        """Those that are taken, as they stand in the file."""
+        return islice(_shuffled(known, self.seed) if self.shuffle else known, self.limit)
+
+    def runs(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+        """What there is to run: the goals, or in an experiment every variant of each."""
+        return variants(self.goals(known), self.models, self.repeat) if self.compares else self.goals(known)
+
+    def count(self, known: int) -> int:
+        """How many there are to run where the file holds so many goals."""
+        return min(known, self.limit or known) * max(len(self.models), 1) * self.repeat
+
+
+def _shuffled(goals: Iterable[BatchGoal], seed: float) -> Iterator[BatchGoal]:
+    """The goals in random order within a window, so that they are never all in memory."""
+    dice = random.Random(seed)  # noqa: S311 - not a secret
+    window: list[BatchGoal] = []
+    for goal in goals:
+        window.append(goal)
+        if len(window) >= _WINDOW:
+            place = dice.randrange(len(window))
+            window[place], window[-1] = window[-1], window[place]
+            yield window.pop()
+    dice.shuffle(window)
+    yield from window
