@@ -18,4 +18,10 @@ def marked(text: str, whose: str, model: str, record: Record | None) -> str:
     """The text that stays cut off, with a note at its end; whoever watches the run is told too."""
     if record is not None:
         record(Warned(f"{whose} was cut off: {model} reached its token limit"))
-    return f"{text}\n\n{NOTE}"
+    return f"{_closed(text)}\n\n{NOTE}"
+
+
+def _closed(text: str) -> str:
+    """The text with its last code block closed, so that what follows is not taken for code."""
+    fences = [line.lstrip() for line in text.splitlines() if line.lstrip().startswith("```")]
+    return f"{text}\n```" if len(fences) % 2 else text

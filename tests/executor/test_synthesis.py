@@ -84,6 +84,9 @@ async def test_an_answer_that_is_cut_off_is_gone_on_with_and_says_so_where_it_st
     never = replace(synthesis(tmp_path, Plan(FORK)), record=record, continuations=1)
     assert await never.answer(done, saying(Reply("more ", finish="length"))) == f"more more\n\n{NOTE}"
     assert [event.message for event in record.events if isinstance(event, Warned)]
+    code = Reply("So:\n```python\nprint(", finish="length")
+    within = replace(synthesis(tmp_path, Plan(FORK)), continuations=0)
+    assert await within.answer(done, saying(code)) == f"So:\n```python\nprint(\n```\n\n{NOTE}"
 
 
 async def test_an_empty_answer_is_a_failure_and_not_an_answer(tmp_path: Path) -> None:
