@@ -66,7 +66,7 @@ def _checked(files: Sequence[Path], store: Store) -> list[str]:
                     hint="each run stands once, its events ordered by seq",
                 )
             if _is_there(run_id, store):
-                raise RunThere(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
+                raise RunThere(run_id)
             _check_run(run_id, rows, file)
             seen[run_id] = None
         if len(seen) == before:

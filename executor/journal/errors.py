@@ -44,3 +44,6 @@ class RunHeld(InputError):
 
 class RunThere(InputError):
     """A run of that id is kept already."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")

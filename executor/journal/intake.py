@@ -45,4 +45,4 @@ def _refuse_known(connection: sqlite3.Connection) -> None:
     known = "SELECT run_id FROM gathered.runs WHERE run_id IN (SELECT run_id FROM main.runs) ORDER BY id LIMIT 1"
     found = connection.execute(known).fetchone()
     if found is not None:
-        raise RunThere(f"run {found[0]} is in the journal already", hint="forget it first: weft trace prune RUN")
+        raise RunThere(found[0])

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +18,7 @@ from executor.journal.lease import Handover, myself
 from executor.journal.log import now
 from executor.journal.row import Row, Summary
 from executor.journal.store import open_store, url_of
+from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
@@ -296,24 +295,11 @@ def test_spans_reach_a_collector_with_content_only_where_asked_for(
     workspace: Path, run_here: Callable[[], str], weft: Weft
 ) -> None:
     run_here()
-    bodies: list[dict[str, Any]] = []
-
-    class Collector(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Collector) as collector:
-        threading.Thread(target=collector.serve_forever, daemon=True).start()
-        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}"}
+    with collecting() as (address, sent):
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": address}
         assert weft("trace", "export", "--otlp", cwd=workspace, env=env).status == 0
         assert weft("trace", "export", "--otlp", "--content", cwd=workspace, env=env).status == 0
-        collector.shutdown()
-    plain, full = (body["resourceSpans"][0]["scopeSpans"][0]["spans"] for body in bodies)
+    plain, full = (body["resourceSpans"][0]["scopeSpans"][0]["spans"] for _, body in sent)
     names = {span["name"].split()[0] for span in plain}
     assert names == {"invoke_workflow", "plan", "invoke_agent", "execute_tool", "chat"}
     ids = {span["spanId"] for span in plain}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from planner.errors import ModelError
 from planner.model import Reply
+from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
 from weft import otlp
@@ -62,27 +61,13 @@ async def test_planning_that_failed_is_a_span_that_failed(workspace: Path) -> No
 async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) -> None:
     async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         await runtime.run(GOAL)
-    seen: list[tuple[str | None, str | None]] = []
-
-    class Collector(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            seen.append((self.headers["authorization"], self.headers["x-team"]))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Collector) as collector:
-        threading.Thread(target=collector.serve_forever, daemon=True).start()
+    with collecting() as (address, sent):
         env = {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": address,
             "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Basic%20YWJj%3D, x-team = weavers",
         }
         otlp.send(rows(workspace), env=env)
-        collector.shutdown()
-    assert seen == [("Basic YWJj=", "weavers")]
+    assert [(headers["authorization"], headers["x-team"]) for headers, _ in sent] == [("Basic YWJj=", "weavers")]
     for wrong in ({"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a b"}):
         with pytest.raises(otlp.NotSent):
             otlp.send(rows(workspace), env=env | wrong)

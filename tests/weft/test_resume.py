@@ -23,6 +23,7 @@ from weft.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from executor.ledger import Result
@@ -185,24 +186,23 @@ async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(worksp
         store(workspace).claim(run_id, replace(myself(), pid=1))
 
 
-async def test_a_run_whose_record_cannot_be_read_is_let_go(spoilt: Path) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ("UPDATE events SET body = 'no JSON' WHERE type = 'plan_made'", pytest.raises(BadStore)),
+        ("DELETE FROM events", pytest.raises(UnknownRun, match="never begun")),
+    ],
+    ids=["a record that cannot be read", "no beginning"],
+)
+async def test_a_run_that_cannot_be_gone_on_with_is_let_go(
+    spoilt: Path, spoil: str, said: AbstractContextManager[object]
+) -> None:
     await stopped_when(spoilt, lambda event: isinstance(event, PlanMade))
     run_id = rows(spoilt)[0].run_id
     with closing(sqlite3.connect(spoilt / ".agents" / "journal.sqlite")) as database, database:
-        database.execute("UPDATE events SET body = 'no JSON' WHERE type = 'plan_made'")
+        database.execute(spoil)
     async with weft(spoilt, ScriptedModel(answering)) as runtime:
-        with pytest.raises(BadStore):
-            await runtime.resume("last")
-        store(spoilt).claim(run_id, replace(myself(), pid=1))
-
-
-async def test_a_run_without_a_beginning_is_let_go(spoilt: Path) -> None:
-    await stopped_when(spoilt, lambda event: isinstance(event, PlanMade))
-    run_id = rows(spoilt)[0].run_id
-    with closing(sqlite3.connect(spoilt / ".agents" / "journal.sqlite")) as database, database:
-        database.execute("DELETE FROM events")
-    async with weft(spoilt, ScriptedModel(answering)) as runtime:
-        with pytest.raises(UnknownRun, match="never begun"):
+        with said:
             await runtime.resume("last")
         store(spoilt).claim(run_id, replace(myself(), pid=1))
 

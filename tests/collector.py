@@ -1,0 +1,35 @@
+"""A collector of OpenTelemetry spans on loopback, which keeps what it is sent."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+
+Sent = list[tuple["Message", dict[str, Any]]]
+
+
+@contextmanager
+def collecting() -> Iterator[tuple[str, Sent]]:
+    """Its address, and the headers and document of every request so far."""
+    sent: Sent = []
+
+    class Collector(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent.append((self.headers, json.loads(self.rfile.read(int(self.headers["content-length"])))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", sent
+        server.shutdown()
