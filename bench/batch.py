@@ -108,7 +108,7 @@ def request(number: int) -> dict[str, Any]:
 
 async def bare(calls: int) -> None:
     """A gather over acompletion, as many at a time."""
-    from weft.models import provider
+    from weft.providers import litellm_model as provider
 
     litellm = provider.load()
     room = asyncio.Semaphore(AT_A_TIME)
@@ -132,7 +132,7 @@ async def langgraph(goals: int) -> bool:
         from langgraph.graph import END, START, StateGraph
     except ImportError:
         return False
-    from weft.models import provider
+    from weft.providers import litellm_model as provider
 
     litellm = provider.load()
 

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from skills.registry import Registry
+from skills.discovery.registry import Registry
 
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import networkx as nx
 
-from executor.schedule import Limits, execute
-from planner.plan import Plan, Task
+from executor.tasks.schedule import Limits, execute
+from planner.plan.plan import Plan, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,20 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from bench.engine import bare, layered
-from executor.journal.capture import Capture
+from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import now
-from executor.journal.row import Row, Summary
-from executor.journal.store import open_store, url_of
-from executor.memory import Memory
-from executor.schedule import Limits, execute
+from executor.journal.open_store import open_store
+from executor.stores.row import Row, Summary
+from executor.stores.urls import url_of
+from executor.tasks.memo import Memory
+from executor.tasks.schedule import Limits, execute
 from planner.events import PlanMade, RunFinished, RunStarted, Warned
-from weft.timeline import TYPES, timeline
+from weft.traces.timeline import TYPES, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
-    from planner.plan import Plan, Task
+    from planner.plan.plan import Plan, Task
 
 PRODUCERS, EACH, ONE_BY_ONE = 200, 50, 200
 ROUNDS = 5

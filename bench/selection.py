@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.context import context
-from skills.detectors import DEFAULT, detector, top
-from skills.locations import Location
-from skills.ranked import Ranked
-from skills.scan import scan
+from skills.discovery.locations import Location
+from skills.discovery.scan import scan
+from skills.discovery.skill_file import context
+from skills.selection.detectors import DEFAULT, detector, top
+from skills.selection.ranked import Ranked
 
 if TYPE_CHECKING:
-    from skills.detector import SkillDetector
+    from skills.selection.detector import SkillDetector
     from skills.skill import Skill
 
 KEEP = 0.95

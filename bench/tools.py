@@ -16,13 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from skills import manifest_file as manifests
 from skills.confinement import Confinement, landlock, seccomp
 from skills.confinement.bubblewrap import Bubblewrap, working
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlocked import Landlocked
-from skills.executable import ExecutableTool, Surroundings
-from skills.workshop import Workshop
+from skills.confinement.landlock_box import Landlocked
+from skills.programs import manifest_file as manifests
+from skills.programs.build_cache import Workshop
+from skills.programs.executable import ExecutableTool, Surroundings
 
 CALLS = 100
 ROUNDS = 5

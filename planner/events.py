@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from planner.model import Message, Reply, Role
-    from planner.plan import Plan
-    from skills.detector import Selection
+    from planner.plan.plan import Plan
+    from skills.selection.detector import Selection
 
 TaskStatus = Literal["done", "failed", "skipped", "cancelled", "pending"]
 RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "interrupted"]

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from skills.surrogates import mended
+from skills.text.surrogates import mended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planner.profile import Profile
 
 Role = Literal["decomposer", "task", "synthesis", "detector"]
 Speaker = Literal["system", "user", "assistant", "tool"]
@@ -114,16 +113,3 @@ class Model(Protocol):
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request."""
-
-
-class Models(Protocol):
-    """Which model plays which role."""
-
-    def playing(self, role: Role) -> Model:
-        """The model for a role."""
-
-    def named(self, name: str) -> Model:
-        """The model of that name, for a skill that asks for one."""
-
-    def profile(self, role: Role, task: str | None = None) -> Profile:
-        """How the model that plays a role, for a task where it is one's, is worked with."""

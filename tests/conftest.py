@@ -41,11 +41,11 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
-    from executor.journal import trace
-    from weft import records
-    from weft.places import Places
-    from weft.replay import strict
-    from weft.settings import Settings
+    from executor.journal import trace_file as trace
+    from weft.runs import records
+    from weft.settings.paths import Places
+    from weft.settings.settings import Settings
+    from weft.traces.strict_replay import strict
 
     if not (workspace / ".agents" / "journal.sqlite").is_file():
         return {}

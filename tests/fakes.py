@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.model import Reply, Request, Role
-from planner.profile import FULL, Profile
+from planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from weft.models import provider
+from weft.providers import litellm_model as provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +116,7 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
 
 def main() -> None:
     """The process that all are forked from."""
-    for name in ("weft.run", "weft.cli.main", "executor.journal.sqlite"):
+    for name in ("weft.runs.runtime", "weft.cli.main", "executor.stores.sqlite.store"):
         importlib.import_module(name)
     provider.load()
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -72,8 +72,8 @@ def _digest(messages: tuple[Message, ...]) -> str:
 
 async def sit(workspace: Path, run: str | None) -> None:
     """One sitting: a new run, or one taken up again."""
-    from weft.run import Weft
-    from weft.settings import Settings
+    from weft.runs.runtime import Weft
+    from weft.settings.settings import Settings
 
     model = Scripted(workspace / "calls.jsonl")
     async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: model) as weft:
@@ -162,7 +162,8 @@ class Soak:
             store.close()
 
     def _store(self) -> Any:
-        from executor.journal.store import open_store, url_of
+        from executor.journal.open_store import open_store
+        from executor.stores.urls import url_of
 
         return open_store(url_of(self.workspace / ".agents" / "journal.sqlite"), create=False)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.ledger import Result, TaskReport
+from executor.history.result import Result, TaskReport
 from planner.model import Usage
-from planner.validate import Known
+from planner.plan.validate import Known
 from tests.openai_server import OpenAIServer, Script, scripted
-from weft import planfile
-from weft.cli.reach import EXIT
-from weft.settings import Settings
+from weft.cli.execution import EXIT
+from weft.runs import plan_file as planfile
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -40,7 +40,9 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     zipfile.ZipFile(wheel).extractall(site)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    code = "import weft, planner; print(weft.__file__); from planner.prompt import Prompts; Prompts().check()"
+    code = (
+        "import weft, planner; print(weft.__file__); from planner.prompting.prompts import Prompts; Prompts().check()"
+    )
     env = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=elsewhere, env=env, capture_output=True, text=True, check=True

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft import siblings
+from weft import import_guard as siblings
+from weft.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from executor.ledger import Result
+    from executor.history.result import Result
     from skills.errors import WeftError
-    from weft.goal import Goal
-    from weft.run import Weft, run_goal
-    from weft.settings import Settings
+    from weft.runs.goal import Goal
+    from weft.runs.runtime import Weft, run_goal
+    from weft.settings.settings import Settings
 
 __all__ = ["Goal", "Result", "Settings", "Weft", "WeftError", "run_goal"]
-__version__ = "0.1.0"
 
 _HOMES = {
-    "Goal": "weft.goal",
-    "Result": "executor.ledger",
-    "Settings": "weft.settings",
-    "Weft": "weft.run",
+    "Goal": "weft.runs.goal",
+    "Result": "executor.history.result",
+    "Settings": "weft.settings.settings",
+    "Weft": "weft.runs.runtime",
     "WeftError": "skills.errors",
-    "run_goal": "weft.run",
+    "run_goal": "weft.runs.runtime",
 }
 
 siblings.check()

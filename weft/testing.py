@@ -22,25 +22,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.difference import of_messages
-from executor.journal import trace
-from executor.journal.past import Past
-from executor.journal.store import url_of
-from executor.memory import Memory
+from executor.history.difference import of_messages
+from executor.history.history import Past
+from executor.journal import trace_file as trace
+from executor.stores.urls import url_of
+from executor.tasks.memo import Memory
 from planner.errors import Halted, ModelError
-from weft import records
-from weft.places import Places
-from weft.run import Weft
-from weft.settings import Settings
-from weft.stop import Stop
+from weft.runs import records
+from weft.runs.runtime import Weft
+from weft.runs.stop import Stop
+from weft.settings.paths import Places
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from executor.ledger import Result
+    from executor.history.result import Result
     from planner.events import Record
     from planner.model import Reply, Request
-    from weft.goal import Goal
+    from weft.runs.goal import Goal
 
 __all__ = ["Recorded", "Unrecorded", "weft_recorded"]
 

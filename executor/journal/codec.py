@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from planner import events
 from planner.events import SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan import Plan
-from skills.detector import Selection
-from skills.envelope import Context, Envelope, Fault
+from planner.plan.plan import Plan
 from skills.errors import InputError
+from skills.selection.detector import Selection
+from skills.tools.envelope import Context, Envelope, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from executor.journal.log import Log
-from executor.journal.store import Store, open_store
+from executor.journal.open_store import open_store
 from executor.journal.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from executor.journal.capture import Capture
-    from executor.journal.row import Summary
+    from executor.capture.capture import Capture
+    from executor.stores.row import Summary
+    from executor.stores.store import Store
 
 
 class Journal:

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from executor.journal.row import Row, Summary
-from executor.journal.tally import CHANGING, noted
+from executor.journal.summary import CHANGING, noted
+from executor.stores.row import Row, Summary
 from planner.events import Event, TextStreamed, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from executor.journal.capture import Capture
+    from executor.capture.capture import Capture
     from executor.journal.writer import Writer
 
 

@@ -9,15 +9,15 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from executor.journal.errors import StoreFailed
-from executor.journal.lease import BEAT, Handover, myself
 from executor.journal.log import row_of
+from executor.stores.errors import StoreFailed
+from executor.stores.lease import BEAT, Handover, myself
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.journal.log import Entry
-    from executor.journal.row import Summary
-    from executor.journal.store import Store
+    from executor.stores.row import Summary
+    from executor.stores.store import Store
 
 # How long rows that nobody waits for may wait for others, in seconds.
 LINGER = 0.02

@@ -7,10 +7,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from skills import manifest_file as manifests
 from skills.check.parts import Parts, misspelt, split
-from skills.manifest import FILE, NAME, NAME_LIMIT, domain
-from skills.slug import fits
+from skills.format.names import fits
+from skills.programs import manifest_file as manifests
+from skills.programs.manifest import FILE, NAME, NAME_LIMIT, domain
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from skills.check.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skills.document import Document, Keys
+    from skills.format.yaml_lines import Document, Keys
 
 TOOL = (
     "name", "description", "runtime", "entry", "parameters", "timeout", "env", "network", "writes", "docs",

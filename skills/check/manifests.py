@@ -10,9 +10,9 @@ from skills.check.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.manifest import Manifest
-    from skills.parameter import Parameter
+    from skills.programs.manifest import Manifest
     from skills.skill import Problem
+    from skills.tools.parameter import Parameter
 
 
 def broken(problems: Sequence[Problem]) -> list[Finding]:

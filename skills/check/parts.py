@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skills import frontmatter, lenient
 from skills.check.finding import Finding
-from skills.document import Document, DocumentError
+from skills.format import frontmatter
+from skills.format import lenient_yaml as lenient
+from skills.format.yaml_lines import Document, DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

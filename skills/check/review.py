@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills import manifest_file as manifests
 from skills.check import docs_page, skill_file
 from skills.check.finding import Finding, Report
 from skills.check.keys import unknown
 from skills.check.manifests import broken, described, parameters, worded
 from skills.check.running import ran
-from skills.executable import ExecutableTool, Surroundings
-from skills.manifest import FILE, NAME
+from skills.programs import manifest_file as manifests
+from skills.programs.executable import ExecutableTool, Surroundings
+from skills.programs.manifest import FILE, NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.inprocess import FunctionTool
+    from skills.functions.functions import FunctionTool
 
 
 async def review(folder: Path, surroundings: Surroundings | None, *, root: bool = False) -> list[Report]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from skills.check import wording
 from skills.check.finding import Finding
-from skills.executable import ExecutableTool
-from skills.protocol import Answer
+from skills.programs.executable import ExecutableTool
+from skills.programs.protocol import Answer
 
 if TYPE_CHECKING:
-    from skills.envelope import Envelope
-    from skills.executable import CallLog
-    from skills.parameter import Parameter
+    from skills.programs.executable import CallLog
+    from skills.tools.envelope import Envelope
+    from skills.tools.parameter import Parameter
 
 WRONG: dict[str, Any] = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}
 

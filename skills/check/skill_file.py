@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skills.check.finding import Finding, Severity
 from skills.check.parts import misspelt, split
 from skills.check.wording import chinese
-from skills.slug import fits, slug
+from skills.format.names import fits, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.confinement import cgroup, seccomp, system
+from skills.confinement import cgroup, seccomp
+from skills.confinement import system_paths as system
 from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
 

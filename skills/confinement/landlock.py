@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import system
+from skills.confinement import system_paths as system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

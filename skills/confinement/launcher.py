@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # typing takes five milliseconds to import
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from skills.confinement.gate import Gate
+    from skills.confinement.process_gate import Gate
 
 SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446

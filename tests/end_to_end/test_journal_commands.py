@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.lease import Handover, myself
 from executor.journal.log import now
-from executor.journal.row import Row, Summary
-from executor.journal.store import open_store, url_of
+from executor.journal.open_store import open_store
+from executor.stores.lease import Handover, myself
+from executor.stores.row import Row, Summary
+from executor.stores.urls import url_of
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.nursery import Ran

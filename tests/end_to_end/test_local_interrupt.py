@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.choose import local_is_installed
 from weft.local import catalogue
+from weft.settings.default_model import local_is_installed
 
 pytestmark = pytest.mark.skipif(not local_is_installed(), reason="weft[local] is not installed")
 

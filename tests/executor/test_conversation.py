@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from executor.conversation import Conversation, Toolbox
-from executor.cutoff import NOTE
-from executor.memory import Memory
+from executor.tasks.conversation import Conversation, Toolbox
+from executor.tasks.memo import Memory
+from executor.tasks.truncation import NOTE
 from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled, Warned
 from planner.model import Message, Reply, Request, ToolCall
-from skills.envelope import Context, Envelope
+from skills.tools.envelope import Context, Envelope
 from tests.fakes import Recorder, ScriptedModel, saying
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from executor.difference import difference, of_listings, of_names, of_plans
-from planner.plan import Plan, Task
+from executor.history.difference import difference, of_listings, of_names, of_plans
+from planner.plan.plan import Plan, Task
 
 
 def listing(kind: str, *names: str) -> str:

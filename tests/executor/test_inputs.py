@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.artifacts import Artifacts
-from executor.inputs import fill, fill_arguments, results_for, shorten
-from planner.plan import Plan, Task
+from executor.tasks.artifacts import Artifacts
+from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
+from planner.plan.plan import Plan, Task
 
 
 def test_references_are_filled_once_and_never_again() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor.outcome import Done, Failed, Skipped
-from executor.schedule import Limits, execute
+from executor.tasks.outcome import Done, Failed, Skipped
+from executor.tasks.schedule import Limits, execute
 from planner.errors import BudgetSpent
 from planner.events import TaskFinished, TaskStarted
-from planner.plan import Plan, Task
+from planner.plan.plan import Plan, Task
 from skills.errors import WeftError
 from tests.fakes import Recorder
 from tests.plans import plans

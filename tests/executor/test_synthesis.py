@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.artifacts import Artifacts
-from executor.cutoff import NOTE
-from executor.outcome import Done, Failed, Outcome, Skipped
-from executor.synthesis import Synthesis
+from executor.tasks.artifacts import Artifacts
+from executor.tasks.outcome import Done, Failed, Outcome, Skipped
+from executor.tasks.synthesis import Synthesis
+from executor.tasks.truncation import NOTE
 from planner.errors import ModelError
 from planner.events import Warned
 from planner.model import Reply
-from planner.plan import Plan, Task
-from planner.prompt import Prompts
+from planner.plan.plan import Plan, Task
+from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from planner.decompose import Brief, decompose, messages
+from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import PlanError
 from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.model import Reply
-from planner.prompt import Prompts
-from planner.validate import Known
+from planner.plan.validate import Known
+from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
 
 GOOD = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "do", "depends_on": []}]})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.extract import NotJson, extract, mend, without_thinking
+from planner.decompose.json_answer import NotJson, extract, mend, without_thinking
 
 PLAN = {"tasks": [{"id": "a", "instruction": 'say "{x}", // not a comment'}], "synthesis": None}
 TEXT = json.dumps(PLAN)

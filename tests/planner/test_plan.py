@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from planner.plan import Plan, Task
+from planner.plan.plan import Plan, Task
 from tests.plans import plans
 
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from planner.decompose import Brief, decompose, messages
-from planner.profile import FULL, profile_of, profiles
-from planner.prompt import Prompts
-from planner.shape import SHAPES, parts, widen
-from planner.validate import Known, problems
+from planner.decompose.decompose import Brief, decompose, messages
+from planner.plan.shape import SHAPES, parts, widen
+from planner.plan.validate import Known, problems
+from planner.prompting.profile import FULL, profile_of, profiles
+from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
 
 SMALL = profiles()["small"]

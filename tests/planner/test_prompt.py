@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.decompose import Brief, variables_of
+from planner.decompose.decompose import Brief, variables_of
 from planner.errors import TemplateError
-from planner.prompt import SEED, Prompts
-from planner.validate import Known
+from planner.plan.validate import Known
+from planner.prompting.prompts import SEED, Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path

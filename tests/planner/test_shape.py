@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
+from planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.validate import Known, nearest, problems
+from planner.plan.validate import Known, nearest, problems
 from tests.plans import plans
 
 if TYPE_CHECKING:
-    from planner.plan import Plan
+    from planner.plan.plan import Plan
 
 KNOWN = Known(
     ["cataloging-apis", "code-review"],

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skills import postings
-from skills.clauses import cut
-from skills.detectors import detector, top
 from skills.errors import InputError
-from skills.keyword import Keyword
-from skills.ranked import Ranked
-from skills.triggers import named
-from skills.words import _STEMS, fold, spelled, terms
+from skills.selection import postings
+from skills.selection.descriptions import cut
+from skills.selection.detectors import detector, top
+from skills.selection.keyword import Keyword
+from skills.selection.ranked import Ranked
+from skills.selection.terms import _STEMS, fold, spelled, terms
+from skills.selection.triggers import named
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills import vectors
-from skills.detectors import detector
-from skills.embedding import Embedding, text_of
 from skills.errors import SetupError
-from skills.minilm import MiniLM
-from skills.ranked import Ranked
-from skills.vectors import Vectors
+from skills.selection import vectors
+from skills.selection.detectors import detector
+from skills.selection.embedding import Embedding, text_of
+from skills.selection.minilm import MiniLM
+from skills.selection.ranked import Ranked
+from skills.selection.vectors import Vectors
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

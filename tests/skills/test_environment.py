@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.environment import environment
+from skills.programs.environment import environment
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "azure_api_key", "GROQ_API_KEY"])

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from skills import excel
-from skills.inprocess import tool
+from skills.builtin.excel import tools as excel
+from skills.functions.functions import tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.envelope import Envelope
+    from skills.tools.envelope import Envelope
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement.choice import Refusing
-from skills.executable import ExecutableTool
-from skills.process import STDERR_LIMIT
+from skills.confinement.choose import Refusing
+from skills.programs.executable import ExecutableTool
+from skills.programs.process import STDERR_LIMIT
 from tests.skills.workbench import Workbench
 
 if TYPE_CHECKING:

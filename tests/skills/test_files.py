@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skills.envelope import TEXT_LIMIT, Envelope
-from skills.files import ListFiles, ReadFile
-from skills.registry import Registry
-from skills.roots import Roots, of
+from skills.builtin.file_tools import ListFiles, ReadFile
+from skills.builtin.readable_roots import Roots, of
+from skills.discovery.registry import Registry
+from skills.tools.envelope import TEXT_LIMIT, Envelope
 from tests.skills.tree import put
 
 

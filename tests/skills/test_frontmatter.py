@@ -10,8 +10,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skills import frontmatter, plain, safeyaml
-from skills.frontmatter import Parsed, compose, decode, parse
+from skills.format import frontmatter
+from skills.format import plain_yaml as plain
+from skills.format import safe_yaml as safeyaml
+from skills.format.frontmatter import Parsed, compose, decode, parse
 
 PATH = Path("/w/skills/demo/SKILL.md")
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import pytest
 
-from skills.fault import ToolFault
-from skills.inprocess import discover, tool
-from skills.installed import GROUP, switched_off
+from skills.functions.functions import discover, tool
+from skills.functions.installed import GROUP, switched_off
+from skills.tools.fault import ToolFault
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skills import archive, install
-from skills.archive import Limits, Refused, members, unpack
 from skills.errors import InputError, UnknownSkill
-from skills.new import new
-from skills.suspicion import suspicions
+from skills.manage import archive, install
+from skills.manage.archive import Limits, Refused, members, unpack
+from skills.manage.new_tool import new
+from skills.manage.suspicion import suspicions
 from tests.skills.tree import put, registry
 
 SKILL = b"---\nname: demo\ndescription: Shows.\n---\nBody\n"

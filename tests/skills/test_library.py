@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills import frontmatter
-from skills.detectors import detector
-from skills.locations import LIBRARY
-from skills.registry import Registry
-from skills.suspicion import examine
+from skills.discovery.locations import LIBRARY
+from skills.discovery.registry import Registry
+from skills.format import frontmatter
+from skills.manage.suspicion import examine
+from skills.selection.detectors import detector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from skills.detector import SkillDetector
+    from skills.selection.detector import SkillDetector
     from tests.nursery import Ran
 
 DOCUMENTATION = LIBRARY.parent.parent / "docs" / "skills.md"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.listing import BUDGET, budget, render, shorten
+from skills.discovery.listing import BUDGET, budget, render
 from skills.skill import Skill
+from skills.text.shorten import shorten
 
 
 def skill(name: str, description: str = "Does things.") -> Skill:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.manifest import domain
-from skills.manifest_file import parse, read
+from skills.programs.manifest import domain
+from skills.programs.manifest_file import parse, read
 
 GOOD = """
 name: excel_read

@@ -9,13 +9,13 @@ import pytest
 
 from skills.check import review
 from skills.errors import InputError
-from skills.new import new
+from skills.manage.new_tool import new
 from tests.skills.workbench import Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.manifest import Runtime
+    from skills.programs.manifest import Runtime
 
 NEEDS = {"python": "python3", "node": "node", "go": "go", "binary": "sh"}
 

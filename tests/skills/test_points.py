@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.points import Point, parse, points
+from skills.functions.entry_points import Point, parse, points
 
 if TYPE_CHECKING:
     from pathlib import Path

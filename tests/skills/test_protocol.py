@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.protocol import Answer, parse
+from skills.programs.protocol import Answer, parse
 
 
 @pytest.mark.parametrize(

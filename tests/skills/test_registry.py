@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skills.discovery.file_stamp import RACY_NS
+from skills.discovery.index import cache_folder
+from skills.discovery.locations import Location
+from skills.discovery.registry import Registry, expand, nearest, summary
+from skills.discovery.scan import Bounds, scan
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
-from skills.index import cache_folder
-from skills.locations import Location
-from skills.registry import Registry, expand, nearest, summary
-from skills.scan import Bounds, scan
-from skills.stamp import RACY_NS
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

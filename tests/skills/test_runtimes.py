@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.toolchain import available
+from skills.programs.toolchain import available
 from tests.skills.workbench import REPLY, Workbench, walls
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from skills.skill_tool import DEPTH, SkillTool
+from skills.builtin.skill_tool import DEPTH, SkillTool
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.trust import Trust, fingerprint
+from skills.programs.trust import Trust, fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path

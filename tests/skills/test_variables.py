@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills import variables
+from skills import switches as variables
 
 
 @pytest.mark.parametrize(

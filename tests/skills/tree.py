@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.registry import Registry
+from skills.discovery.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from skills import manifest_file as manifests
 from skills.confinement import choose, landlock, seccomp
 from skills.confinement.bubblewrap import Bubblewrap, working
-from skills.confinement.landlocked import Landlocked
-from skills.executable import CallLog, ExecutableTool, Surroundings
-from skills.workshop import Workshop
+from skills.confinement.landlock_box import Landlocked
+from skills.programs import manifest_file as manifests
+from skills.programs.build_cache import Workshop
+from skills.programs.executable import CallLog, ExecutableTool, Surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path

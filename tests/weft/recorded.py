@@ -7,20 +7,21 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from executor.journal.store import open_store, url_of
+from executor.journal.open_store import open_store
+from executor.stores.urls import url_of
 from planner.model import Reply, Request, ToolCall
 from tests.conftest import add_skill
-from weft.places import Places
-from weft.replay import Replay, strict
-from weft.run import Weft
-from weft.settings import Settings
+from weft.runs.runtime import Weft
+from weft.settings.paths import Places
+from weft.settings.settings import Settings
+from weft.traces.strict_replay import Replay, strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from executor.journal.row import Row
-    from executor.journal.store import Store
+    from executor.stores.row import Row
+    from executor.stores.store import Store
     from tests.fakes import ScriptedModel
 
 GOAL = "Write the API documentation of the to-do service"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skills.errors import SetupError
-from weft.choose import LOCAL, choose, explore, providers
+from weft.settings.default_model import LOCAL, choose, explore, providers
 
 OLLAMA = "ollama_chat/qwen3:4b"
 

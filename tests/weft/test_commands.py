@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal import trace
+from executor.journal import trace_file as trace
 from tests.fakes import ScriptedModel
 from tests.weft import recorded
 from tests.weft.test_main import ended

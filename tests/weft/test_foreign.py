@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import InputError
-from weft.places import Places
-from weft.settings import Settings
-from weft.shelf import Shelf
+from weft.settings.paths import Places
+from weft.settings.settings import Settings
+from weft.workspace.skills import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,8 @@ import sys
 import click
 import pytest
 
-from weft.cli import output
 from weft.cli.main import cli, main
+from weft.cli.view import output
 
 
 def ended(*arguments: str) -> int:

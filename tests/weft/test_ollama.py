@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.weft.local.hub import Hub
-from weft import ollama
+from weft.settings import ollama
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from executor.ledger import Result
+from executor.history.result import Result
 from planner.events import PlanMade, TextStreamed, Warned
 from planner.model import Usage
-from planner.plan import Plan, Task
-from weft.cli import answer, output
-from weft.cli.live import LiveView
+from planner.plan.plan import Plan, Task
 from weft.cli.main import main
+from weft.cli.view import answer, output
+from weft.cli.view.live import LiveView
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from executor.journal.row import Row
-from weft.page import render
+from executor.stores.row import Row
+from weft.traces.html_page import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,19 +13,19 @@ import pytest
 from planner.errors import BudgetSpent, Overloaded
 from planner.events import CallFinished, SkillsSelected, Warned
 from planner.model import Reply, Request
-from planner.profile import profiles
-from planner.prompt import Prompts
-from skills.ranked import Ranked
+from planner.prompting.profile import profiles
+from planner.prompting.prompts import Prompts
+from skills.selection.ranked import Ranked
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import Fail, OpenAIServer, Say, Script
 from tests.skills.tree import put, registry
 from tests.weft.recorded import GOAL, answering, prepare, replayed, rows, weft
-from weft.goal import Goal
-from weft.line import Line
-from weft.picker import SHORTLIST, Picker
-from weft.settings import Settings, resolve
-from weft.stop import Stop
+from weft.runs.goal import Goal
+from weft.runs.stop import Stop
+from weft.settings.settings import Settings, resolve
+from weft.workspace.blocking_model import Line
+from weft.workspace.llm_detector import SHORTLIST, Picker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -271,7 +271,7 @@ async def test_stopping_a_run_ends_the_detectors_call(workspace: Path) -> None:
                 ended.set()
             return Reply("")
 
-    from weft.run import Weft
+    from weft.runs.runtime import Weft
 
     async with Weft(workspace, Settings(model="x", detector="llm"), open_model=lambda _: Endless()) as runtime:
         work = asyncio.ensure_future(runtime.run(GOAL, stop=stop))
@@ -307,7 +307,7 @@ async def test_the_detector_may_have_a_model_of_its_own(workspace: Path) -> None
         opened.append(name)
         return replace(model, name=name)
 
-    from weft.run import Weft
+    from weft.runs.runtime import Weft
 
     settings = Settings(model="large", detector="llm", detector_model="small")
     async with Weft(workspace, settings, open_model=open_model) as runtime:

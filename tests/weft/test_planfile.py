@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from planner.plan import Plan
-from planner.validate import Known
+from planner.plan.plan import Plan
+from planner.plan.validate import Known
 from skills.errors import InputError
 from tests.plans import plans
-from weft import planfile
+from weft.runs import plan_file as planfile
 
 if TYPE_CHECKING:
     from pathlib import Path

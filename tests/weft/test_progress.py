@@ -26,10 +26,10 @@ from planner.events import (
     to_dict,
 )
 from planner.model import Message, Reply, Usage
-from planner.plan import Plan, Task
-from skills.detector import Selection
-from weft.cli.live import LiveView
-from weft.cli.progress import Lines
+from planner.plan.plan import Plan, Task
+from skills.selection.detector import Selection
+from weft.cli.view.live import LiveView
+from weft.cli.view.progress import Lines
 
 if TYPE_CHECKING:
     import pytest

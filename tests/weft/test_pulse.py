@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.events import CallFailed, CallFinished, CallStarted, TaskFinished, TaskStarted
 from planner.model import Reply
-from weft.cli.progress import Lines
-from weft.cli.pulse import Pulse, beating
+from weft.cli.view.heartbeat import Pulse, beating
+from weft.cli.view.progress import Lines
 
 if TYPE_CHECKING:
     import pytest

@@ -9,12 +9,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.ledger import Result, TaskReport
+from executor.history.result import Result, TaskReport
 from planner.model import Usage
-from weft.cli.options import Voice
-from weft.cli.reach import Ending, carry_out, interruptible, shown
-from weft.pursuit import NO_RESULT
-from weft.stop import Stop
+from weft.cli.execution import Ending, carry_out, interruptible, shown
+from weft.cli.view.voice import Voice
+from weft.runs.pipeline import NO_RESULT
+from weft.runs.stop import Stop
 
 if TYPE_CHECKING:
     import pytest

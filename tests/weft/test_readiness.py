@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.weft.test_main import ended
-from weft.readiness import Lack, lack
+from weft.doctor.model_check import Lack, lack
 
 if TYPE_CHECKING:
     from pathlib import Path

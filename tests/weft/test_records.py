@@ -12,9 +12,9 @@ from planner.errors import ModelError
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, failing, prepare, store, weft
-from weft import records
-from weft.places import Places
-from weft.settings import Settings
+from weft.runs import records
+from weft.settings.paths import Places
+from weft.settings.settings import Settings
 
 SEED = Path(__file__).parents[2] / "seed"
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal import trace
-from executor.journal.row import Row
+from executor.journal import trace_file as trace
+from executor.stores.row import Row
 from planner.errors import RequestRefused
 from planner.model import Reply
-from skills.detector import Selection
 from skills.errors import InputError
+from skills.selection.detector import Selection
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
-from weft.places import Places
-from weft.reselect import Reselection, reselect
-from weft.run import Weft
-from weft.settings import Settings
-from weft.surroundings import Surroundings
+from weft.runs.runtime import Weft
+from weft.settings.paths import Places
+from weft.settings.settings import Settings
+from weft.traces.reselect import Reselection, reselect
+from weft.workspace.workspace import Surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path

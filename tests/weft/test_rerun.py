@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from planner.events import TaskReused
-from planner.plan import Plan
+from planner.plan.plan import Plan
 from skills.errors import InputError
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, PLAN, SKILL, answering, prepare, replayed, rows, store, weft
-from weft.goal import Goal
-from weft.run import Weft
-from weft.settings import Settings
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
-from executor.journal.lease import Handover, myself
+from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from executor.stores.lease import Handover, myself
 from planner.errors import RequestRefused
 from planner.events import Event, PlanMade, TaskFinished, TaskStarted
 from planner.model import Reply
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, store, weft
-from weft.stop import Stop
+from weft.runs.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from executor.ledger import Result
+    from executor.history.result import Result
     from planner.model import Request
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from executor.cutoff import NOTE
+from executor.tasks.truncation import NOTE
 from planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
 from planner.events import (
     CallRetried,
@@ -23,14 +23,14 @@ from planner.events import (
     TextStreamed,
     Warned,
 )
-from planner.prompt import SEED
+from planner.prompting.prompts import SEED
 from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
-from weft.goal import Goal
-from weft.run import Weft, run_goal
-from weft.settings import Settings
-from weft.stop import Stop
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft, run_goal
+from weft.runs.stop import Stop
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import SetupError
-from weft.settings import Resolved, resolve
+from weft.settings.settings import Resolved, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills import stamp
+from skills.discovery import file_stamp as stamp
 from skills.errors import InputError
-from skills.ranked import Ranked
+from skills.selection.ranked import Ranked
 from tests.conftest import add_skill
-from weft.substitute import Substituting
+from weft.workspace.substitute import Substituting
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from executor.journal import trace
+from executor.journal import trace_file as trace
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal.row import Row
-from weft.cli import width
-from weft.cli.drawing import drawn
-from weft.timeline import timeline
+from executor.stores.row import Row
+from weft.cli.view import width
+from weft.cli.view.timeline import drawn
+from weft.traces.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

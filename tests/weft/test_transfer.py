@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal import trace
-from executor.journal.errors import RunThere
-from executor.journal.sqlite import SqliteStore
+from executor.journal import trace_file as trace
+from executor.stores.errors import RunThere
+from executor.stores.sqlite.store import SqliteStore
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
-from weft import transfer
-from weft.places import Places
+from weft.settings.paths import Places
+from weft.traces import transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from executor.journal.row import Row, Summary
+    from executor.stores.row import Row, Summary
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.row import Summary
-from weft.cli import listing, width
+from executor.stores.row import Summary
+from weft.cli.view import run_list as listing
+from weft.cli.view import width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

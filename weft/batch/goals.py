@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from skills.errors import InputError
-from skills.plural import plural
-from skills.surrogates import mended
-from weft.batch import forms
-from weft.batch.forms import Bad, Row
+from skills.text.plural import plural
+from skills.text.surrogates import mended
+from weft.batch import goal_formats as forms
+from weft.batch.goal_formats import Bad, Row
 
 Check = Callable[["BatchGoal"], str]
 

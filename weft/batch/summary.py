@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner.model import Usage
 
 if TYPE_CHECKING:
-    from executor.ledger import Result
+    from executor.history.result import Result
 
 _STEP = 1.1
 _MOST_SKILLS = 10

@@ -12,27 +12,30 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-import weft
 from skills.errors import WeftError
-from weft.cli import output
+from weft.cli.view import output
+from weft.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
-    "run": ("weft.cli.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
-    "plan": ("weft.cli.plan:plan", "Make a plan and show it, without running it."),
-    "batch": ("weft.cli.batch:batch", "Run every goal of a file."),
-    "resume": ("weft.cli.resume:resume", "Go on with a run that was stopped, killed or failed."),
-    "rerun": ("weft.cli.rerun:rerun", "Run a part of a run anew, as a new run."),
-    "replay": ("weft.cli.replay:replay", "Play a recorded run again, without a model."),
-    "trace": ("weft.cli.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
-    "skills": ("weft.cli.skills:skills", "List, show, select and manage skills."),
-    "models": ("weft.cli.models:models", "Local models: list, pull, remove."),
-    "init": ("weft.cli.init:init", "Write a commented weft.toml."),
-    "doctor": ("weft.cli.doctor:doctor", "Show what is there, what is missing, and what to do about it."),
-    "completion": ("weft.cli.completion:completion", "Install completion for your shell."),
+    "run": ("weft.cli.commands.runs.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
+    "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan and show it, without running it."),
+    "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal of a file."),
+    "resume": ("weft.cli.commands.runs.resume:resume", "Go on with a run that was stopped, killed or failed."),
+    "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run a part of a run anew, as a new run."),
+    "replay": ("weft.cli.commands.traces.replay:replay", "Play a recorded run again, without a model."),
+    "trace": ("weft.cli.commands.traces.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
+    "skills": ("weft.cli.commands.skills.list:skills", "List, show, select and manage skills."),
+    "models": ("weft.cli.commands.setup.models:models", "Local models: list, pull, remove."),
+    "init": ("weft.cli.commands.setup.init:init", "Write a commented weft.toml."),
+    "doctor": (
+        "weft.cli.commands.setup.doctor:doctor",
+        "Show what is there, what is missing, and what to do about it.",
+    ),
+    "completion": ("weft.cli.commands.setup.completion:completion", "Install completion for your shell."),
 }
 
 
@@ -75,7 +78,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(weft.__version__, prog_name="weft")
+@click.version_option(__version__, prog_name="weft")
 def cli() -> None:
     """Give it a goal: it finds the skills that fit, weaves a task graph, runs it in parallel and answers.
 

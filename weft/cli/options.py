@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
@@ -14,11 +13,11 @@ from urllib.parse import unquote
 import click
 
 from skills.errors import InputError
-from weft.cli import output
+from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from weft.places import Places
-    from weft.settings import Resolved
+    from weft.settings.paths import Places
+    from weft.settings.settings import Resolved
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -154,25 +153,16 @@ def named_models(command: Command) -> Command:
     return command
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """How much is said, and in which form."""
-
-    as_json: bool = False
-    quiet: bool = False
-    verbose: bool = False
-
-
 def places(workspace: Path) -> Places:
     """Where things lie for a workspace."""
-    from weft.places import Places
+    from weft.settings.paths import Places
 
     return Places.of(workspace, os.environ)
 
 
 def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
     """The settings in force; what was passed over is said."""
-    from weft.settings import UnfitSetting, resolve
+    from weft.settings.settings import UnfitSetting, resolve
 
     given = {key: value for key, value in flags.items() if value not in (None, ())}
     try:
@@ -192,7 +182,7 @@ def _as_option(name: re.Match[str]) -> str:
 
 def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
     """Say where a journal is about to be made that was named: a slip in its name would make one silently."""
-    from weft import records
+    from weft.runs import records
 
     if resolved.settings.journal and not quiet:
         url = records.url(where, resolved.settings)
@@ -204,7 +194,7 @@ def is_trusted(where: Places) -> bool:
     """Whether the user trusts the workspace's settings as they are."""
     if not (where.workspace / "weft.toml").is_file():
         return False
-    from skills.trust import Trust  # not sooner: few workspaces have settings, and it takes its time
+    from skills.programs.trust import Trust  # not sooner: few workspaces have settings, and it takes its time
 
     return Trust(where.trust).trusts_workspace(where.workspace)
 

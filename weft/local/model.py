@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from planner.errors import ModelError
-from planner.profile import profiles
+from planner.prompting.profile import profiles
 from skills.errors import SetupError
 from weft.local import catalogue
-from weft.local.fit import fitted
+from weft.local.prompt_fit import fitted
 from weft.local.server import SLOTS, Load, count_tokens, shared
 from weft.local.store import Store, models_dir
-from weft.models.provider import Provider
+from weft.providers.litellm_model import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from planner.model import Message, Reply, Request
-    from planner.profile import Profile
+    from planner.prompting.profile import Profile
     from weft.local.server import Endpoint
     from weft.local.store import Installed
 

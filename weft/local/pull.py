@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from skills.errors import InputError
-from skills.plural import counted
+from skills.text.plural import counted
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import Catalogue, Entry, Packages, Url
+from weft.local.download import CHUNK, Patience, fetch
 from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
-from weft.local.fetch import CHUNK, Patience, fetch
-from weft.local.parts import fetch_parts
 from weft.local.progress import Progress, Report, megabytes, quiet
 from weft.local.store import Installed, Record, Store
+from weft.local.wheel_parts import fetch_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

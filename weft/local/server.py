@@ -38,7 +38,7 @@ REMEDY = (
     "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
     "or name another model with --model or WEFT_MODEL."
 )
-_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.host import main; main()"
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
 # Without these, idle OpenMP threads spin, and on a busy machine everything slows down twentyfold.
 _CALM = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import userfolders
+from skills import user_folders as userfolders
 from skills.errors import InputError
 from weft.local.catalogue import check_name
 from weft.local.lock import held

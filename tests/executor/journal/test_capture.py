@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.journal import texts
-from executor.journal.capture import Capture
-from executor.journal.roots import NamedRoots
-from executor.journal.secrets import REDACTED, Secrets
+from executor.capture.capture import Capture
+from executor.capture.named_roots import NamedRoots
+from executor.capture.secrets import REDACTED, Secrets
+from executor.stores import texts
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from executor.journal import codec, trace
-from executor.journal.row import VERSION, Row
+from executor.journal import codec
+from executor.journal import trace_file as trace
+from executor.stores.row import VERSION, Row
 from planner import events
 from planner.events import Event, to_dict
 from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan import Plan, Task
-from skills.detector import Selection
-from skills.envelope import Context, failure
+from planner.plan.plan import Plan, Task
 from skills.errors import InputError
+from skills.selection.detector import Selection
+from skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from executor.journal import schema
-from executor.journal.errors import BadStore, RunHeld, StoreFailed, UnknownRun
-from executor.journal.lease import EXPIRY, Handover, is_gone, myself
-from executor.journal.row import Row, Summary
-from executor.journal.sqlite import SqliteStore
-from executor.journal.store import normal, open_store, url_of
+from executor.journal.open_store import open_store
+from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from executor.stores.lease import EXPIRY, Handover, is_gone, myself
+from executor.stores.row import Row, Summary
+from executor.stores.sqlite import schema
+from executor.stores.sqlite.store import SqliteStore
+from executor.stores.urls import normal, url_of
 from skills.errors import InputError
 
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.capture import Capture
-from executor.journal.errors import StoreFailed
+from executor.capture.capture import Capture
 from executor.journal.journal import Journal
-from executor.journal.lease import BEAT, myself
 from executor.journal.log import Log
-from executor.journal.sqlite import SqliteStore
-from executor.journal.store import url_of
 from executor.journal.writer import COHORT, Writer
+from executor.stores.errors import StoreFailed
+from executor.stores.lease import BEAT, myself
+from executor.stores.sqlite.store import SqliteStore
+from executor.stores.urls import url_of
 from planner.events import RunStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from executor.journal.lease import Handover, Holder
-    from executor.journal.row import Row, Summary
+    from executor.stores.lease import Handover, Holder
+    from executor.stores.row import Row, Summary
 
 
 class Counting(SqliteStore):

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from skills import excel
+from skills.builtin.excel import tools as excel
 from skills.check import Report, fix, review, review_function
 from skills.check.fixing import mended
 from skills.check.running import cause
-from skills.inprocess import tool
+from skills.functions.functions import tool
 from tests.skills.workbench import REPLY, Workbench
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ import pytest
 
 from skills.check.parts import split
 from skills.check.skill_file import check
-from skills.install import add
+from skills.manage.install import add
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from skills.confinement import Box, Command, choose, in_force
-from skills.confinement.choice import Refusing
-from skills.confinement.system import roots, visible
+from skills.confinement.choose import Refusing
+from skills.confinement.system_paths import roots, visible
 
 
 def test_what_is_in_force_names_its_walls() -> None:

@@ -18,7 +18,7 @@ import pytest
 from skills.confinement import choose
 from skills.confinement.bubblewrap import Bubblewrap
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlocked import Landlocked, Unconfined, counts
+from skills.confinement.landlock_box import Landlocked, Unconfined, counts
 from tests.skills.workbench import Workbench, walls
 
 NAMES = sorted(walls(Path("/nonexistent")))

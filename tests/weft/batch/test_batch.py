@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.ledger import Result
+from executor.history.result import Result
 from planner.model import Usage
-from weft.batch.batch import Batch, Manner
 from weft.batch.goals import BatchGoal
 from weft.batch.results import Past, Results
+from weft.batch.runner import Batch, Manner
 from weft.batch.summary import Summary
 from weft.models.budget import Budget
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.batch.engine import Job
-    from weft.stop import Stop
+    from weft.runs.stop import Stop
 
 
 class Prompt:

@@ -9,7 +9,7 @@ import pytest
 from planner.errors import KeyRefused
 from planner.model import Message, Reply, Request, Usage
 from tests.fakes import ScriptedModel, saying
-from weft.batch.dedupe import Answers
+from weft.batch.limits.dedupe import Answers
 
 ASK = Request((Message("user", "hi"),), task="a")
 

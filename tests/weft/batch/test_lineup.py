@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from weft.batch.goal_order import Lineup
 from weft.batch.goals import BatchGoal
-from weft.batch.lineup import Lineup
 
 GOALS = [BatchGoal(f"g{number}", number, f"goal {number}") for number in range(100)]
 

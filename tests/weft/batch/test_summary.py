@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.ledger import Result
+from executor.history.result import Result
 from planner.model import Usage
 from weft.batch.summary import Summary
 

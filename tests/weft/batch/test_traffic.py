@@ -11,9 +11,9 @@ import pytest
 from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed, UnknownModel
 from planner.model import Message, Reply, Request, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft.batch.gate import Gate, Rates
-from weft.batch.pool import Pool, Wish
-from weft.batch.pooled import Traffic
+from weft.batch.limits.call_queue import Pool, Wish
+from weft.batch.limits.limited_model import Traffic
+from weft.batch.limits.rate_limiter import Gate, Rates
 from weft.models.fallback import Fallback
 from weft.models.retry import Patience, Retrying
 

@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from executor.ledger import Result
+from executor.history.result import Result
 from planner.events import CallFinished, CallRetried
 from planner.model import Reply, Usage
-from weft.batch.gate import Rates
 from weft.batch.goals import BatchGoal
-from weft.batch.pooled import Traffic
+from weft.batch.limits.limited_model import Traffic
+from weft.batch.limits.rate_limiter import Rates
 from weft.batch.summary import Summary
-from weft.cli.batch_view import View, drawn, duration
+from weft.cli.view.batch_progress import View, drawn, duration
 
 
 class Clock:

@@ -10,8 +10,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from planner import profile
-from planner.plan import Plan
+from planner.plan.plan import Plan
+from planner.prompting import profile
 from weft import Goal, Settings, Weft
 from weft.local import model as local_model
 from weft.local.pull import hash_of, pull

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.profile import profiles
+from planner.prompting.profile import profiles
 from weft.local import catalogue
 from weft.local.catalogue import Packages, Url
 from weft.local.store import models_dir

@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import PromptTooLong
 from planner.model import Message
-from weft.local.fit import CUT, fitted
+from weft.local.prompt_fit import CUT, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,9 +18,9 @@ from planner.model import Message, Request
 from weft.local import catalogue
 from weft.local.model import LocalModel
 from weft.local.server import SLOTS, Endpoint, Load
-from weft.models.capabilities import Capabilities
-from weft.models.cast import opener
-from weft.settings import Settings
+from weft.models.open import opener
+from weft.providers.capabilities import Capabilities
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

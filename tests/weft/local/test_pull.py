@@ -15,8 +15,8 @@ from skills.errors import InputError
 from tests.weft.local import wheels
 from tests.weft.local.hub import Hub
 from weft.local.catalogue import Catalogue, Entry, Packages, Source, Url
+from weft.local.download import Patience
 from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
-from weft.local.fetch import Patience
 from weft.local.pull import Means, pull
 from weft.local.store import Store
 

@@ -13,8 +13,8 @@ import pytest
 
 from planner.errors import Unreachable
 from skills.errors import SetupError
-from weft.choose import local_is_installed as installed
 from weft.local.server import Endpoint, Load, Server, count_tokens, shared
+from weft.settings.default_model import local_is_installed as installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,9 @@ import pytest
 from planner.errors import ModelError, RateLimited, Transient
 from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say
-from weft.models.caller import Opening
-from weft.models.callers import Caller, Callers, Distant
-from weft.settings import Settings
+from weft.models.workers.pool import Caller, Callers, Distant
+from weft.models.workers.worker import Opening
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from tests.openai_server import Answer

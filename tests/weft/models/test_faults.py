@@ -24,7 +24,7 @@ from planner.errors import (
     UnknownModel,
     Unreachable,
 )
-from weft.models.faults import explain
+from weft.providers.litellm_errors import explain
 
 
 def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exception:

@@ -10,8 +10,8 @@ import pytest
 
 from planner.errors import CallTimedOut
 from planner.model import Message, Request
-from weft.models import provider
-from weft.models.provider import Provider
+from weft.providers import litellm_model as provider
+from weft.providers.litellm_model import Provider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

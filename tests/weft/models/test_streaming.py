@@ -6,7 +6,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from weft.models.provider import _respond
+from weft.providers.litellm_model import _respond
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -23,10 +23,10 @@ from planner.events import CallRetried, Warned
 from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft.models.budget import Budget, Metered
-from weft.models.capabilities import Capabilities
 from weft.models.fallback import Fallback
-from weft.models.prompted import with_calls, without_tools
 from weft.models.retry import Patience, Retrying
+from weft.providers.capabilities import Capabilities
+from weft.providers.prompted_tools import with_calls, without_tools
 
 if TYPE_CHECKING:
     from pathlib import Path

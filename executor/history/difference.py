@@ -1,0 +1,103 @@
+"""How two texts differ, in a line that a person can use."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from executor.capture.capture import Capture
+    from planner.events import CallStarted
+    from planner.model import Request
+    from planner.plan.plan import Plan
+
+_WIDTH = 120
+_ENTRY = re.compile(r"<(?:skill|tool)>\s*<name>(.*?)</name>.*?</(?:skill|tool)>", re.DOTALL)
+
+
+def difference(then: str, now: str) -> str | None:
+    """The first line that differs, as it was and as it is; None where the texts are the same."""
+    if then == now:
+        return None
+    pairs = zip_longest(then.splitlines(), now.splitlines())
+    for number, (before, after) in enumerate(pairs, start=1):
+        if before != after:
+            return f"line {number} was {_cut(before, after)}, is {_cut(after, before)}"
+    return "the ends of lines differ"
+
+
+def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
+    """What differs between two listings of skills or of tools, one by one."""
+    if then == now:
+        return
+    before, after = ({match.group(1): match.group() for match in _ENTRY.finditer(text)} for text in (then, now))
+    what_is = kind if kind == "skill" else f"prompt of planning: {kind}"
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            yield f"{what_is} {name!r} is not in the listing any more"
+        elif name not in before:
+            yield f"{what_is} {name!r} is new in the listing"
+        elif (what := difference(before[name], after[name])) is not None:
+            yield f"{what_is} {name!r} is listed differently: {what}"
+    if before == after:
+        order = f"{', '.join(before)} → {', '.join(after)}" if list(before) != list(after) else difference(then, now)
+        yield f"prompt of planning: the listing of {kind}s differs: {order}"
+
+
+def of_names(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+    """What differs between two selections of skills."""
+    yield from (f"skill {name!r} was selected, is not any more" for name in then if name not in now)
+    yield from (f"skill {name!r} is selected, was not" for name in now if name not in then)
+    if set(then) == set(now) and list(then) != list(now):
+        yield f"skills were selected in another order: {', '.join(then)} → {', '.join(now)}"
+
+
+def of_plans(then: Plan, now: Plan) -> Iterator[str]:
+    """What differs between two plans, task by task."""
+    before, after = ({task.id: _json(task.to_dict()) for task in plan.tasks} for plan in (then, now))
+    for name in dict.fromkeys((*before, *after)):
+        if name not in after:
+            yield f"task {name!r} is not in the plan any more"
+        elif name not in before:
+            yield f"task {name!r} is new in the plan"
+        elif (what := difference(before[name], after[name])) is not None:
+            yield f"task {name!r} is planned differently: {what}"
+    if before == after and list(before) != list(after):
+        yield f"tasks stand in another order: {', '.join(before)} → {', '.join(after)}"
+    for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
+        if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
+            yield f"prompt of {prompt}: the plan's {part}: {what}"
+
+
+def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:
+    """The first message that differs, and how."""
+    for number, (before, after) in enumerate(zip_longest(then.messages, now.messages), start=1):
+        if before is None or after is None:
+            return f"message {number} is {'new' if before is None else 'gone'}"
+        what = difference(capture.text(before.content), capture.text(after.content))
+        if what is not None:
+            return f"the {after.role} message, {what}"
+        if before.tool_calls != after.tool_calls:
+            return f"the {after.role} message calls other tools"
+    names = tuple(tool.name for tool in now.tools)
+    if names != then.tools:
+        return f"the tools offered were {', '.join(then.tools) or 'none'}, are {', '.join(names) or 'none'}"
+    return "the model, a tool's description or the answer's schema differs"
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _cut(text: str | None, other: str | None) -> str:
+    """The part of a line around the place where it departs from the other."""
+    if text is None:
+        return "not there"
+    same = next((at for at, (a, b) in enumerate(zip(text, other or "", strict=False)) if a != b), len(other or ""))
+    begin = max(0, min(same, len(text)) - _WIDTH // 3)
+    part = text[begin : begin + _WIDTH]
+    return repr(("…" if begin else "") + part + ("…" if begin + _WIDTH < len(text) else ""))

@@ -1,0 +1,106 @@
+"""What a run has come to, read off its events: the same for a run that ends, stops, or is looked at later."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from executor.history.result import _PLACES, Result, TaskReport
+from planner.events import (
+    CallFinished,
+    CallRetried,
+    Event,
+    PlanMade,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+)
+from planner.model import Usage
+
+if TYPE_CHECKING:
+    from planner.plan.plan import Plan
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Takes a run's events in order and can say at any time how things stand."""
+
+    run_id: str = ""
+    goal: str = ""
+    skills: tuple[str, ...] = ()
+    plan: Plan | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    finished: RunFinished | None = None
+    _tasks: dict[str, TaskReport] = field(default_factory=dict)
+    _attempts: Counter[str] = field(default_factory=Counter)
+    _seconds: float = 0.0
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case RunStarted():
+                self.run_id, self.goal = event.run_id, event.goal
+            case SkillsSelected():
+                self.skills = tuple(selection.name for selection in event.selections)
+            case PlanMade():
+                self.plan = event.plan
+                self._tasks = {task.id: TaskReport(task.id, task.action_type, task.name) for task in event.plan.tasks}
+            case RunResumed():
+                self._reopen()
+            case CallRetried(task=str(task)) | TaskStarted(task=task):
+                self._attempts[task] += 1
+            case CallFinished(reply=reply):
+                self.usage += reply.usage
+                self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+            case TaskFinished() if event.task in self._tasks:
+                self._close(event)
+            case TaskReused() if event.task in self._tasks:
+                self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
+            case RunFinished():
+                self.finished = event
+                self._seconds += event.seconds
+            case _:
+                pass
+
+    def _reopen(self) -> None:
+        """Take a run up again: what has no result yet is open once more."""
+        self.finished = None
+        for task in self._tasks.values():
+            if task.status != "done":
+                self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+
+    def _close(self, event: TaskFinished) -> None:
+        self._tasks[event.task] = replace(
+            self._tasks[event.task],
+            status=event.status,
+            attempts=self._attempts[event.task],
+            seconds=event.seconds,
+            output=event.output,
+            error=event.error,
+        )
+
+    def result(self, journal: str | None = None) -> Result:
+        """The run as it stands; one that has not ended counts as interrupted."""
+        end = self.finished or RunFinished("interrupted")
+        return Result(
+            run_id=self.run_id,
+            status=end.status,
+            goal=self.goal,
+            answer=end.answer,
+            error=end.error,
+            question=end.question,
+            skills=self.skills,
+            tasks=tuple(self._tasks.values()),
+            usage=self.usage,
+            cost_usd=None if self.cost is None else round(self.cost, _PLACES),
+            journal=journal,
+            seconds=self._seconds,
+            plan=self.plan,
+            code=end.code,
+        )

@@ -1,0 +1,243 @@
+"""A recorded run as a model and a memory: recorded replies answer, and whatever would differ today is drift.
+
+A request is answered by the reply on record to the very same one. One that differs is drift; it is then answered by
+what was said in its place, so that the replay goes on and shows all there is to show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans
+from executor.tasks.memo import Finished, Memory
+from planner.errors import CutOff, ModelError
+from planner.events import (
+    CallFinished,
+    CallStarted,
+    CatalogueTaken,
+    Event,
+    PlanMade,
+    RunFinished,
+    SkillLoaded,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    ToolCalled,
+)
+from skills.errors import WeftError
+from skills.tools.envelope import Context, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from executor.capture.capture import Capture
+    from executor.history.history import Past
+    from planner.events import Record
+    from planner.model import Reply, Request
+    from skills.tools.envelope import Envelope
+    from skills.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Something that would be different today: where in the run, and what."""
+
+    where: str
+    what: str
+
+    def to_dict(self) -> dict[str, str]:
+        """The drift as `--json` has it."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Tape:
+    """A recorded run that is played against today's surroundings; collects what differs."""
+
+    past: Past
+    capture: Capture
+    drift: list[Drift] = field(default_factory=list)
+    _used: set[str] = field(default_factory=set)
+    _asked: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+
+    def differs(self, where: str, what: str) -> None:
+        """Note a difference, once."""
+        found = Drift(where, what)
+        if found not in self.drift:
+            self.drift.append(found)
+
+    def note(self, event: Event) -> None:
+        """Hold an event of the replay against the record."""
+        past = self.past
+        match event:
+            case CatalogueTaken() if past.catalogue is not None:
+                self._compare_listings(past.catalogue, event)
+            case SkillsSelected() if past.selected is not None:
+                then, now = ([one.name for one in chosen.selections] for chosen in (past.selected, event))
+                self._all_differ("selection", of_names(then, now))
+            case PlanMade() if past.planned is not None:
+                self._all_differ("plan", of_plans(past.planned.plan, event.plan))
+            case SkillLoaded():
+                self._compare_skill(event)
+            case TaskFinished():
+                self._compare_task(event)
+            case RunFinished():
+                self._compare_end(event)
+            case _:
+                pass
+
+    def answer(self, request: Request, keys: list[str]) -> tuple[str, Reply]:
+        """The reply on record, and the key it stands under; raises what the call raised then."""
+        place = (request.role, request.task)
+        self._asked[place] += 1
+        key = next((key for key in keys if self._knows(key)), None)
+        if key is None:
+            key = self._nearest(request, self._asked[place])
+        self._used.add(key)
+        reply = self.past.finished.replies.get(key)
+        if reply is not None:
+            return key, reply
+        if key in self.past.failed:
+            raise ModelError(self.past.failed[key].error)
+        raise self.end_of(request.task)
+
+    def end_of(self, task: str | None) -> WeftError:
+        """Why something has no outcome on record: its task failed of something else, or the run was cut off."""
+        then = self.past.tasks.get(task or "")
+        if then is not None and then.status == "failed":
+            return WeftError(then.error or "it failed")
+        return CutOff("the record ends here")
+
+    def was_cut_off(self, task: str | None) -> bool:
+        """Whether the record of a task, or of the run, ends before its end."""
+        if task is not None:
+            then = self.past.tasks.get(task)
+            return then is None or then.status in ("cancelled", "pending", "failed")
+        end = self.past.ledger.finished
+        return end is None or end.status in ("interrupted", "stopped")
+
+    def _knows(self, key: str) -> bool:
+        return key in self.past.finished.replies or any(call.request == key for call in self.past.calls)
+
+    def _nearest(self, request: Request, number: int) -> str:
+        """The recorded request that stands where this one does; the difference is drift."""
+        whose = _whose(request.role, request.task)
+        for call in self.past.calls:
+            if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
+                what = of_messages(call, request, self.capture)
+                self.differs(f"{whose}, call {number}", f"prompt of {whose}: {what}")
+                return call.request
+        if self.was_cut_off(request.task):
+            raise self.end_of(request.task)
+        self.differs(f"{whose}, call {number}", f"prompt of {whose}: it is not on record")
+        raise ModelError("no reply on record answers this request")
+
+    def _all_differ(self, where: str, whats: Iterable[str]) -> None:
+        for what in whats:
+            self.differs(where, what)
+
+    def _compare_listings(self, then: CatalogueTaken, now: CatalogueTaken) -> None:
+        for kind in ("skill", "tool"):
+            before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
+            self._all_differ("listing", of_listings(before, after, kind))
+
+    def _compare_skill(self, event: SkillLoaded) -> None:
+        then = self.past.loaded.get((event.task, event.name))
+        if then is None:
+            return
+        what = difference(self.capture.text(then), self.capture.text(event.content))
+        if what is not None:
+            self.differs(f"task {event.task}", f"skill {event.name!r}: its instructions: {what}")
+
+    def _compare_task(self, event: TaskFinished) -> None:
+        then = self.past.tasks.get(event.task)
+        if then is None or then.status in ("cancelled", "pending") or event.status == "cancelled":
+            return
+        if then.status != event.status:
+            why = f" ({event.error})" if event.error else ""
+            self.differs(f"task {event.task}", f"task {event.task!r} was {then.status}, is {event.status}{why}")
+        for name in ("output", "error"):
+            texts = [self.capture.text(getattr(one, name) or "") for one in (then, event)]
+            if then.status == event.status and (what := difference(*texts)) is not None:
+                self.differs(f"task {event.task}", f"the {name} of task {event.task!r}: {what}")
+
+    def _compare_end(self, event: RunFinished) -> None:
+        end = self.past.ledger.finished
+        if end is None or end.status in ("interrupted", "stopped"):
+            return
+        if end.status != event.status:
+            why = event.error or event.question or end.error or end.question
+            what = f"the run was {end.status}, is {event.status}"
+            self.differs("run", f"{what}; {self._last_prompt()}{f': {why}' if why else ''}")
+        texts = [self.capture.text(one.answer or "") for one in (end, event)]
+        if event.answer is not None and (what_differs := difference(*texts)) is not None:
+            self.differs("answer", f"the answer, {self._last_prompt()}: {what_differs}")
+
+    def _last_prompt(self) -> str:
+        """What an end comes from: the prompt of planning where there is no plan, of synthesis, or a single task."""
+        plan = self.past.planned.plan if self.past.planned is not None else None
+        if plan is None or not plan.tasks:
+            return "from the prompt of planning"
+        return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
+
+
+@dataclass(slots=True)
+class TapeMemory(Memory):
+    """Finds tools' results on the tape; nothing is called, save `Skill` to see whether it would say the same."""
+
+    tape: Tape | None = None
+
+    @classmethod
+    def of(cls, tape: Tape, record: Record) -> TapeMemory:
+        """The memory of a replay: tool results and reused outputs are on record, tasks run again."""
+        then = tape.past.finished
+        return cls(record, tape.capture, finished=Finished(envelopes=then.envelopes, given=then.given), tape=tape)
+
+    async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
+        """The result on record."""
+        assert self.tape is not None  # noqa: S101 - `of` gives it one
+        key = self.tool_key(tool.name, task, arguments)
+        known = self.finished.envelopes.get(key)
+        if known is None:
+            if self.tape.was_cut_off(task):
+                raise self.tape.end_of(task)
+            what = f"task {task!r} calls the tool {tool.name} in a way that is not on record"
+            self.tape.differs(f"task {task}", what)
+            return failure("EXECUTION_ERROR", "this call is not on record", Context("", dict(arguments)))
+        if tool.name == "Skill" and known.error is None:
+            now = await tool.call(arguments)
+            what_differs = difference(self.capture.text(known.text), self.capture.text(now.text))
+            if what_differs is not None:
+                self.tape.differs(f"task {task}", f"skill {arguments.get('name')!r}: its instructions: {what_differs}")
+        self.record(ToolCalled(task, tool.name, known.to_dict(), key))
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A model that answers from a tape."""
+
+    name: str
+    tape: Tape
+    memory: TapeMemory
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply on record."""
+        names = dict.fromkeys((self.name, *(call.model for call in self.tape.past.calls)))
+        hashes = [self.memory.request_hash(request, name) for name in names]
+        key, reply = self.tape.answer(request, [self.memory.counted(one) for one in hashes])
+        record = self.memory.record
+        record(CallStarted(request.role, request.task, self.name, request.messages, request=key))
+        record(CallFinished(request.role, request.task, reply.model or self.name, reply, 0.0, key))
+        return reply
+
+
+def reused(past: Past) -> list[TaskReused]:
+    """The outputs that the recorded run took from elsewhere."""
+    return [TaskReused(task, output, "record") for task, output in past.finished.given.items()]
+
+
+def _whose(role: str, task: str | None) -> str:
+    return f"task {task!r}" if task is not None else {"decomposer": "planning"}.get(role, role)

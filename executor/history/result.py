@@ -1,0 +1,72 @@
+"""Result and what belongs to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner.events import (
+        RunStatus,
+        TaskStatus,
+    )
+    from planner.model import Usage
+    from planner.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a goal came to."""
+
+    run_id: str
+    status: RunStatus
+    goal: str
+    answer: str | None
+    error: str | None
+    question: str | None
+    skills: tuple[str, ...]
+    tasks: tuple[TaskReport, ...]
+    usage: Usage
+    cost_usd: float | None
+    journal: str | None
+    seconds: float = 0.0
+    plan: Plan | None = field(default=None, repr=False)
+    code: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as `--json` has it."""
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "goal": self.goal,
+            "answer": self.answer,
+            "error": self.error,
+            "question": self.question,
+            "skills": list(self.skills),
+            "tasks": [task.to_dict() for task in self.tasks],
+            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "cost_usd": self.cost_usd,
+            "journal": self.journal,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """How one task went."""
+
+    id: str
+    action_type: str
+    name: str | None
+    status: TaskStatus = "pending"
+    attempts: int = 0
+    seconds: float = 0.0
+    output: str | None = None
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The task as `--json` has it."""
+        return {key: getattr(self, key) for key in self.__slots__} | {"seconds": round(self.seconds, 3)}
+
+
+# Costs are sums of small numbers: beyond this place stands only what adding them up left behind.
+_PLACES = 10

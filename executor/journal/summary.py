@@ -1,0 +1,33 @@
+"""A run's line in the list of runs, kept up as its events come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.events import CallFinished, Event, PlanMade, RunFinished, RunResumed, RunStarted
+
+if TYPE_CHECKING:
+    from executor.stores.row import Summary
+
+
+# The events that change a run's line; most do not.
+CHANGING = frozenset({RunStarted, RunResumed, PlanMade, CallFinished, RunFinished})
+
+
+def noted(summary: Summary, event: Event, at: str) -> Summary:
+    """The line after an event; seconds are those of all sittings together."""
+    match event:
+        case RunStarted():
+            return replace(summary, goal=event.goal, started=at, parent=event.parent)
+        case RunResumed():
+            return replace(summary, status="running")
+        case PlanMade():
+            return replace(summary, tasks=len(event.plan.tasks))
+        case CallFinished(reply=reply):
+            before = summary.cost_usd
+            return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
+        case RunFinished():
+            return replace(summary, status=event.status, seconds=(summary.seconds or 0.0) + event.seconds)
+        case _:
+            return summary

@@ -1,0 +1,160 @@
+"""A task's talk with its model: tools are called in a loop until there is an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from executor.tasks.truncation import GO_ON, marked
+from planner.decompose.json_answer import mend
+from planner.errors import ContentRefused, ModelError
+from planner.events import ToolCalled
+from planner.model import Message, Request, ToolSpec
+from planner.plan.validate import nearest
+from skills.text.surrogates import mended
+from skills.tools.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from executor.tasks.memo import Memory
+    from planner.model import Model, Reply, ToolCall
+    from skills.tools.tool import Tool
+
+TOOL_CALLS = 30
+_EMPTY_ANSWERS = 2
+
+_ANSWER_NOW = "The limit of {limit} tool calls for this task is reached. Answer now with what you have."
+_SAY_SOMETHING = "Your answer was empty. Give the result of the task."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one task, and how often it may call them."""
+
+    memory: Memory
+    tools: Sequence[Tool] = ()
+    limit: int = TOOL_CALLS
+    cwd: str = ""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as they are offered to a model."""
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
+
+    async def call(self, call: ToolCall, task: str, *, whole: bool = True) -> Envelope:
+        """Call one, unless it was called before; what the model got wrong is an envelope that tells it so.
+
+        Where the call may not be `whole`, as the model ran out of room, nothing is made up that it did not say.
+        """
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        if tool is None:
+            message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
+            return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
+        arguments = _arguments(call.arguments, mending=whole)
+        if arguments is None and not whole:
+            message = "your answer was cut off in the middle of this call, at your token limit — call again with less"
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
+        if arguments is None:
+            message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
+        return await self.memory.tool(tool, task, arguments)
+
+    def refuse(self, call: ToolCall, task: str, envelope: Envelope) -> Envelope:
+        """Note a call that no tool saw."""
+        self.memory.record(ToolCalled(task, call.name, envelope.to_dict()))
+        return envelope
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One task's messages so far. `answer` carries it to its end."""
+
+    model: Model
+    toolbox: Toolbox
+    task: str
+    messages: tuple[Message, ...]
+    continuations: int = 3
+    _called: int = 0
+    _said: list[str] = field(default_factory=list)
+
+    async def answer(self) -> str:
+        """The model's answer, after as many tool calls as it wants within the limit."""
+        empty = cut = 0
+        while True:
+            reply = await self.model.complete(self._request())
+            if reply.finish == "content_filter":
+                raise ContentRefused(
+                    f"the content filter of {reply.model} stopped the answer", hint="say the task differently"
+                )
+            if reply.tool_calls and not self._at_limit:
+                await self._use_tools(reply)
+            elif reply.cut_off and reply.text.strip() and cut < self.continuations:
+                cut += 1
+                self._said.append(reply.text)
+                self._add(Message("assistant", reply.text), Message("user", GO_ON))
+            elif reply.text.strip() or self._said:
+                return self._whole(reply)
+            elif empty < _EMPTY_ANSWERS:
+                empty += 1
+                self._add(Message("user", _SAY_SOMETHING))
+            else:
+                raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
+
+    def _whole(self, last: Reply) -> str:
+        text = "".join([*self._said, last.text]).strip()
+        if not last.cut_off:
+            return text
+        name = last.model or self.model.name
+        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memory.record)
+
+    @property
+    def _at_limit(self) -> bool:
+        return self._called >= self.toolbox.limit
+
+    def _request(self) -> Request:
+        return Request(
+            self.messages,
+            tools=self.toolbox.specs,
+            may_call_tools=not self._at_limit,
+            role="task",
+            task=self.task,
+        )
+
+    async def _use_tools(self, reply: Reply) -> None:
+        left = max(self.toolbox.limit - self._called, 0)
+        envelopes = await asyncio.gather(*(self._call(call, reply) for call in reply.tool_calls[:left]))
+        no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
+        over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
+        self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
+            self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
+        self._called += len(reply.tool_calls)
+        if self._at_limit:
+            self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
+
+    async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
+        return await self.toolbox.call(call, self.task, whole=not reply.cut_off)
+
+    def _add(self, *messages: Message) -> None:
+        self.messages += messages
+
+
+def _arguments(text: str, *, mending: bool) -> Mapping[str, Any] | None:
+    for attempt in (text or "{}", mend(text.strip()) if mending else None):
+        if attempt is None:
+            continue
+        try:
+            value = mended(json.loads(attempt, strict=False))
+        except ValueError:
+            continue
+        if isinstance(value, Mapping):
+            return value
+    return None
+
+
+def _why(reply: Reply) -> str:
+    if reply.tool_calls:
+        return "it asked for more tools after the limit was reached"
+    return f"finish reason: {reply.finish}"

@@ -1,0 +1,122 @@
+"""What a run has finished already, found again by what it is: nothing that was paid for is done twice.
+
+A model call is found by the hash of its request within its task, a tool call by the hash of what the tool was asked, a
+task by its identity and the hash of its inputs; never by position. What is asked twice in one task is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from executor.capture.capture import Capture
+from planner.events import ToolCalled
+
+if TYPE_CHECKING:
+    from planner.events import Record
+    from planner.model import Model, Reply, Request, ToolSpec
+    from planner.plan.plan import Task
+    from skills.tools.envelope import Envelope
+    from skills.tools.tool import Tool
+
+Settle = Callable[[], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Finished:
+    """Finished work by its hashes; `given` are outputs that a task has whatever its inputs are."""
+
+    replies: dict[str, Reply] = field(default_factory=dict)
+    envelopes: dict[str, Envelope] = field(default_factory=dict)
+    outputs: dict[tuple[str, str], str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
+
+
+async def at_once() -> None:
+    """For a run that keeps no journal: there is nothing to wait for."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """Looks finished work up before it is done again, and waits until new work is on disk before handing it on."""
+
+    record: Record
+    capture: Capture = field(default_factory=Capture)
+    settle: Settle = at_once
+    finished: Finished = field(default_factory=Finished)
+    _asked: Counter[str] = field(default_factory=Counter)
+    _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
+
+    def request_hash(self, request: Request, model: str) -> str:
+        """The hash of a request within its task."""
+        messages = [
+            [message.role, message.content, message.tool_call_id]
+            + [[call.id, call.name, call.arguments] for call in message.tool_calls]
+            for message in request.messages
+        ]
+        tools = [self._tool_hash(tool) for tool in request.tools]
+        own = [request.role, request.task, model, messages, tools, request.may_call_tools, request.schema]
+        return self.capture.hash(own)
+
+    def _tool_hash(self, tool: ToolSpec) -> str:
+        """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""
+        known = self._tools.get((tool.name, tool.description))
+        if known is None or known[0] != tool.parameters:
+            known = tool.parameters, self.capture.hash([tool.name, tool.description, tool.parameters])
+            self._tools[tool.name, tool.description] = known
+        return known[1]
+
+    def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
+        """The hash of what a tool is asked within a task, and which of its kind it is."""
+        return self.counted(self.capture.hash(["tool", task, name, arguments]))
+
+    def counted(self, key: str) -> str:
+        """The key with its number among equals."""
+        self._asked[key] += 1
+        return f"{key}#{self._asked[key]}"
+
+    async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
+        """The tool's answer: the one on record, else a new one, on record before it is handed on."""
+        key = self.tool_key(tool.name, task, arguments)
+        known = self.finished.envelopes.get(key)
+        if known is not None:
+            return known
+        envelope = await tool.call(arguments)
+        self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
+        await self.settle()
+        return envelope
+
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        """The hash of what a task is given: what it is told, and the results that it builds on."""
+        before = {name: results[name] for name in (*task.depends_on, *task.references) if name in results}
+        return self.capture.hash([task.to_dict(), before])
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        """What the task came to, if it was finished with these inputs."""
+        given = self.finished.given.get(task.id)
+        return given if given is not None else self.finished.outputs.get((task.id, inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """A model that is not asked again what it has answered."""
+
+    model: Model
+    memory: Memory
+
+    @property
+    def name(self) -> str:
+        """The name of the model itself."""
+        return self.model.name
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply on record, else a new one, on record before it is handed on."""
+        key = self.memory.counted(self.memory.request_hash(request, self.name))
+        known = self.memory.finished.replies.get(key)
+        if known is not None:
+            return known
+        reply = await self.model.complete(replace(request, key=key))
+        await self.memory.settle()
+        return reply

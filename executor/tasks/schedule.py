@@ -1,0 +1,201 @@
+"""Runs a plan's graph: a task starts the moment its own dependencies are done, never level by level.
+
+ready tasks start, as many at a time as the limit allows
+→ one ends: its outcome is recorded
+→ those that waited for it alone become ready, or are skipped where it has no result
+→ until nothing is ready or running; a failed task fails alone
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from executor.tasks.outcome import Cancelled, Done, Failed, Outcome, Skipped
+from planner.errors import CutOff, Halted
+from planner.events import TaskFinished, TaskStarted
+from skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from planner.events import Record, TaskStatus
+    from planner.plan.plan import Plan, Task
+
+Perform = Callable[["Task", Mapping[str, str]], Awaitable[str]]
+
+_STATUS: dict[type[Outcome], TaskStatus] = {
+    Done: "done",
+    Failed: "failed",
+    Skipped: "skipped",
+    Cancelled: "cancelled",
+}
+
+
+_BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many tasks run at a time, and how long one may take."""
+
+    concurrency: int = 16
+    task_seconds: float | None = None
+
+
+class Past(Protocol):
+    """What was finished before this plan was taken up."""
+
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        """The hash of what the task is given."""
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        """What the task came to with these inputs, if it was finished with them."""
+
+
+class _Nothing:
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        return ""
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        return None
+
+
+NOTHING: Past = _Nothing()
+
+
+async def execute(
+    plan: Plan, perform: Perform, record: Record, limits: Limits, past: Past = NOTHING
+) -> dict[str, Outcome]:
+    """Run every task once, after its dependencies; one finished in the past is not run again, nor spoken of.
+
+    A task that never began is not in the result.
+
+    Raises Halted once what was running has ended, where a limit was reached or the journal failed.
+    """
+    run = _Run(plan, perform, record, limits, past)
+    try:
+        await run.to_the_end()
+    finally:
+        await run.cancel()
+    if run.halted is not None:
+        raise run.halted
+    return run.outcomes
+
+
+@dataclass(slots=True)
+class _Run:
+    plan: Plan
+    perform: Perform
+    record: Record
+    limits: Limits
+    past: Past = NOTHING
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    halted: Halted | None = None
+    _results: dict[str, str] = field(default_factory=dict)
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _ready: deque[str] = field(default_factory=deque)
+    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _began: dict[str, float] = field(default_factory=dict)
+    _ended: deque[tuple[str, Outcome, float]] = field(default_factory=deque)
+    _recalled: set[str] = field(default_factory=set)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def to_the_end(self) -> None:
+        self._waiting = dict(self.plan.graph.in_degree())
+        self._ready.extend(task.id for task in self.plan.tasks if self._waiting[task.id] == 0)
+        while self._start() or self._running:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._ended:
+                self._settle(*self._ended.popleft())
+
+    def _start(self) -> bool:
+        """Start what is ready and has room; whether anything did."""
+        began = False
+        while self._ready and len(self._running) < self.limits.concurrency and self.halted is None:
+            task = self.plan.task(self._ready.popleft())
+            self._running[task.id] = asyncio.create_task(self._one(task), name=f"task {task.id}")
+            began = True
+        return began
+
+    async def _one(self, task: Task) -> None:
+        inputs = self.past.inputs(task, self._results)
+        known = self.past.output(task, inputs)
+        began = self._began[task.id] = time.monotonic()
+        if known is not None:
+            self._recalled.add(task.id)
+            outcome: Outcome = Done(known)
+        else:
+            self.record(TaskStarted(task.id, inputs))
+            outcome = await self._attempt(task)
+        self._ended.append((task.id, outcome, time.monotonic() - began))
+        self._wake.set()
+
+    async def _attempt(self, task: Task) -> Outcome:
+        seconds = self.limits.task_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return Done(await self.perform(task, self._results))
+        except Halted as halted:
+            self.halted = halted
+            return Cancelled(halted.message)
+        except CutOff as cut:
+            return Cancelled(cut.message)
+        except TimeoutError:
+            return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")
+        except WeftError as error:
+            return Failed(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever an action raises, the other tasks go on
+            return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
+
+    def _settle(self, task_id: str, outcome: Outcome, seconds: float) -> None:
+        """Take note of an outcome, and of what it means for those that waited."""
+        self._running.pop(task_id, None)
+        settled = deque([(task_id, outcome, seconds)])
+        while settled:
+            done_id, result, took = settled.popleft()
+            self.outcomes[done_id] = result
+            if isinstance(result, Done):
+                self._results[done_id] = result.output
+            self._tell(done_id, result, took)
+            if isinstance(result, Cancelled):
+                continue
+            for after in self.plan.graph.successors(done_id):
+                self._waiting[after] -= 1
+                if self._waiting[after] == 0:
+                    reason = self._why_skipped(after)
+                    if reason is None:
+                        self._ready.append(after)
+                    else:
+                        settled.append((after, Skipped(reason), 0.0))
+
+    def _why_skipped(self, task_id: str) -> str | None:
+        without = [
+            f"{before!r}, which {_BECAME[type(self.outcomes[before])]}"
+            for before in self.plan.graph.predecessors(task_id)
+            if not isinstance(self.outcomes[before], Done)
+        ]
+        return f"it depends on {', '.join(without)}" if without else None
+
+    def _tell(self, task_id: str, outcome: Outcome, seconds: float) -> None:
+        if task_id in self._recalled:
+            return
+        output = outcome.output if isinstance(outcome, Done) else None
+        error = None if isinstance(outcome, Done) else outcome.error
+        self.record(TaskFinished(task_id, _STATUS[type(outcome)], seconds, output, error))
+
+    async def cancel(self) -> None:
+        """Stop what still runs and wait until it has; nothing to do after a normal end."""
+        if not self._running:
+            return
+        for running in self._running.values():
+            running.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        while self._ended:
+            self._settle(*self._ended.popleft())
+        now = time.monotonic()
+        for task_id in list(self._running):
+            self._settle(task_id, Cancelled("stopped before its end"), now - self._began.get(task_id, now))

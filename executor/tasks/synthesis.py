@@ -1,0 +1,128 @@
+"""The answer: one call over the final tasks' results, or the one final result itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from executor.tasks.inputs import Result, shorten
+from executor.tasks.outcome import Done, Outcome
+from executor.tasks.truncation import GO_ON, marked
+from planner.errors import ModelError
+from planner.events import PromptMade
+from planner.model import Message, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from executor.tasks.artifacts import Artifacts
+    from planner.events import Record
+    from planner.model import Model, OnText
+    from planner.plan.plan import Plan, Task
+    from planner.prompting.prompts import Prompts
+
+INPUT_BUDGET = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Writes a plan's answer from its tasks' outcomes."""
+
+    goal: str
+    plan: Plan
+    prompts: Prompts
+    artifacts: Artifacts
+    on_text: OnText | None = None
+    agent: str = "synthesis"
+    record: Record | None = None
+    continuations: int = 3
+
+    async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
+        """The answer; what is missing stands below it, whatever the model says."""
+        missing = self.missing(outcomes)
+        if not self.plan.needs_synthesis:
+            return self.without_model(outcomes)
+        return with_missing(await self._written(model, self._request(outcomes, missing)), missing)
+
+    async def _written(self, model: Model, request: Request) -> str:
+        """What the model says, asked to go on where its answer breaks off at the token limit."""
+        said: list[str] = []
+        while True:
+            reply = await model.complete(request)
+            said.append(reply.text)
+            if not (reply.cut_off and reply.text.strip() and len(said) <= self.continuations):
+                break
+            request = replace(
+                request, messages=(*request.messages, Message("assistant", reply.text), Message("user", GO_ON))
+            )
+        text, name = "".join(said).strip(), reply.model or model.name
+        if not text:
+            raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
+        return marked(text, "the answer", name, self.record) if reply.cut_off else text
+
+    def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
+        """The results as they are, one after the other, and what is missing."""
+        results = self._results(outcomes)
+        texts = [result.text for result in results]
+        if len(results) > 1:
+            texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
+        return with_missing("\n\n".join(texts), self.missing(outcomes))
+
+    def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
+        """A line for each task that has no result, and why."""
+        return [
+            f"{_called(task)}: {_reason(outcomes.get(task.id))}"
+            for task in self.plan.tasks
+            if not isinstance(outcomes.get(task.id), Done)
+        ]
+
+    def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
+        results = self._results(outcomes)
+        texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
+        variables = {
+            "goal": self.goal,
+            "results": [Result(result.id, result.title, texts[result.id]) for result in results],
+            "missing": missing,
+            "synthesis": self.plan.synthesis,
+        }
+        if self.record is not None:
+            self.record(PromptMade("synthesis", None, variables))
+        messages = (
+            Message("system", self.prompts.render(self.agent, "system", {})),
+            Message("user", self.prompts.render(self.agent, "user", variables)),
+        )
+        return Request(
+            tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
+        )
+
+    def _results(self, outcomes: Mapping[str, Outcome]) -> list[Result]:
+        """The final tasks' results; for a final task without one, the last results on the way to it."""
+        done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
+        wanted = {task.id for task in self.plan.finals if task.id in done}
+        lost = [task.id for task in self.plan.finals if task.id not in done]
+        for final in lost:
+            reached = nx.ancestors(self.plan.graph, final) & done
+            wanted |= {one for one in reached if not set(self.plan.graph.successors(one)) & done}
+        return [
+            Result(task.id, task.title, outcome.output)
+            for task in self.plan.tasks
+            if task.id in wanted and isinstance(outcome := outcomes[task.id], Done)
+        ]
+
+
+def with_missing(text: str, missing: list[str]) -> str:
+    """The text, and below it what could not be done."""
+    if not missing:
+        return text
+    lines = "\n".join(f"- {part}" for part in missing)
+    return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
+
+
+def _called(task: Task) -> str:
+    return f"{task.title} ({task.id})" if task.title not in ("", task.id) else task.id
+
+
+def _reason(outcome: Outcome | None) -> str:
+    return "it did not begin" if outcome is None or isinstance(outcome, Done) else outcome.error

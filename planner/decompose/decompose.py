@@ -1,0 +1,119 @@
+"""Goal to plan: ask, read, validate, ask again with all faults, and give up after three."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner.decompose.json_answer import NotJson, extract
+from planner.errors import PlanError
+from planner.events import PlanMade, PlanRefused, PromptMade
+from planner.model import Message, Request
+from planner.plan.plan import Plan
+from planner.plan.validate import Known, problems
+from planner.prompting.profile import FULL, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.events import Record
+    from planner.model import Model, Reply
+    from planner.prompting.profile import Example
+    from planner.prompting.prompts import Prompts
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the decomposer is told: the goal, and what there is to reach it with; `names` are the skills selected."""
+
+    goal: str
+    skills: str
+    tools: str
+    date: str
+    known: Known
+    names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    profile: Profile = FULL
+
+    @property
+    def most_tasks(self) -> int:
+        """How many tasks the plan may have."""
+        return min(self.known.most_tasks, self.profile.most_tasks or self.known.most_tasks)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The selected skills that a model of this kind is shown."""
+        return self.names[: self.profile.skills_shown]
+
+
+def variables_of(brief: Brief) -> dict[str, Any]:
+    """What the decomposer's templates are given."""
+    return {
+        "goal": brief.goal,
+        "skills": brief.skills,
+        "tools": brief.tools,
+        "names": brief.shown,
+        "date": brief.date,
+        "most_tasks": brief.most_tasks,
+        "files": brief.files,
+        "answers": brief.answers,
+    }
+
+
+def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
+    """The first request's messages; the system message stays the same to the byte within a run."""
+    agent, variables = brief.profile.agent("decomposer"), variables_of(brief)
+    turns = [
+        message
+        for example in brief.profile.examples
+        for message in (
+            Message("user", prompts.render(agent, "user", _as_example(variables, example))),
+            Message("assistant", example.plan),
+        )
+    ]
+    system = Message("system", prompts.render(agent, "system", variables))
+    return (system, *turns, Message("user", prompts.render(agent, "user", variables)))
+
+
+async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
+    """A valid plan for the goal, or a plan that holds only a clarification."""
+    record(PromptMade("decomposer", None, variables_of(brief)))
+    conversation = messages(brief, prompts)
+    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.most_tasks)
+    faults: list[str] = []
+    for attempt in range(1, ATTEMPTS + 1):
+        reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))
+        document, faults = read(reply, brief)
+        if not faults:
+            plan = Plan.from_dict(document)
+            record(PlanMade(plan, attempt))
+            return plan
+        record(PlanRefused(attempt, tuple(faults)))
+        conversation += (
+            Message("assistant", reply.text or "(an empty answer)"),
+            Message("user", prompts.render(brief.profile.agent("decomposer"), "again", {"faults": faults})),
+        )
+    raise PlanError(
+        f"the model {model.name} gave no valid plan in {ATTEMPTS} attempts; the last one's faults: {'; '.join(faults)}",
+        faults=faults,
+        hint="try a stronger model with --model, say the goal more plainly, or write the plan yourself and use --plan",
+    )
+
+
+def read(reply: Reply, brief: Brief) -> tuple[Mapping[str, Any], list[str]]:
+    """The plan document in a reply, and everything that is wrong with it."""
+    if reply.cut_off:
+        return {}, ["the answer was cut off at the model's output limit; give a shorter plan with fewer words"]
+    try:
+        document = extract(reply.text, "tasks", "clarification")
+    except NotJson as error:
+        return {}, [f"{error}; answer with one JSON object that has a 'tasks' list"]
+    document = brief.profile.shape.widen(document)
+    return document, problems(document, brief.known)
+
+
+def _as_example(variables: Mapping[str, Any], example: Example) -> dict[str, Any]:
+    return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": ()}

@@ -1,0 +1,170 @@
+"""From what a model wrote to the JSON value it meant: nothing is guessed that strict parsing can tell.
+
+A valid document is never altered: mending is tried only on text that does not parse, it touches only what stands
+outside strings, and it never completes a document that breaks off inside a value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from skills.text.surrogates import mended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_THINKING = re.compile(r"\A(?:\s*<(think|thinking|reasoning)>.*?</\1>)+", re.DOTALL | re.IGNORECASE)
+_UNOPENED = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1|(?<=[}\]])\1|\Z)", re.DOTALL | re.MULTILINE)
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)
+    |(?P<string>"(?:[^"\\]|\\.)*")
+    |(?P<open>[{\[])
+    |(?P<close>[}\]])
+    |(?P<comma>,)
+    |(?P<colon>:)
+    |(?P<scalar>[^\s{}\[\],:"/\#]+)
+    |(?P<other>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_MOST_PIECES = 50
+# Each that is never closed is looked for to the end of the text.
+_MOST_UNCLOSED = 5
+_CLOSER = {"{": "}", "[": "]"}
+_OPENER = {closer: opener for opener, closer in _CLOSER.items()}
+
+
+class NotJson(ValueError):
+    """The text holds no JSON document."""
+
+
+def extract(text: str, *keys: str) -> Any:
+    """The JSON document in a model's answer; where there are several, the last that has one of the keys."""
+    answer = without_thinking(text)
+    if not answer.strip():
+        raise NotJson("the answer is empty")
+    whole = [value for block in (answer, *_fenced(answer)) if (value := _load(block)) is not None]
+    embedded = [] if whole else [_load(piece) for piece in islice(_objects(answer), _MOST_PIECES)]
+    fitting = [value for value in (*whole, *embedded) if isinstance(value, dict) and not value.keys().isdisjoint(keys)]
+    if fitting or whole:
+        return (fitting or whole)[-1]
+    raise NotJson(_complaint(answer))
+
+
+def without_thinking(text: str) -> str:
+    """The text without the model's thinking aloud before its answer."""
+    without = _THINKING.sub("", text)
+    if without == text and (unopened := _UNOPENED.match(text)) and _load(text.strip()) is None:
+        without = text[unopened.end() :]
+    return without
+
+
+def mend(text: str) -> str | None:
+    """The text with comments dropped and commas and closing brackets set right; None where that cannot be done."""
+    written: list[str] = []
+    open_brackets: list[str] = []
+    after_value = False
+    for match in _TOKEN.finditer(text):
+        kind, token = match.lastgroup, match.group()
+        if kind in ("space", "comment"):
+            written.append(token if kind == "space" else " ")
+            continue
+        if kind == "other":
+            return None
+        if kind == "close":
+            closers = _closing(open_brackets, token)
+            if closers is None:
+                return None
+            _drop_comma(written)
+            written.append(closers)
+            after_value = True
+            if not open_brackets:
+                return "".join(written) if not text[match.end() :].strip() else None
+            continue
+        if after_value and kind in ("string", "open", "scalar"):
+            written.append(",")
+        if kind == "open":
+            open_brackets.append(token)
+        written.append(token)
+        after_value = kind in ("string", "scalar")
+    if len(open_brackets) != 1 or not after_value:
+        return None  # it breaks off inside a value: completing it would invent a plan
+    return "".join(written) + _CLOSER[open_brackets[0]]
+
+
+def _fenced(answer: str) -> list[str]:
+    return [match.group(2) for match in _FENCE.finditer(answer)]
+
+
+def _objects(text: str) -> Iterator[str]:
+    """Every outermost {...} or [...] in prose, with strings in mind; a few may lack their closing brackets."""
+    position = unclosed = 0
+    while (start := _first_bracket(text, position)) >= 0 and unclosed < _MOST_UNCLOSED:
+        depth, end = 0, len(text)
+        for match in _TOKEN.finditer(text, start):
+            depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+            if depth == 0:
+                end = match.end()
+                break
+        yield text[start:end]
+        unclosed += depth != 0
+        position = end if depth == 0 else start + 1
+
+
+def _first_bracket(text: str, position: int) -> int:
+    places = [place for place in (text.find("{", position), text.find("[", position)) if place >= 0]
+    return min(places, default=-1)
+
+
+def _load(candidate: str) -> Any:
+    """The candidate as a JSON object or list, mended where it has to be; None where it is neither."""
+    stripped = candidate.strip().removeprefix("\ufeff")
+    if not stripped.startswith(("{", "[")):
+        return None
+    for attempt in (str, mend):
+        if (text := attempt(stripped)) is None:
+            continue
+        try:
+            return mended(json.loads(text, strict=False))
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _closing(open_brackets: list[str], token: str) -> str | None:
+    """What to write for a closing bracket, inner ones that were forgotten first."""
+    if _OPENER[token] not in open_brackets:
+        return None
+    closers = ""
+    while open_brackets:
+        closer = _CLOSER[open_brackets.pop()]
+        closers += closer
+        if closer == token:
+            break
+    return closers
+
+
+def _drop_comma(written: list[str]) -> None:
+    for place in range(len(written) - 1, -1, -1):
+        if written[place] == ",":
+            written[place] = ""
+            return
+        if written[place].strip():
+            return
+
+
+def _complaint(answer: str) -> str:
+    start = _first_bracket(answer, 0)
+    if start < 0:
+        return "the answer is prose without a JSON object"
+    try:
+        json.loads(answer[start:], strict=False)
+    except json.JSONDecodeError as error:
+        return f"the answer is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the JSON"
+    except RecursionError:
+        return "the answer is nested too deeply to be read"
+    return "the answer holds no JSON object"

@@ -1,0 +1,226 @@
+"""Everything that is wrong with a plan, found at once and said so that a model or a person can mend it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import networkx as nx
+
+from planner.plan.plan import ACTION_TYPES, REFERENCE, strings
+from skills.tools.parameter import TYPES, fits
+
+_ID = re.compile(r"[\w-]{1,64}")
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan may use: skills by name, tools by name with their parameters' JSON schema, how many tasks."""
+
+    skills: Sequence[str] = ()
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    most_tasks: int = 100
+
+
+def problems(document: object, known: Known) -> list[str]:
+    """All faults of a plan document, each with its remedy; an empty list where it can be run."""
+    if not isinstance(document, Mapping):
+        return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
+    found = [
+        f"'{key}' must be a string or null, not {_kind(document[key])}"
+        for key in ("synthesis", "clarification")
+        if document.get(key) is not None and not isinstance(document[key], str)
+    ]
+    rows = document.get("tasks")
+    if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
+        return found
+    if not isinstance(rows, list):
+        return [*found, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
+    if not rows:
+        return [*found, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
+    if len(rows) > known.most_tasks:
+        found.append(f"the plan has {len(rows)} tasks, more than the {known.most_tasks} allowed; merge some")
+    for number, row in enumerate(rows, 1):
+        found += _row_problems(number, row, known)
+    return [*found, *_graph_problems([row for row in rows if isinstance(row, Mapping)])]
+
+
+def nearest(name: object, names: Sequence[str]) -> str:
+    """The known names for a message, those most like the unknown one first."""
+    if not names:
+        return "there are none"
+    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    shown = [*close, *(other for other in names if other not in close)][:_MOST_NAMES]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"known are: {', '.join(shown)}{more}"
+
+
+def _row_problems(number: int, row: object, known: Known) -> Iterator[str]:
+    if not isinstance(row, Mapping):
+        yield f"task number {number} must be an object, not {_kind(row)}"
+        return
+    task_id = row.get("id")
+    if task_id in (None, ""):
+        yield f"task number {number} has no 'id'; give each task a short unique one"
+    elif not isinstance(task_id, str):
+        yield f"task number {number}: 'id' must be a string, not {_kind(task_id)}"
+    elif not _ID.fullmatch(task_id):
+        yield f"task id {task_id!r} may hold only letters, digits, '_' and '-', 64 at most"
+    label = f"task {task_id!r}" if isinstance(task_id, str) and task_id else f"task number {number}"
+    for key in ("title", "instruction", "name"):
+        if row.get(key) is not None and not isinstance(row[key], str):
+            yield f"{label}: '{key}' must be a string, not {_kind(row[key])}"
+    yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
+    yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
+
+
+def _dependency_problems(value: object) -> Iterator[str]:
+    if value is not None and not isinstance(value, list):
+        yield f"'depends_on' must be a list of task ids, not {_kind(value)}"
+    elif value and not all(isinstance(item, str) for item in value):
+        yield "'depends_on' must hold task ids as strings only"
+
+
+def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
+    action, name = row.get("action_type"), row.get("name")
+    if action not in ACTION_TYPES:
+        given = "is missing" if action is None else f"is {action!r}"
+        yield f"'action_type' {given}; it must be one of {', '.join(ACTION_TYPES)}"
+        return
+    arguments = row.get("arguments")
+    if action == "tool":
+        yield from _tool_problems(name, arguments, known)
+        return
+    if action == "skill" and not (isinstance(name, str) and name):
+        yield f"a skill task needs 'name', the skill's; {nearest('', known.skills)}"
+    elif action == "skill" and name not in known.skills:
+        remedy = "it is a tool: use action_type 'tool'" if name in known.tools else nearest(name, known.skills)
+        yield f"there is no skill {name!r}; {remedy}"
+    if arguments and not isinstance(arguments, str) and action == "skill":
+        yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"
+
+
+def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[str]:
+    if not (isinstance(name, str) and name):
+        yield f"a tool task needs 'name', the tool's; {nearest('', list(known.tools))}"
+        return
+    if name not in known.tools:
+        remedy = "it is a skill: use action_type 'skill'" if name in known.skills else nearest(name, list(known.tools))
+        yield f"there is no tool {name!r}; {remedy}"
+    if arguments and not isinstance(arguments, Mapping):
+        yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
+    elif name in known.tools:
+        given = arguments if isinstance(arguments, Mapping) else {}
+        yield from (f"tool {name!r} {fault}" for fault in _argument_problems(given, known.tools[name]))
+
+
+def _argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """What the call itself would be refused for; null counts as left out, as it does there."""
+    properties = schema.get("properties", {})
+    for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
+        yield f"needs the argument {missing!r}"
+    for key, value in given.items():
+        if key not in properties:
+            yield f"has no argument {key!r}; {nearest(str(key), list(properties))}"
+        elif value is not None and not _waits(value):
+            yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
+
+
+def _waits(value: object) -> bool:
+    """Whether only the run will tell what a value is: it is an earlier result, or holds one."""
+    return isinstance(value, str) and REFERENCE.search(value) is not None
+
+
+def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What a value should be and is not; of a schema that says more than a plain type, the rest is the tool's own."""
+    wanted, choices = schema.get("type"), schema.get("enum")
+    if wanted in TYPES and not fits(value, wanted):
+        yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
+    elif isinstance(choices, list) and value not in choices:
+        yield f"one of {', '.join(map(repr, choices))}"
+
+
+def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
+    ids = [row["id"] for row in rows]
+    for twice in dict.fromkeys(one for one in ids if ids.count(one) > 1):
+        yield f"the id {twice!r} is used by {ids.count(twice)} tasks; ids must be unique"
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(ids)
+    for row in rows:
+        for before in _listed(row):
+            if before == row["id"]:
+                yield f"task {row['id']!r} depends on itself"
+            elif before not in graph:
+                yield f"task {row['id']!r} depends on {before!r}, which is not in the plan; tasks are: {_some(ids)}"
+            else:
+                graph.add_edge(before, row["id"])
+    for component in nx.strongly_connected_components(graph):
+        if len(component) > 1:
+            circle = _cycle(graph, component, ids)
+            yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
+    for row in rows:
+        yield from _reference_problems(row, graph, ids)
+
+
+def _reference_problems(row: Mapping[str, Any], graph: nx.DiGraph[str], ids: Sequence[str]) -> Iterator[str]:
+    texts = strings((row.get("instruction"), row.get("arguments")))
+    referred = dict.fromkeys(name for text in texts for name in REFERENCE.findall(text))
+    if not referred:
+        return
+    upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
+    for name in referred:
+        if name not in graph:
+            yield (
+                f"task {row['id']!r} refers to <<{name}.output>>, but there is no task {name!r}; "
+                f"tasks are: {_some(ids)}"
+            )
+        elif name == row["id"]:
+            yield f"task {name!r} refers to <<{name}.output>>, its own output; leave that out, or name another task"
+        elif name not in upstream:
+            yield (
+                f"task {row['id']!r} refers to <<{name}.output>>, but {name!r} is not upstream of it; "
+                + (
+                    "it waits for this task: leave the reference out"
+                    if name in later
+                    else f"add {name!r} to its depends_on"
+                )
+            )
+
+
+def _listed(row: Mapping[str, Any]) -> list[str]:
+    value = row.get("depends_on")
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
+    """A way round, from each task to one that it depends on: the graph's edges go the other way."""
+    first = min(component, key=ids.index)
+    edges = nx.find_cycle(graph.subgraph(component).reverse(), first)
+    return " → ".join([*(edge[0] for edge in edges), edges[0][0]])
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:30]) + (f" and {len(ids) - 30} more" if len(ids) > 30 else "")
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case Mapping():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,99 @@
+"""How a kind of model is worked with: who plays its roles, the shape of its plans, bounds and sampling.
+
+A profile belongs to a model's entry, as data in `seed/profiles.yaml`; the planner follows whichever it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from planner.plan.shape import SHAPES, PlanShape
+from planner.prompting.prompts import SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.model import Role
+
+# A model's name often ends in its size: qwen3:4b, gemma3:270m, llama3.2:1b-instruct.
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A goal and its plan, shown to the model as a turn of the conversation."""
+
+    goal: str
+    names: tuple[str, ...]
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a kind of model needs; the defaults are for models that need no help.
+
+    `sampling` holds each role's parameters for any provider, `server` what only llama.cpp's server takes.
+    """
+
+    name: str = "full"
+    agents: Mapping[str, str] = field(default_factory=dict)
+    shape: PlanShape = SHAPES["full"]
+    most_tasks: int | None = None
+    skills_shown: int | None = None
+    prompt_tokens: int | None = None
+    skill_characters: int | None = None
+    tools: bool = True
+    continuations: int = 3
+    sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    server: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+
+    def agent(self, role: Role) -> str:
+        """The agent of `seed/agents.yaml` that plays a role."""
+        return self.agents.get(role, role)
+
+    def digest(self, skill: str) -> str:
+        """As much of a skill's body as a model of this kind can follow: its beginning, before any template."""
+        if self.skill_characters is None or len(skill) <= self.skill_characters:
+            return skill
+        head = skill[: self.skill_characters].rpartition("\n")[0] or skill[: self.skill_characters]
+        before, fence, _ = head.partition("\n```")
+        if not fence:
+            return head
+        lines = before.rstrip().split("\n")
+        return "\n".join(lines[:-1] if lines[-1].startswith("#") else lines).rstrip()
+
+
+FULL = Profile()
+
+
+@cache
+def profiles() -> Mapping[str, Profile]:
+    """The profiles by name."""
+    shipped = {name: _profile(name, row) for name, row in _document()["profiles"].items()}
+    return {FULL.name: FULL, **shipped}
+
+
+def profile_of(model: str) -> Profile:
+    """The profile of another server's model: by its provider and the size in its name."""
+    rule = _document()["by_size"]
+    provider, _, name = model.lower().partition("/")
+    sizes = [float(number) / (1000 if unit == "m" else 1) for number, unit in _SIZE.findall(name)]
+    small = provider in rule["providers"] and sizes and sizes[-1] <= rule["largest"]
+    return profiles()[rule["profile"]] if small else FULL
+
+
+@cache
+def _document() -> Any:
+    return yaml.safe_load((SEED / "profiles.yaml").read_text(encoding="utf-8"))
+
+
+def _profile(name: str, row: Mapping[str, Any]) -> Profile:
+    examples = tuple(Example(one["goal"], tuple(one["names"]), one["plan"]) for one in row.get("examples", ()))
+    rest = {key: value for key, value in row.items() if key not in ("examples", "shape")}
+    return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)

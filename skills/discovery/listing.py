@@ -1,0 +1,111 @@
+"""The listing of skills that a model sees: metadata only, the selected first, within a budget."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skills import switches as variables
+from skills.text.shorten import cut, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from skills.skill import Skill
+
+BUDGET = 12_000
+MOST = 30
+# A location's folder counts as this long where it is shorter: what is listed must not hang on where a checkout stands.
+FOLDER = 80
+_SHORTEST = 60
+_LONGEST = 1_024
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def budget(env: Mapping[str, str]) -> int:
+    """How many characters the environment grants the listing; the usual number where it names none."""
+    granted = variables.count(env.get(variables.BUDGET, ""))
+    return BUDGET if granted is None else granted
+
+
+def render(
+    selected: Collection[str],
+    skills: Sequence[Skill],
+    *,
+    budget: int = BUDGET,
+    most: int = MOST,
+    folders: Sequence[str] = (),
+) -> str:
+    """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
+
+    `skills` come best first; those whose names are `selected` are put before the others and marked. `folders` are the
+    locations that they are in: the listing is the same for the same skills in other folders.
+    """
+    chosen = [skill for skill in skills if skill.name in selected]
+    ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
+    items = [_Item.of(skill, folders, marked=skill.name in selected) for skill in ordered[:most]]
+    while items and _length(items, len(ordered), _SHORTEST) > budget:
+        items.pop()
+    width = _width(items, len(ordered), budget)
+    lines = ["<available_skills>", *(item.text(width) for item in items)]
+    return "\n".join([*lines, *_left_out(items, len(ordered)), "</available_skills>"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A skill's entry around its description, which has to be cut to some width; `spare` is room kept for its path."""
+
+    before: str
+    description: str
+    after: str
+    spare: int
+
+    @classmethod
+    def of(cls, skill: Skill, folders: Sequence[str], *, marked: bool) -> _Item:
+        mark = "\n<selected>true</selected>" if marked else ""
+        return cls(
+            f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
+            _clean(one_line(skill.description)),
+            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{mark}\n</skill>",
+            _spare(skill.file, folders),
+        )
+
+    def text(self, width: int) -> str:
+        return f"{self.before}{_escaped(cut(self.description, width))}{self.after}"
+
+
+def _width(items: Sequence[_Item], total: int, budget: int) -> int:
+    """The most characters that each description may have; the shortest fit."""
+    if _length(items, total, _LONGEST) <= budget:
+        return _LONGEST
+    low, high = _SHORTEST, _LONGEST - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = _length(items, total, middle) <= budget
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _length(items: Sequence[_Item], total: int, width: int) -> int:
+    lines = ["<available_skills>", *_left_out(items, total), "</available_skills>"]
+    return sum(len(item.text(width)) + item.spare + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
+
+
+def _spare(file: str, folders: Sequence[str]) -> int:
+    longest = max((len(folder) for folder in folders if file.startswith(f"{folder}{os.sep}")), default=FOLDER)
+    return max(FOLDER - longest, 0)
+
+
+def _left_out(items: Sequence[_Item], total: int) -> list[str]:
+    left = total - len(items)
+    return [f"{left} more {'skill is' if left == 1 else 'skills are'} left out of this list."] if left else []
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

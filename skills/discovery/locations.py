@@ -1,0 +1,43 @@
+"""Where skills are found, the first location winning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skills.skill import Source
+
+WORKSPACE = ".agents/skills"
+LIBRARY = Path(__file__).resolve().parents[1] / "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A folder that is searched, or, where `single`, a folder whose own SKILL.md alone counts."""
+
+    path: Path
+    source: Source
+    single: bool = False
+
+
+def locations(workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY) -> tuple[Location, ...]:
+    """All locations of a workspace, strongest first."""
+    config = env.get("XDG_CONFIG_HOME", "")
+    # The XDG specification has relative paths ignored.
+    base = Path(config) if config and Path(config).is_absolute() else home / ".config"
+    return (
+        Location(workspace / ".agents" / "sys.skills", "system"),
+        Location(workspace / ".agents" / "skills", "workspace"),
+        Location(workspace / "skills", "project"),
+        Location(workspace / ".skills", "project"),
+        Location(workspace / ".claude" / "skills", "project"),
+        Location(workspace, "root", single=True),
+        Location(base / "agents" / "skills", "global"),
+        Location(home / ".agents" / "skills", "global"),
+        Location(home / ".claude" / "skills", "global"),
+        Location(library, "bundled"),
+    )

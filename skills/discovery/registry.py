@@ -1,0 +1,214 @@
+"""All skills of a workspace: found, ranked by location, kept up to date, and loaded when a task needs one.
+
+scan ──> entries ── precedence ──> rows     (index: the entries of last time, where stat calls confirm them)
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills import switches as variables
+from skills.discovery import index
+from skills.discovery.file_stamp import RACY
+from skills.discovery.locations import LIBRARY, locations
+from skills.discovery.precedence import settle, tighten
+from skills.discovery.scan import Tree, scan
+from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
+from skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from skills.discovery.entry import Entry
+    from skills.discovery.locations import Location
+    from skills.skill import Problem, Skill
+
+_ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
+NEAREST = 10
+
+
+class Registry:
+    """The skills of a workspace, read once and again when they change.
+
+    `env` and `home` default to the process's own at the time of the call; `cache` is a folder for what is
+    remembered between starts (`index.cache_folder` names the usual one), None to remember nothing.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        home: Path | None = None,
+        strict: bool = False,
+        cache: Path | None = None,
+        library: Path = LIBRARY,
+    ) -> None:
+        self.workspace = workspace.absolute()
+        self.cache = cache
+        self._env = os.environ if env is None else env
+        self._home = Path(self._env.get("HOME") or os.path.expanduser("~")) if home is None else home
+        self._strict = strict
+        self._library = library
+        # Tools refresh from threads of their own.
+        self._lock = threading.RLock()
+        self._tree: Tree | None = None
+        self._entries: list[Entry] = []
+        self._rows: list[Skill] = []
+        self._active: dict[str, Skill] = {}
+        self._warnings: list[Problem] = []
+
+    def scan(self) -> None:
+        """Look at all locations, reading only what changed since the last look or the remembered one."""
+        # Thousands of small objects are made and none is garbage: collecting meanwhile takes half of the time.
+        with self._lock:
+            collecting = gc.isenabled()
+            gc.disable()
+            try:
+                self._scan()
+            finally:
+                if collecting:
+                    gc.enable()
+
+    @property
+    def locations(self) -> tuple[Location, ...]:
+        """Where it looks, strongest first."""
+        return locations(self.workspace, env=self._env, home=self._home, library=self._library)
+
+    def _scan(self) -> None:
+        places = self.locations
+        memory = self.cache / "listing.json" if self.cache is not None else None
+        if self._tree is None and memory is not None:
+            remembered = index.load(memory, places)
+            if remembered is not None:
+                self._tree, self._entries = remembered
+                if self._tree.unchanged():
+                    self._settle()
+                    return
+        from skills.discovery.readers import READERS
+
+        # A skill.yaml is read anew at every change: whether a tool can be offered hangs on its program's file too.
+        known = {
+            entry.found: entry
+            for entry in self._entries
+            if entry.found.stamp != RACY and not entry.found.path.endswith("skill.yaml")
+        }
+        self._tree = scan(places, READERS.keys())
+        self._entries = [
+            known.get(found) or READERS[os.path.basename(found.path)](found, places[found.location])
+            for found in self._tree.files
+        ]
+        if memory is not None:
+            index.save(memory, places, self._tree, self._entries)
+        self._settle()
+
+    def refresh(self) -> bool:
+        """See what changed, unless SKILLS_REFRESH_ON_CALL is off; whether anything was looked at anew."""
+        with self._lock:
+            if self._tree is not None:
+                if variables.is_off(self._env.get(variables.REFRESH, "")):
+                    return False
+                if self._tree.unchanged():
+                    return False
+            self.scan()
+            return True
+
+    def list_skills(self, *, all: bool = False) -> list[Skill]:  # noqa: A002 (the flag's name on the command line)
+        """The skills that count, or with `all` also those shadowed, disabled or broken, with the reason."""
+        self._ensure()
+        return list(self._rows) if all else list(self._active.values())
+
+    def get(self, name: str) -> Skill | None:
+        """The skill of that name that counts."""
+        self._ensure()
+        return self._active.get(name)
+
+    def load_content(self, name: str, args: str = "") -> str:
+        """A skill's body as a task receives it: its folder on top, its arguments filled in."""
+        from skills.discovery.skill_file import read_all
+        from skills.format import frontmatter
+
+        self.refresh()
+        skill = self._active.get(name)
+        if skill is None or skill.kind != "context":
+            raise self._unknown(name)
+        try:
+            text = frontmatter.decode(read_all(skill.path))
+        except OSError as error:
+            what = f"skill {name!r} cannot be read: {skill.path}: {error.strerror or error}"
+            denied = isinstance(error, PermissionError)
+            raise UnreadableSkill(what, hint="mend the file, then try again", denied=denied) from error
+        parsed = frontmatter.parse(text, skill.path, folder=skill.base_dir.name)
+        if parsed.broken is not None:
+            raise BrokenSkill(f"skill {name!r} no longer parses: {parsed.broken}", hint=parsed.broken.remedy)
+        return expand(parsed.body, skill.base_dir, args)
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """All that was wrong with what was found; the caller prints it."""
+        self._ensure()
+        return list(self._warnings)
+
+    def _ensure(self) -> None:
+        if self._tree is None:
+            self.scan()
+
+    def _settle(self) -> None:
+        entries = [tighten(entry) for entry in self._entries] if self._strict else self._entries
+        rows, duplicates = settle(entries, self._env)
+        self._rows = rows
+        self._active = {skill.name: skill for skill in rows if skill.state == "active"}
+        found = [problem for entry in entries for problem in entry.problems]
+        self._warnings = [*(self._tree.problems if self._tree else ()), *found, *duplicates]
+
+    def _unknown(self, name: str) -> UnknownSkill | BrokenSkill:
+        same = next((skill for skill in self._rows if skill.name == name and skill.state != "active"), None)
+        if same is not None and same.state == "broken":
+            return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
+        known = [skill.name for skill in self._active.values() if skill.kind == "context"]
+        said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
+        return UnknownSkill(f"{said}; known skills: {listed(name, known)}", hint="use one of these names")
+
+
+def expand(body: str, folder: Path, args: str = "") -> str:
+    """A body with its folder named on top and `$ARGUMENTS` filled, or appended where it does not stand."""
+    text, filled = re.subn(_ARGUMENTS, lambda _: args, body)
+    if not filled and args:
+        text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
+    return f"Base directory for this skill: {folder}\n\n{text}"
+
+
+def listed(name: str, known: Collection[str]) -> str:
+    """The known names most like this one, nearest first, and how many more there are."""
+    near = nearest(name, known)
+    more = len(known) - len(near)
+    return (", ".join(near) or "none") + (f" and {more} more" if more else "")
+
+
+def nearest(name: str, known: Collection[str], most: int = NEAREST) -> list[str]:
+    """The known names most like this one, nearest first."""
+    import difflib
+    import heapq
+
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(name.lower()[:100])
+
+    def likeness(other: str) -> tuple[float, str]:
+        matcher.set_seq1(other)
+        return -matcher.ratio(), other
+
+    return heapq.nsmallest(most, known, key=likeness)
+
+
+def summary(problems: Sequence[Problem], most: int = 3) -> list[str]:
+    """Warnings to print: each, or where they are more than a few one line that says how many."""
+    if len(problems) <= most:
+        return [str(problem) for problem in problems]
+    files = len({problem.path for problem in problems})
+    said = f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}"
+    return [f"{said}; `weft skills list --all` or `-v` shows each"]

@@ -1,0 +1,41 @@
+"""Reading a skill.yaml at discovery: a row for each tool that its folder offers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.discovery.entry import Entry, reason
+from skills.skill import Problem, Skill
+
+if TYPE_CHECKING:
+    from skills.discovery.locations import Location
+    from skills.discovery.scan import Found
+    from skills.skill import State
+
+
+def executable(found: Found, location: Location) -> Entry:
+    """A skill.yaml's tools, and a broken row that says why for each that cannot be offered."""
+    from skills.programs import (  # need a YAML parser, which a workspace without tools does without
+        manifest,
+        manifest_file,
+    )
+
+    path = Path(found.path)
+    try:
+        tools, problems = manifest_file.read(path.parent)
+    except OSError as error:
+        unreadable = Problem(path, 1, f"it cannot be read ({error.strerror or error})", "make it a readable text file")
+        tools, problems = [], [unreadable]
+
+    def row(name: str, description: str, state: State, why: str | None) -> Skill:
+        place = (found.path, location.source)
+        return Skill(name, description, *place, "executable", state, why, stamp=found.stamp)
+
+    rows = [row(tool.name, tool.description, "active", None) for tool in tools]
+    offered = {tool.name for tool in tools}
+    left_out: dict[str, Problem] = {}
+    for problem in problems:
+        left_out.setdefault(problem.tool or manifest.domain(path.parent), problem)
+    rows += [row(name, "", "broken", reason(one)) for name, one in left_out.items() if name not in offered]
+    return Entry(found, tuple(rows), tuple(problems))

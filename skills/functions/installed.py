@@ -1,0 +1,56 @@
+"""The tools of installed packages as rows of a listing; nothing is made ready to be called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.functions.entry_points import points
+from skills.skill import Skill
+from skills.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from skills.functions.entry_points import Point
+    from skills.skill import Source
+
+GROUP = "weft.tools"
+
+
+def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
+    """A row for each tool, by name: switched off, broken or active."""
+    for point in points(GROUP):
+        source: Source = "bundled" if point.package == "weft" else "global"
+        switch = switched_off(point.name, environ)
+        if switch:
+            reason = f"disabled by {switch}={environ[switch]}"
+            yield Skill(point.name, "", "", source, "executable", "disabled", reason)
+        else:
+            yield _loaded(point, source)
+
+
+def switched_off(name: str, environ: Mapping[str, str]) -> str:
+    """The variable that switches a tool or its domain off; empty where none does."""
+    parts = name.split("_")
+    for end in range(1, len(parts) + 1):
+        variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
+        if is_off(environ.get(variable, "")):
+            return variable
+    return ""
+
+
+def said(error: Exception) -> str:
+    """An error of another's code: its message where it is one that tells what is missing, else its kind too."""
+    told = isinstance(error, ImportError | AttributeError | TypeError) and str(error)
+    return told or f"{type(error).__name__}: {error}"
+
+
+def _loaded(point: Point, source: Source) -> Skill:
+    try:
+        function = point.load()
+        file = function.__code__.co_filename
+    except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+        reason = f"{said(error)}; mend {point.value} or install what it needs"
+        return Skill(point.name, "", "", source, "executable", "broken", reason)
+    first = (function.__doc__ or "").strip().partition("\n\n")[0]
+    return Skill(point.name, " ".join(first.split()), file, source, "executable")

@@ -1,0 +1,244 @@
+"""Adding, importing and deleting the skills of a workspace; those of other sources are read-only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.discovery.locations import WORKSPACE
+from skills.errors import InputError, UnknownSkill
+from skills.format import frontmatter
+from skills.format.names import fits, slug
+from skills.manage import archive
+from skills.manage.suspicion import Finding, examine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skills.discovery.registry import Registry
+    from skills.skill import Problem, Skill
+
+_BODY = """
+# {title}
+
+Describe here, step by step, how to do it, what the result looks like, and give an example.
+
+$ARGUMENTS
+"""
+
+
+class Exists(InputError):
+    """A skill of that id is there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A skill that was unpacked beside the workspace's skills and waits to be put among them."""
+
+    id: str
+    name: str
+    description: str
+    folder: Path
+    target: Path
+    files: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    distrust: tuple[Finding, ...]
+
+    @property
+    def exists(self) -> bool:
+        """Whether a skill of that id is there already, so that one must ask."""
+        return os.path.lexists(self.target)
+
+    def commit(self, *, replace: bool = False) -> Path:
+        """Put it in place at once; with `replace` in the place of an existing one."""
+        if self.exists and not replace:
+            raise Exists(f"skill {self.id!r} is there already: {self.target}", hint="confirm with --yes, or give --id")
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        with _aside(self.target):
+            self.folder.rename(self.target)
+        return self.target
+
+
+def add(workspace: Path, name: str, description: str) -> Path:
+    """Create a minimal skill and return its SKILL.md."""
+    if not fits(name):
+        better = slug(name)
+        hint = f"use {better!r}" if better else "use lower-case letters, digits and hyphens"
+        raise InputError(f"{name!r} is no skill name", hint=hint)
+    description = " ".join(description.split())
+    if not description:
+        raise InputError(
+            "the description is empty", hint="say with --description what the skill does and when to use it"
+        )
+    folder = workspace.absolute() / WORKSPACE / name
+    if os.path.lexists(folder):
+        raise Exists(f"skill {name!r} is there already: {folder}", hint="edit its SKILL.md, or choose another name")
+    title = name.replace("-", " ").capitalize()
+    text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
+    with _scratch(workspace) as scratch:
+        made = scratch / name
+        made.mkdir()
+        (made / "SKILL.md").write_text(text, encoding="utf-8")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made.rename(folder)
+    return folder / "SKILL.md"
+
+
+@contextlib.contextmanager
+def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[Staged]:  # noqa: A002 (the flag's name)
+    """Unpack a source beside the workspace's skills, to be committed; otherwise nothing stays of it."""
+    if id is not None and not fits(id):
+        raise InputError(f"{id!r} is no skill name", hint=f"use {slug(id)!r}" if slug(id) else "use letters and digits")
+    if not source.exists():
+        fetched = re.match(r"(?:https?|ssh|git):/|git@", str(source))
+        hint = "fetch it first, then import the folder or archive" if fetched else "give a folder or an archive"
+        raise InputError(f"there is no file or folder {source}", hint=hint)
+    with archive.members(source) as files:
+        top = _top(source, files)
+        kept = [member for member in files if member.path.is_relative_to(top)]
+        moved = [archive.Member(m.path.relative_to(top), m.open, m.executable) for m in kept]
+        packed = source.stat().st_size if source.is_file() else 0
+        with _scratch(workspace) as scratch:
+            folder = scratch / "skill"
+            folder.mkdir()
+            archive.unpack(moved, folder, packed)
+            listed = tuple(sorted(member.path.as_posix() for member in moved))
+            yield _staged(folder, workspace, id, listed)
+
+
+def own(registry: Registry, name: str) -> Skill:
+    """The workspace's own skill or tool of that name, or the tool in the folder of that name, which may be deleted."""
+    rows = registry.list_skills(all=True)
+    named = [row for row in rows if row.name == name]
+    named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
+    found = next((row for row in named if _home(registry, row) is not None), None)
+    if found is None and named:
+        hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
+        raise InputError(
+            f"skill {name!r} is {named[0].source}: {named[0].path} is read-only",
+            hint=hide if named[0].source == "bundled" else f"delete its folder yourself, or {hide}",
+        )
+    if found is None:
+        raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all")
+    inside = {row.name for row in rows if row.base_dir != found.base_dir and row.path.is_relative_to(found.base_dir)}
+    if found.base_dir == _home(registry, found) or inside:
+        names = ", ".join(sorted(inside)[:5]) or "all others"
+        raise InputError(f"{found.base_dir} also holds {names}", hint="delete those first, or the file yourself")
+    return found
+
+
+def delete(registry: Registry, name: str) -> Path:
+    """Remove a skill or tool of the workspace, folder and all; the caller has asked."""
+    folder, home = (found := own(registry, name)).base_dir, _home(registry, found)
+    if folder.is_symlink():
+        folder.unlink()
+    elif home is None or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(home)):
+        raise InputError(f"{folder} lies behind a link that leads out", hint="delete its folder yourself")
+    else:
+        with _scratch(registry.workspace) as scratch:
+            folder.rename(scratch / "deleted")
+    registry.scan()
+    return folder
+
+
+def _home(registry: Registry, skill: Skill) -> Path | None:
+    """The folder of the workspace's own skills that holds it: where `add` and `import` write, or for tools `new`."""
+    if skill.source == "workspace":
+        return registry.workspace / WORKSPACE
+    new = registry.workspace / "skills"
+    return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
+
+
+def files(skill: Skill, most: int = 5_000) -> list[tuple[str, int]]:
+    """A skill's files, relative to its folder, with their sizes."""
+    found: list[tuple[str, int]] = []
+    for here, folders, names in os.walk(skill.base_dir):
+        folders[:] = sorted(set(folders) - {".git", "__pycache__"})
+        for name in sorted(names):
+            path = Path(here) / name
+            with contextlib.suppress(OSError):
+                found.append((path.relative_to(skill.base_dir).as_posix(), path.lstat().st_size))
+            if len(found) >= most:
+                return found
+    return found
+
+
+def _top(source: Path, found: list[archive.Member]) -> Path:
+    """The folder within the source that holds its SKILL.md."""
+    tops = sorted(
+        (m.path.parent for m in found if m.path.name == "SKILL.md"),
+        key=lambda path: (len(path.parts), str(path)),
+    )
+    if not tops:
+        raise archive.Refused(f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it")
+    level = [path for path in tops if len(path.parts) == len(tops[0].parts)]
+    if len(level) > 1:
+        names = ", ".join(str(path) for path in level[:5])
+        raise archive.Refused(f"{source} holds {len(level)} skills ({names})", hint="import them one at a time")
+    return Path(tops[0])
+
+
+def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str, ...]) -> Staged:
+    path = folder / "SKILL.md"
+    text = frontmatter.decode(path.read_bytes())
+    parsed = frontmatter.parse(text, path)
+    if parsed.broken is not None:
+        broken = parsed.broken
+        raise archive.Refused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
+    name = wanted or parsed.name
+    if name != parsed.name:
+        text = _renamed(text, name)
+        path.write_text(text, encoding="utf-8", newline="")
+        parsed = frontmatter.parse(text, path)
+    target = workspace.absolute() / WORKSPACE / name
+    distrust = tuple(examine(folder))
+    return Staged(name, parsed.name, parsed.description, folder, target, listed, parsed.problems, distrust)
+
+
+def _renamed(text: str, name: str) -> str:
+    """A SKILL.md's text under another name, all else as it was: by its old one it would shadow, or be shadowed."""
+    text = text.replace("\r\n", "\n")
+    block = frontmatter.split(text).block
+    named, found = re.subn(r"^ *name *:.*$", f"name: {name}", block, count=1, flags=re.MULTILINE)
+    return text.replace(block, named if found else f"name: {name}\n{block}", 1)
+
+
+@contextlib.contextmanager
+def _scratch(workspace: Path) -> Iterator[Path]:
+    """A folder on the skills' file system where no scan looks; gone afterwards, with what was made for it."""
+    base = workspace.absolute() / ".agents"
+    made = not base.exists()
+    base.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".weft-", dir=base))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if made:
+            with contextlib.suppress(OSError):
+                base.rmdir()
+
+
+@contextlib.contextmanager
+def _aside(target: Path) -> Iterator[None]:
+    """Move what is in the way aside; back where the change fails, else away for good."""
+    if not os.path.lexists(target):
+        yield
+        return
+    aside = Path(tempfile.mkdtemp(prefix=".weft-", dir=target.parent.parent)) / "old"
+    target.rename(aside)
+    try:
+        yield
+    except BaseException:
+        aside.rename(target)
+        raise
+    finally:
+        if aside.is_symlink():
+            aside.unlink()
+        shutil.rmtree(aside.parent, ignore_errors=True)

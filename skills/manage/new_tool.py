@@ -1,0 +1,47 @@
+"""Write a new tool that works, for its author to change."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.errors import InputError
+from skills.programs.manifest import NAME_LIMIT, domain
+
+if TYPE_CHECKING:
+    from skills.programs.manifest import Runtime
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+FORM = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+
+
+def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
+    """Write a tool's folder under the parent; a name with `_` is the tool's, else the folder's."""
+    if not FORM.fullmatch(name) or len(name) > NAME_LIMIT - 4:
+        hint = "use lower-case letters and digits: a folder such as word-count, or a tool such as word_count"
+        raise InputError(f"{name!r} cannot be a tool's name", hint=hint)
+    folder = parent / (name.split("_", 1)[0] if "_" in name else name)
+    tool = name.replace("-", "_") if "_" in name else f"{domain(folder)}_run"
+    if folder.exists():
+        hint = "choose another name, or add the tool to its skill.yaml, under `tools:`"
+        raise InputError(f"{folder} is already there", hint=hint)
+    source = TEMPLATES / runtime
+    folder.mkdir(parents=True)
+    written = []
+    for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip leaves a __pycache__ beside them
+        target = folder / path.name.removesuffix(".in")  # so that no scan takes a template for a tool
+        text = path.read_text(encoding="utf-8")
+        target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")
+        shutil.copymode(path, target)
+        written.append(target)
+    return _executable(runtime, written)
+
+
+def _executable(runtime: Runtime, written: list[Path]) -> list[Path]:
+    """An installed template may have lost its mode on the way."""
+    for path in written:
+        if runtime == "binary" and not path.suffix:
+            path.chmod(0o755)
+    return written

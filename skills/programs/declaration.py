@@ -1,0 +1,209 @@
+"""One tool's mapping in a `skill.yaml`, read key by key with every fault on the way."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, get_args
+
+from skills.programs.environment import is_providers_key
+from skills.programs.manifest import FILE, NAME, NAME_LIMIT, RUNTIMES, TIMEOUT, Docs, Example, Manifest, Runtime, domain
+from skills.skill import Problem
+from skills.tools.parameter import Parameter, declared, fits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from skills.format.yaml_lines import Spot
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+TIMEOUT_LIMIT = 3_600.0
+RULES = {key: f"manifest-{key}" for key in ("name", "description", "runtime", "entry")}
+RULES["parameters"] = "manifest-parameter"
+
+
+class Declaration:
+    """What one tool's mapping says, and what is wrong with it."""
+
+    def __init__(self, data: dict[str, Any], spot: Spot, folder: Path) -> None:
+        self.data = data
+        self.spot = spot
+        self.folder = folder
+        self.problems: list[Problem] = []
+        self.fatal = False
+
+    def manifest(self) -> tuple[Manifest | None, list[Problem]]:
+        """The tool, or None where it cannot be offered."""
+        name = self._name()
+        description = self._text("description")
+        runtime = self._runtime()
+        entry = self._entry()
+        parameters = self._parameters()
+        timeout = self._timeout()
+        env = self._env()
+        network, writes = self._flag("network"), self._flag("writes")
+        docs = self._docs()
+        if self.fatal or runtime is None:
+            return None, self.problems
+        made = Manifest(
+            name=name,
+            description=description,
+            runtime=runtime,
+            entry=entry,
+            folder=self.folder,
+            parameters=parameters,
+            timeout=timeout,
+            env=env,
+            network=network,
+            writes=writes,
+            docs=docs,
+            spot=self.spot,
+        )
+        return made, self.problems
+
+    def _problem(self, keys: Sequence[str | int], what: str, remedy: str, *, fatal: bool = True) -> None:
+        self.fatal = self.fatal or fatal
+        rule = RULES.get(str(keys[0]), "manifest-form")
+        line = self.spot.line(*keys)
+        self.problems.append(Problem(self.folder / FILE, line, what, remedy, rule, self._declared_name()))
+
+    def _text(self, key: str) -> str:
+        value = self.data.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        what = f"has no {key}" if value is None or value == "" else f"{key} is not text: {value!r}"
+        self._problem([key], f"{self._called()}{what}", f"write `{key}: …`")
+        return ""
+
+    def _declared_name(self) -> str:
+        name = self.data.get("name")
+        return name.strip() if isinstance(name, str) else ""
+
+    def _called(self) -> str:
+        name = self._declared_name()
+        return f"tool {name}: " if name else ""
+
+    def _name(self) -> str:
+        name = self._text("name")
+        if not name:
+            return name
+        prefix = domain(self.folder) + "_"
+        if not NAME.fullmatch(name) or len(name) > NAME_LIMIT:
+            what = f"tool name {name!r} is not of the form <domain>_<action>"
+            example = prefix if NAME.fullmatch(prefix + "read") else "excel_"
+            remedy = f"use lower-case letters, digits and _, {NAME_LIMIT} at most, such as {example}read"
+            self._problem(["name"], what, remedy)
+        elif not name.startswith(prefix):
+            what = f"tool name {name!r} does not start with its folder's name, {prefix!r}"
+            self._problem(["name"], what, self._renaming(name, prefix))
+        return name
+
+    def _renaming(self, name: str, prefix: str) -> str:
+        """A folder such as `Excel` can be no tool's prefix, so it is the folder that must change."""
+        if not NAME.fullmatch(prefix + "read"):
+            folder = name.rpartition("_")[0].replace("_", "-")
+            return f"rename the folder to {folder}: lower-case letters, digits and - only"
+        return f"call it {prefix}{name.split('_', 1)[-1]} or rename the folder"
+
+    def _runtime(self) -> Runtime | None:
+        value = self.data.get("runtime")
+        for runtime in get_args(Runtime):
+            if value == runtime:
+                found: Runtime = runtime
+                return found
+        what = "has no runtime" if value is None else f"runtime {value!r} is unknown"
+        self._problem(["runtime"], self._called() + what, f"write one of {', '.join(RUNTIMES)}")
+        return None
+
+    def _entry(self) -> str:
+        entry = self._text("entry")
+        if not entry:
+            return entry
+        path = self.folder / entry
+        root = self.folder.resolve()
+        if not path.resolve().is_relative_to(root):
+            what = f"{self._called()}entry {entry!r} lies outside the tool's folder"
+            self._problem(["entry"], what, "put the program into the folder")
+        elif not path.is_file():
+            what = f"{self._called()}entry {entry!r} is not there"
+            self._problem(["entry"], what, "create the file or mend the name")
+        return entry
+
+    def _timeout(self) -> float:
+        value = self.data.get("timeout", TIMEOUT)
+        if fits(value, "number") and 0 < value <= TIMEOUT_LIMIT:
+            return float(value)
+        what = f"{self._called()}timeout {value!r} is no number of seconds"
+        self._problem(["timeout"], what, f"write a number above 0 and up to {TIMEOUT_LIMIT:g}")
+        return TIMEOUT
+
+    def _flag(self, key: str) -> bool:
+        value = self.data.get(key, False)
+        if isinstance(value, bool):
+            return value
+        self._problem([key], f"{self._called()}{key} is {value!r}", f"write `{key}: true` or leave it out")
+        return False
+
+    def _env(self) -> tuple[str, ...]:
+        value = self.data.get("env") or []
+        if isinstance(value, list) and all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
+            for name in filter(is_providers_key, value):
+                what = f"{self._called()}env names {name}, a model provider's key, which no tool is given"
+                self._problem(["env"], what, "let the tool read a variable of its own", fatal=False)
+            return tuple(value)
+        what = f"{self._called()}env is not a list of variable names"
+        self._problem(["env"], what, "write `env: [NAME, …]`; values stay outside the file")
+        return ()
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        value = self.data.get("parameters") or []
+        if not isinstance(value, list):
+            what = f"{self._called()}parameters is not a list"
+            self._problem(["parameters"], what, "write each one as `- name: …`")
+            return ()
+        found: dict[str, Parameter] = {}
+        for index, item in enumerate(value):
+            parameter = self._parameter(index, item)
+            if parameter is not None and parameter.name in found:
+                what = f"{self._called()}parameter {parameter.name!r} is declared twice"
+                self._problem(["parameters", index], what, "keep one of them")
+            elif parameter is not None:
+                found[parameter.name] = parameter
+        return tuple(found.values())
+
+    def _parameter(self, index: int, item: Any) -> Parameter | None:
+        keys: list[str | int] = ["parameters", index]
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or not PARAMETER.fullmatch(name):
+            what = f"{self._called()}parameter {index + 1} has no usable name"
+            self._problem(keys, what, "write `- name: …` with letters, digits and _")
+            return None
+        parameter, faults = declared(name, item)
+        for what, remedy in faults:
+            self._problem(keys, f"{self._called()}parameter {name!r} {what}", remedy)
+        return parameter
+
+    def _docs(self) -> Docs:
+        value = self.data.get("docs") or {}
+        if not isinstance(value, dict):
+            what = f"{self._called()}docs is not a mapping"
+            self._problem(["docs"], what, "write when_to_use, when_not_to_use and examples", fatal=False)
+            return Docs()
+        use, avoid = _sentences(value.get("when_to_use")), _sentences(value.get("when_not_to_use"))
+        examples = value.get("examples") or []
+        found: list[Example] = []
+        for index, item in enumerate(examples if isinstance(examples, list) else [examples]):
+            arguments = item.get("arguments") or {} if isinstance(item, dict) else None
+            if not isinstance(arguments, dict):
+                what = f"{self._called()}example {index + 1} has no arguments"
+                remedy = "write `- scenario: …` with `arguments: {…}`"
+                self._problem(["docs", "examples", index], what, remedy, fatal=False)
+                continue
+            found.append(Example(str(item.get("scenario", "")), arguments))
+        return Docs(use, avoid, tuple(found))
+
+
+def _sentences(value: Any) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(str(item).strip() for item in items if item is not None and str(item).strip())

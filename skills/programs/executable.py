@@ -1,0 +1,252 @@
+"""A program as a tool: checked arguments in, one confined process, an envelope out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.confinement import Box, Limits
+from skills.errors import WeftError
+from skills.programs import process, protocol, runtimes
+from skills.programs.environment import environment
+from skills.programs.protocol import Answer, Garbled
+from skills.text.surrogates import mended
+from skills.tools import arguments as checking
+from skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from skills.tools.overflow import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from skills.confinement import Confinement
+    from skills.programs.build_cache import Workshop
+    from skills.programs.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class CallLog:
+    """What a call wrote beside its answer: for the trace and for the tool's author, not for the model."""
+
+    tool: str
+    log: str
+    stderr: str
+    exit_status: int
+    seconds: float
+
+
+def _forget(_log: CallLog) -> None:
+    """Keep nothing."""
+
+
+def _everything(_folder: Path) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where tools run and under whose word; `trusted` is asked about a tool's folder at every call.
+
+    Where nothing is granted, a tool gets neither the network nor the variables that its manifest asks for.
+    """
+
+    workspace: Path
+    scratch: Path
+    confinement: Confinement
+    workshop: Workshop
+    artifacts: Path | None = None
+    trusted: Callable[[Path], bool] = _everything
+    granting: bool = True
+    log: Callable[[CallLog], None] = _forget
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    limits: Limits = field(default_factory=Limits)
+
+
+class ExecutableTool:
+    """One tool of a `skill.yaml`, ready to be called."""
+
+    def __init__(self, manifest: Manifest, surroundings: Surroundings) -> None:
+        self.manifest = manifest
+        self.surroundings = surroundings
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return self.manifest.name
+
+    @property
+    def description(self) -> str:
+        """What it does and, where the author says so, when to use it and when not."""
+        docs = self.manifest.docs
+        parts = [self.manifest.description]
+        if docs.when_to_use:
+            parts.append("Use it when: " + "; ".join(docs.when_to_use))
+        if docs.when_not_to_use:
+            parts.append("Do not use it when: " + "; ".join(docs.when_not_to_use))
+        return "\n".join(parts)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters as a JSON schema of type object."""
+        return self.manifest.schema
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Run it once. Every failure is an envelope, never an exception."""
+        arguments = mended(dict(arguments))
+        call = _Call(self.manifest, self.surroundings, arguments)
+        filled, faults = checking.check(self.manifest.parameters, arguments)
+        if faults:
+            return call.failed("INVALID_PARAM", "; ".join(faults))
+        return await self._run(call, filled)
+
+    async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
+        """Run it past the check of arguments, and show what it answered itself; None where it did not run."""
+        call = _Call(self.manifest, self.surroundings, arguments)
+        envelope = await self._run(call, dict(arguments))
+        return envelope, call.answer
+
+    async def _run(self, call: _Call, filled: dict[str, Any]) -> Envelope:
+        refusal = self._refusal()
+        if refusal:
+            return call.failed("ACCESS_DENIED", refusal)
+        try:
+            return await call.run(filled)
+        except WeftError as error:
+            hint = f" — {error.hint}" if error.hint else ""
+            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {error.message}{hint}")
+        except OSError as error:
+            what = f"{self.name} cannot be started: {error.strerror or error} — run `weft doctor`"
+            return call.failed("EXECUTION_ERROR", what)
+
+    def _refusal(self) -> str:
+        place = self.surroundings
+        try:
+            trusted = place.trusted(self.manifest.folder)
+        except (WeftError, OSError) as error:
+            return f"{self.name} cannot be checked for trust: {error} — mend the folder {self.manifest.folder}"
+        if not trusted:
+            return (
+                f"{self.name} comes with this workspace and is not trusted yet: {self.manifest.folder} — "
+                "read its program, then run again with --trust"
+            )
+        if place.confinement.refusal:
+            return f"{self.name} is not run: {place.confinement.refusal}"
+        return ""
+
+
+class _Call:
+    """One call: what it was asked, since when, and how its end becomes an envelope."""
+
+    def __init__(self, manifest: Manifest, place: Surroundings, arguments: Mapping[str, Any]) -> None:
+        self.manifest = manifest
+        self.place = place
+        self.context = Context(str(place.workspace), dict(arguments))
+        self.start = time.monotonic()
+        self.answer: Answer | Garbled | None = None
+
+    def failed(self, code: Code, message: str) -> Envelope:
+        return failure(code, message, self.context, time_ms=self._time_ms())
+
+    async def run(self, filled: dict[str, Any]) -> Envelope:
+        manifest, place = self.manifest, self.place
+        command = await runtimes.prepare(manifest, place.workshop)
+        with _scratch(place.scratch) as scratch:
+            writable, extra = self._grants(scratch)
+            limits = place.limits.for_timeout(manifest.timeout)
+            readable = (place.workspace, manifest.folder)
+            box = Box(place.workspace, readable, writable, manifest.network and place.granting, limits)
+            names = manifest.env if place.granting else ()
+            env = environment(place.environ, names, scratch) | extra
+            line = protocol.request(filled)
+            launch = place.confinement.launch(command, box)
+            try:
+                job = process.Job(launch, env, place.workspace, manifest.timeout, line)
+                ended = await process.run(job)
+            finally:
+                launch.done()
+        return self._envelope(ended)
+
+    def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
+        extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.place.workspace)}
+        artifacts = self.place.artifacts
+        if not self.manifest.writes or artifacts is None:
+            return (scratch,), extra
+        artifacts.mkdir(parents=True, exist_ok=True)
+        return (scratch, artifacts), extra | {"WEFT_ARTIFACTS": str(artifacts.resolve())}
+
+    def _envelope(self, ended: process.Ended) -> Envelope:
+        answer = self.answer = protocol.parse(ended.stdout)
+        seconds = time.monotonic() - self.start
+        self.place.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
+        name = self.manifest.name
+        match ended.how, answer:
+            case "timeout", _:
+                what = f"{name} took longer than {self.manifest.timeout:g} s and was ended"
+                next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
+                return self.failed("TIMEOUT", f"{what} — {next_step}")
+            case "flood", _:
+                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was ended"
+                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
+            case _, Answer(error=error) if error:
+                return self.failed("EXECUTION_ERROR", _short(error))
+            case "exit", _ if ended.status != 0:
+                return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_MEND}")
+            case _, Garbled(what=what):
+                return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_MEND}")
+            case _, Answer():
+                output = Output(name, answer.text, answer.value)
+                return output.envelope(self.context, self.place.artifacts, self._time_ms())
+        raise AssertionError(ended)
+
+    def _time_ms(self) -> int:
+        return round((time.monotonic() - self.start) * 1000)
+
+
+_MEND = "try other arguments; if it stays, its stderr in the run's trace says where its program fails"
+
+
+def _status(status: int) -> str:
+    if status < 0 or status > 128:
+        number = -status if status < 0 else status - 128
+        return f"signal {number}, perhaps a limit on memory, CPU time or processes"
+    return f"exit status {status}"
+
+
+def _short(error: str) -> str:
+    """A tool's own error is for a model to read, so it has the same limit as an output."""
+    return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
+
+
+def _tail(log: str) -> str:
+    """The end of the chatter, as much as is kept of standard error."""
+    dropped = len(log) - process.STDERR_LIMIT
+    return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
+
+
+@contextlib.contextmanager
+def _scratch(parent: Path) -> Iterator[Path]:
+    """A folder for one call, gone afterwards whatever the tool left in it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="call-", dir=parent)).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, onerror=_opened)
+
+
+def _opened(_function: object, name: str, _error: object) -> None:
+    """A folder that the tool closed is opened and emptied; what then stays is left to the next cleaning."""
+    path = Path(name)
+    with contextlib.suppress(OSError):
+        path.parent.chmod(stat.S_IRWXU)
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(stat.S_IRWXU)
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,81 @@
+"""An executable tool as its author declares it in a `skill.yaml`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from skills.format.yaml_lines import Spot
+from skills.tools.parameter import Parameter, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Runtime = Literal["python", "node", "go", "binary"]
+RUNTIMES: tuple[str, ...] = get_args(Runtime)
+FILE = "skill.yaml"
+NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+NAME_LIMIT = 64  # what providers take as a function's name
+TIMEOUT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call that the author shows: when one would make it, and with what."""
+
+    scenario: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Docs:
+    """When to use a tool and when not, for models and people."""
+
+    when_to_use: tuple[str, ...] = ()
+    when_not_to_use: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One executable tool; `spot` knows at which line each of its keys stands."""
+
+    name: str
+    description: str
+    runtime: Runtime
+    entry: str
+    folder: Path
+    parameters: tuple[Parameter, ...] = ()
+    timeout: float = TIMEOUT
+    env: tuple[str, ...] = ()
+    network: bool = False
+    writes: bool = False
+    docs: Docs = field(default_factory=Docs)
+    spot: Spot = field(default_factory=Spot, compare=False, repr=False)
+
+    @property
+    def line(self) -> int:
+        """The line of its name."""
+        return self.spot.line("name")
+
+    @property
+    def path(self) -> Path:
+        """The file that declares it."""
+        return self.folder / FILE
+
+    @property
+    def entry_path(self) -> Path:
+        """The program's file."""
+        return self.folder / self.entry
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The parameters as a JSON schema of type object."""
+        return schema(self.parameters)
+
+
+def domain(folder: Path) -> str:
+    """What the names of a folder's tools begin with."""
+    return folder.name.replace("-", "_")

@@ -1,0 +1,86 @@
+"""A folder's `skill.yaml`: the executable tools it offers.
+
+`parse` is pure on the text but for one question to the disk, whether an entry is there. A tool that cannot be
+offered is left out with a problem that says why; its neighbours in the same file still count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skills.format.yaml_lines import Document, DocumentError, Spot
+from skills.programs.declaration import Declaration
+from skills.programs.manifest import FILE, Manifest
+from skills.skill import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOOLS_LIMIT = 200
+FORM = "manifest-form"
+
+
+def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
+    """The tools of a folder's `skill.yaml`; none and no problem where there is no such file."""
+    path = folder / FILE
+    try:
+        return parse(path.read_text(encoding="utf-8-sig"), folder)
+    except FileNotFoundError:
+        return [], []
+    except UnicodeDecodeError as error:
+        return [], [Problem(path, 1, f"is not UTF-8 text ({error.reason})", "save it as UTF-8", FORM)]
+    except OSError as error:
+        return [], [Problem(path, 1, f"cannot be read ({error.strerror})", "check the file and its rights", FORM)]
+
+
+def parse(text: str, folder: Path) -> tuple[list[Manifest], list[Problem]]:
+    """All tools that the text declares for this folder, and everything that is wrong with it."""
+    path = folder / FILE
+    try:
+        document = Document.parse(text)
+    except DocumentError as error:
+        return [], [Problem(path, error.line, error.what, error.remedy, FORM)]
+    entries, problems = _entries(document, path)
+    manifests: dict[str, Manifest] = {}
+    for data, spot in entries:
+        manifest, faults = Declaration(data, spot, folder).manifest()
+        problems += faults
+        if manifest is None:
+            continue
+        if manifest.name in manifests:
+            what, remedy = f"declares {manifest.name} twice", "give each tool its own name"
+            problems.append(Problem(path, manifest.line, what, remedy, "manifest-name", manifest.name))
+            continue
+        manifests[manifest.name] = manifest
+    return list(manifests.values()), problems
+
+
+Entries = list[tuple[dict[str, Any], Spot]]
+
+
+def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
+    """Each tool's own mapping and where it stands; keys beside `tools:` are defaults for each of them."""
+    data = document.data
+    if not isinstance(data, dict):
+        remedy = "write name, description, runtime and entry as keys"
+        return [], [Problem(path, 1, "is not a mapping", remedy, FORM)]
+    if "tools" not in data:
+        return [(data, Spot(document))], []
+    tools = data["tools"]
+    line = document.line(("tools",))
+    if not isinstance(tools, list) or not tools:
+        return [], [Problem(path, line, "tools is not a list of tools", "write each tool as `- name: …`", FORM)]
+    if len(tools) > TOOLS_LIMIT:
+        what = f"declares {len(tools)} tools"
+        return [], [Problem(path, line, what, f"split it: {TOOLS_LIMIT} tools to a folder at most", FORM)]
+    shared = {key: value for key, value in data.items() if key not in {"tools", "name"}}
+    entries: Entries = []
+    problems: list[Problem] = []
+    for index, tool in enumerate(tools):
+        spot = Spot(document, ("tools", index))
+        if isinstance(tool, dict):
+            entries.append((shared | tool, spot))
+        else:
+            what = f"tools[{index}] is not a mapping"
+            problems.append(Problem(path, spot.line(), what, "write it as `- name: …`", FORM))
+    return entries, problems

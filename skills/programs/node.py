@@ -1,0 +1,123 @@
+"""How a JavaScript or TypeScript tool is started: by which Node, with which packages and options."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.confinement.box import Command
+from skills.programs import toolchain
+from skills.programs.build_cache import BuildError, ToolchainError, Workshop, hashed
+from skills.programs.trust import fingerprint
+
+if TYPE_CHECKING:
+    from skills.programs.manifest import Manifest
+
+TYPESCRIPT = {".ts", ".mts", ".cts"}
+STRIPS_TYPES = (22, 18)
+STRIPS_TYPES_IF_ASKED = (22, 6)
+TAKES_IMPORT = (20, 6)
+TSX = "tsx@^4"
+INSTALL = "install Node.js 22.18 or newer, or tsx (npm install -g tsx, or as a dependency in package.json)"
+QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+
+
+async def prepare(manifest: Manifest, workshop: Workshop) -> Command:
+    """The command that starts a tool, after its packages are installed."""
+    node = toolchain.found("node", "install Node.js 20.6 or newer")
+    folder, reads = await _packages(manifest, workshop)
+    entry = folder.resolve() / manifest.entry
+    options: tuple[str, ...] = ()
+    if entry.suffix in TYPESCRIPT:
+        options, extra = await _typescript(node, folder, workshop)
+        reads = (*reads, *extra)
+    return Command((node, *options, str(entry)), (_prefix(node), *reads))
+
+
+async def _packages(manifest: Manifest, workshop: Workshop) -> tuple[Path, tuple[Path, ...]]:
+    """The folder to run from: the tool's own, or a copy beside its installed packages."""
+    folder = manifest.folder
+    wanted = _dependencies(folder / "package.json")
+    if not wanted or (folder / "node_modules").is_dir():
+        return folder, ()
+    lock = folder / "package-lock.json"
+    key = hashed(wanted, lock.read_text(encoding="utf-8") if lock.is_file() else "")
+    async with workshop.bench("node", key, f"{manifest.name}: installing its Node packages") as (
+        packages,
+        ready,
+    ):
+        if not ready:
+            npm = toolchain.found("npm", "install npm, which comes with Node.js")
+            for path in (folder / "package.json", lock):
+                if path.is_file():
+                    shutil.copy(path, packages)
+            await workshop.make((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
+    async with workshop.bench("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
+        if not ready:
+            shutil.copytree(folder, app, dirs_exist_ok=True)
+            (app / "node_modules").symlink_to(packages / "node_modules")
+    return app, (app, packages)
+
+
+def _dependencies(path: Path) -> str:
+    """What a package.json asks for, as one text; empty where it asks for nothing."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return ""
+    except ValueError as error:
+        raise BuildError(f"{path} is not JSON ({error})", hint="mend it") from error
+    kinds = ("dependencies", "devDependencies", "optionalDependencies")
+    wanted = {kind: document[kind] for kind in kinds if isinstance(document, dict) and document.get(kind)}
+    return json.dumps(wanted, sort_keys=True) if wanted else ""
+
+
+async def _typescript(node: str, folder: Path, workshop: Workshop) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """The options by which this Node runs TypeScript, and the folders that they need."""
+    version = tuple(int(part) for part in re.findall(r"\d+", toolchain.version(node, "--version"))[:2])
+    local = folder / "node_modules" / "tsx"
+    if not local.is_dir() and version >= STRIPS_TYPES:
+        return (), ()
+    if not local.is_dir() and version >= STRIPS_TYPES_IF_ASKED:
+        return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning"), ()
+    if version < TAKES_IMPORT:
+        raise ToolchainError(f"Node.js {_dotted(version)} cannot run TypeScript", hint=INSTALL)
+    tsx = local.resolve() if local.is_dir() else _tsx() or await _fetched_tsx(_dotted(version), workshop)
+    # The command line of tsx opens a socket, which the walls forbid; its loader needs none.
+    return ("--import", (tsx / "dist" / "loader.mjs").as_uri()), (tsx.parent,)
+
+
+def _tsx() -> Path | None:
+    program = shutil.which("tsx")
+    if program is None:
+        return None
+    for parent in Path(program).resolve().parents:
+        if (parent / "dist" / "loader.mjs").is_file():
+            return parent
+    return None
+
+
+async def _fetched_tsx(version: str, workshop: Workshop) -> Path:
+    """Where nothing on this machine runs TypeScript, tsx is fetched once, as a tool's own packages are."""
+    try:
+        npm = toolchain.found("npm", INSTALL)
+        what = f"Node.js {version} needs tsx to run TypeScript: installing it"
+        async with workshop.bench("node", hashed(TSX), what) as (folder, ready):
+            if not ready:
+                hasty = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the advice should come soon
+                await workshop.make((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
+    except (ToolchainError, BuildError) as error:
+        what = f"Node.js {version} cannot run TypeScript by itself, and tsx was not to be had ({error.message})"
+        raise ToolchainError(what, hint=INSTALL) from error
+    return folder / "node_modules" / "tsx"
+
+
+def _prefix(program: str) -> Path:
+    return Path(program).resolve().parent.parent
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

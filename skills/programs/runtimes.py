@@ -1,0 +1,88 @@
+"""How a tool's program is started: in Python, Node, Go, or as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from skills.confinement.box import Command
+from skills.confinement.system_paths import interpreter
+from skills.programs import node, toolchain
+from skills.programs.build_cache import BuildError, Workshop, hashed
+from skills.programs.trust import fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.programs.manifest import Manifest
+
+ELSEWHERE = re.compile(r"^\s*(-e|--editable|[./~]|[a-z+]+://)|\s@\s|^\s*git\+")
+
+
+async def prepare(manifest: Manifest, workshop: Workshop) -> Command:
+    """The command that starts a tool, after building what it needs; raises ToolchainError or BuildError."""
+    match manifest.runtime:
+        case "python":
+            return await _python(manifest, workshop)
+        case "node":
+            return await node.prepare(manifest, workshop)
+        case "go":
+            return await _go(manifest, workshop)
+        case "binary":
+            return _binary(manifest)
+
+
+async def _python(manifest: Manifest, workshop: Workshop) -> Command:
+    requirements = manifest.folder / "requirements.txt"
+    options = ("-X", "utf8", "-B")
+    entry = str(manifest.entry_path.resolve())
+    text = _requirements(requirements)
+    if not text:
+        return Command((sys.executable, *options, entry), interpreter(), python=True)
+    key = hashed(text, sys.version, sys.base_prefix)
+    async with workshop.bench("python", key, f"{manifest.name}: installing its Python packages") as (
+        env,
+        ready,
+    ):
+        python = env / "bin" / "python"
+        if not ready:
+            await workshop.make((sys.executable, "-m", "venv", str(env)), manifest.folder)
+            install = ("-m", "pip", "install", "--quiet", "--only-binary", ":all:", "-r", str(requirements))
+            await workshop.make((str(python), *install), manifest.folder)
+    return Command((str(python), *options, entry), (env, *interpreter()), python=True)
+
+
+def _requirements(path: Path) -> str:
+    """The packages that a requirements.txt asks for, one to a line; wheels only, which install unrun."""
+    text = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    for line in lines:
+        if ELSEWHERE.search(line):
+            hint = "name packages that have a wheel on the index, such as openpyxl>=3.1"
+            raise BuildError(f"{path}: {line} is no package of the index", hint=hint)
+    return "\n".join(lines)
+
+
+async def _go(manifest: Manifest, workshop: Workshop) -> Command:
+    go = toolchain.found("go", "install Go, or ship the built program with `runtime: binary`")
+    package = manifest.entry_path.resolve().parent
+    if not (manifest.folder / "go.mod").is_file():
+        raise BuildError(f"{manifest.folder} has no go.mod", hint="run `go mod init` there")
+    key = hashed(fingerprint(manifest.folder), toolchain.version(go, "version"), manifest.entry)
+    async with workshop.bench("go", key, f"{manifest.name}: building its Go program") as (folder, ready):
+        program = folder / "tool"
+        if not ready:
+            settings = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false -trimpath"}
+            if "HOME" not in workshop.environ:
+                settings["GOCACHE"] = str(workshop.cache / "go-cache")
+            await workshop.make((go, "build", "-o", str(program), "."), package, settings)
+    return Command((str(program),), (folder,))
+
+
+def _binary(manifest: Manifest) -> Command:
+    path = manifest.entry_path.resolve()
+    if not os.access(path, os.X_OK):
+        raise BuildError(f"{path} may not be executed", hint=f"run `chmod +x {path}`")
+    return Command((str(path),))

@@ -1,0 +1,129 @@
+"""Text as the terms that are compared: English stems, and character pairs where no space parts words."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# Han, kana and hangul: scripts whose words a space does not tell apart (or, in Korean, whose endings vary).
+_DENSE = (
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
+)
+_RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
+_WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
+_SCRIPT = re.compile(f"[{_DENSE}]")
+# PDFs, SDKs, LLMs: the stemmer takes no -s from a word that has no vowel.
+_ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
+# One spelling for two: British as American (optimise, behaviour, catalogue), analysis as analyze, whose stems differ.
+# What is changed wrongly, as promise is, is changed wherever it stands, so it still meets itself.
+_SPELLINGS = (
+    (re.compile(r"(?<=[a-z]{3})(i|y)s(?=(?:e|ed|er|ers|es|ing|able|ation|ations)$)"), r"\1z"),
+    (re.compile(r"(?<=[a-z]{3})lysis$"), "lyze"),
+    (re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ing$|al$|ful$|able$|ite)"), "or"),
+    (re.compile(r"(?<=[a-z]{3})ogu(?=es?$|ed$|ing$)"), "og"),
+)
+_APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
+_ASCII = re.compile(r"[\x00-\x7f]*")
+LONGEST = 40
+
+# "why" is not among them: it asks for a cause, and tells skills that diagnose from skills that make.
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and another any are as at be because been before being
+    below between both but by can could did do does doing don down during each either else etc even ever
+    every few for from further get gets getting give go goes going got had has have having he her here hers
+    him his how i if in into is it its itself just let lets like make may me might more most must my need
+    needs needed no nor not now of off on once one only onto or other our ours out over own per please
+    same she should so some such than that the their theirs them then there these they thing things this
+    those though through to too under until up upon us use used user users uses using very via want
+    wants wanted was way we well were what when where whether which while who whom whose will with
+    within without would yes yet you your yours help im ive id youre dont doesnt didnt isnt arent cant
+    wont
+    """.split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in their order, stop words left out."""
+    text = fold(text)
+    if not _SCRIPT.search(text):
+        return [term for word in _WORD.findall(text) if (term := _STEMS[word])]
+    found = []
+    for run, word in _RUN.findall(text):
+        if run:
+            found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        elif term := _STEMS[word]:
+            found.append(term)
+    return found
+
+
+def dense(term: str) -> bool:
+    """Whether a term is of a script that writes without spaces."""
+    return _SCRIPT.match(term) is not None
+
+
+def spelled(text: str) -> dict[str, str]:
+    """Each term of a text, and how it is written there."""
+    found: dict[str, str] = {}
+    for dense, word in _RUN.findall(fold(text)):
+        for term in terms(dense or word):
+            found.setdefault(term, term if dense else word)
+    return found
+
+
+def fold(text: str) -> str:
+    """Lower case, one form of each character, traditional Chinese as simplified, no English possessives."""
+    if not _ASCII.fullmatch(text):
+        text = unicodedata.normalize("NFKC", text)
+        if _SCRIPT.search(text):
+            text = text.translate(_simplified())
+    return _APOSTROPHE.sub("", text.lower())
+
+
+class _Stems(dict[str, str]):
+    """The stem that a word shares with its inflections; empty for a stop word. A text's words come again and again."""
+
+    def __missing__(self, word: str) -> str:
+        if word in STOP_WORDS:
+            found = ""
+        elif len(word) < 3 or not word.isascii():
+            found = word[:LONGEST]
+        elif _ABBREVIATIONS.fullmatch(word):
+            found = word[:-1]
+        else:
+            with _STEMMING:
+                found = _stemmer().stemWord(_respelled(word[:LONGEST]))
+        self[word] = found
+        return found
+
+
+_STEMS = _Stems()
+# The stemmer keeps the word that it works on in itself, and several runs may select at once.
+_STEMMING = threading.Lock()
+
+
+def _respelled(word: str) -> str:
+    for one, other in _SPELLINGS:
+        word = one.sub(other, word)
+    return word
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@cache
+def _simplified() -> dict[int, int]:
+    """Traditional characters and their simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
+    packed = (Path(__file__).parents[1] / "data" / "hanzi.zlib").read_bytes()
+    table = zlib.decompress(packed).decode()
+    half = len(table) // 2
+    return dict(zip(map(ord, table[:half]), map(ord, table[half:]), strict=True))

@@ -1,0 +1,83 @@
+"""Vectors of texts, kept between starts by the hash of what each text says.
+
+A file is a header (what made the vectors), then for each a SHA-256 and the numbers: reading one cannot run code. One
+that is broken, or made by another encoder, counts as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sys
+from array import array
+from typing import TYPE_CHECKING, Protocol
+
+from skills.discovery.index import write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_HASH = 32
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors of length 1, of 32-bit numbers."""
+
+    @property
+    def name(self) -> str:
+        """What is kept is told apart by this name: another name, other vectors."""
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has."""
+
+    def encode(self, texts: Sequence[str]) -> Sequence[array[float]]:
+        """A vector for each text, in their order."""
+
+
+class Vectors:
+    """The vectors of texts: remembered, else read from `path`, else encoded, and kept there."""
+
+    def __init__(self, encoder: Encoder, path: Path | None = None) -> None:
+        self._encoder = encoder
+        self._path = path
+        self._known: dict[bytes, array[float]] | None = None
+
+    def of(self, texts: Sequence[str]) -> list[array[float]]:
+        """A vector for each text; only those that are new are encoded, and only those asked for are kept."""
+        if self._known is None:
+            self._known = load(self._path, self._encoder) if self._path is not None else {}
+        known = self._known
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            known.update(zip(new, self._encoder.encode(list(new.values())), strict=True))
+            self._known = {key: known[key] for key in keys}
+            if self._path is not None:
+                save(self._path, self._encoder, self._known)
+        return [known[key] for key in keys]
+
+
+def load(path: Path, encoder: Encoder) -> dict[bytes, array[float]]:
+    """The vectors in a file; none where it is not a whole file of this encoder's."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    header, row = _header(encoder), _HASH + 4 * encoder.dimensions
+    if not data.startswith(header) or (len(data) - len(header)) % row:
+        return {}
+    starts = range(len(header), len(data), row)
+    return {data[at : at + _HASH]: array("f", data[at + _HASH : at + row]) for at in starts}
+
+
+def save(path: Path, encoder: Encoder, vectors: Mapping[bytes, array[float]]) -> None:
+    """Keep the vectors; a cache that cannot be written is done without."""
+    rows = b"".join(key + vector.tobytes() for key, vector in vectors.items())
+    with contextlib.suppress(OSError):
+        write(path, _header(encoder) + rows)
+
+
+def _header(encoder: Encoder) -> bytes:
+    return f"weft vectors 1 {encoder.name} {encoder.dimensions} {sys.byteorder}\n".encode()

@@ -1,0 +1,34 @@
+"""The listing of tools that a planner sees: names, descriptions, parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from skills.text.shorten import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.tools.tool import Tool
+
+MOST = 60
+_DESCRIPTION = 400
+
+
+def render(tools: Sequence[Tool], *, most: int = MOST) -> str:
+    """`<available_tools>` with a `<tool>` for each; the block is there even where it is empty."""
+    lines = ["<available_tools>", *(_item(tool) for tool in tools[:most])]
+    if len(tools) > most:
+        lines.append(f"{len(tools) - most} more tools are left out of this list.")
+    return "\n".join([*lines, "</available_tools>"])
+
+
+def _item(tool: Tool) -> str:
+    schema = json.dumps(dict(tool.parameters), ensure_ascii=False, sort_keys=True)
+    return (
+        f"<tool>\n<name>{escape(tool.name)}</name>\n"
+        f"<description>{escape(shorten(tool.description, _DESCRIPTION))}</description>\n"
+        f"<parameters>{escape(schema)}</parameters>\n</tool>"
+    )

@@ -1,0 +1,29 @@
+"""What a tool is to everyone who offers or calls one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skills.tools.envelope import Envelope
+
+
+class Tool(Protocol):
+    """Something a model or a plan can call; bound to its workspace and run when it is made."""
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+
+    @property
+    def description(self) -> str:
+        """What it does and when to use it, for the model."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters as a JSON schema of type object."""
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Do it. Every failure is an envelope, never an exception."""

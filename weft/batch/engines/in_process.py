@@ -1,0 +1,127 @@
+"""InProcess and what belongs to it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from executor.stores.errors import UnknownRun
+from planner.errors import ModelError
+from planner.events import Event, RunStarted
+from weft.models.budget import Budget, Metered
+from weft.models.open import opener
+from weft.models.workers.pool import Callers, Distant, most
+from weft.models.workers.worker import Opening
+from weft.providers import litellm_model as provider
+from weft.providers.capabilities import Capabilities
+from weft.runs.runtime import Weft
+from weft.settings.default_model import is_local
+from weft.settings.paths import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from executor.history.result import Result
+    from planner.model import Model
+    from weft.batch.limits.dedupe import Answers
+    from weft.batch.limits.limited_model import Traffic
+    from weft.runs.stop import Stop
+    from weft.settings.settings import Settings
+from weft.batch.engine import Job, goal_of
+
+
+@dataclass(slots=True)
+class InProcess:
+    """Runs goals in this process; they share one pool of calls, one budget and, where asked for, answers.
+
+    Only the calls themselves may be made elsewhere, by `callers`, when there are many goals.
+    """
+
+    workspace: Path
+    settings: Settings
+    traffic: Traffic
+    budget: Budget
+    answers: Answers | None = None
+    callers: Callers | None = None
+    _runtimes: dict[str | None, Weft] = field(default_factory=dict)
+
+    async def run(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end, or go on with it."""
+        _OWNER.set(job.goal.id)
+        weft, run = self.runtime(job.goal.model), job.earlier
+
+        def note(event: Event) -> None:
+            nonlocal run
+            if isinstance(event, RunStarted):
+                run = event.run_id
+                job.began(run)
+            job.record(event)
+
+        try:
+            if run is not None:
+                try:
+                    return await weft.resume(run, record=job.record, stop=stop)
+                except UnknownRun:
+                    run = None  # it was cut off before its first event was on disk
+            return await weft.run(goal_of(job.goal), record=note, stop=stop)
+        except ModelError:
+            if run is None:
+                raise
+            return weft.result(run)  # it is on record how it failed
+
+    def runtime(self, model: str | None = None) -> Weft:
+        """The runtime for goals that name this model, or none."""
+        if model not in self._runtimes:
+            settings = replace(self.settings, model=model) if model else self.settings
+            self._runtimes[model] = Weft(self.workspace, settings, open_model=self._open(settings))
+        return self._runtimes[model]
+
+    async def warm(self, goals: int) -> None:
+        """Make ready for so many goals that ask a model, so that no call waits after its turn has come."""
+        if goals >= MANY and (cores := most()) > 1:
+            self.callers = Callers(Opening(self.settings, self._capabilities), cores)
+            await self.callers.warm()
+        elif goals:
+            await asyncio.to_thread(provider.load)
+
+    @property
+    def _capabilities(self) -> Path:
+        return Places.of(self.workspace, os.environ).cache / "models.json"
+
+    def _open(self, settings: Settings) -> Callable[[str], Model]:
+        here = opener(settings, Capabilities(self._capabilities))
+        last = settings.fallback[-1:]
+
+        def open_model(name: str) -> Model:
+            plain = here(name) if self.callers is None or is_local(name) else Distant(name, self.callers)
+            # The last has nobody behind it: however long its provider is down, it is waited for.
+            patience = settings.retry_patience if last and name not in last else math.inf
+            shared: Model = Metered(self.traffic.around(plain, _OWNER.get(), patience), self.budget, _unheard)
+            return self.answers.around(shared) if self.answers is not None else shared
+
+        return open_model
+
+    async def close(self) -> None:
+        """Close journals and connections."""
+        try:
+            if self.callers is not None:
+                await self.callers.close()
+        finally:
+            for weft in self._runtimes.values():
+                await weft.close()
+
+
+# From so many goals on, the calls are made in processes of their own; for fewer these are not worth their start.
+MANY = 50
+
+
+_OWNER: ContextVar[str] = ContextVar("owner", default="")
+
+
+def _unheard(_: Event) -> None:
+    """The run itself says what its budget has to say."""

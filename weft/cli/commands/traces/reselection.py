@@ -1,0 +1,51 @@
+"""`weft replay --select`: how it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.text.plural import counted
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.cli.view.voice import Voice
+    from weft.settings.paths import Places
+    from weft.settings.settings import Resolved
+    from weft.traces.reselect import Reselection
+
+_DRIFT = 3
+
+
+def show(runs: Sequence[str], where: Places, resolved: Resolved, voice: Voice, *, check: bool) -> int:
+    """Select again, print what differs, and with `check` say so in the exit status."""
+    from weft.traces import read as traces
+    from weft.traces.reselect import reselect
+    from weft.workspace.workspace import Surroundings
+
+    settings = resolved.settings
+    surroundings = Surroundings(where, settings)
+    detector = settings.detector if "detector" in resolved.origins else None
+    found = list(reselect(traces.selections(runs, where, settings), surroundings, detector=detector))
+    drifted = [one for one in found if one.drifted]
+    if voice.as_json:
+        output.print_json([one.to_dict() for one in found])
+    else:
+        for one in found if voice.verbose else drifted:
+            output.print_text(_described(one))
+        moved = sum(bool(one.scores) and not one.drifted for one in found)
+        scores = f", {moved} with other scores only" if moved else ""
+        output.print_text(f"{counted(len(found), 'run')}, {len(drifted)} selected differently{scores}")
+    return _DRIFT if check and drifted else 0
+
+
+def _described(one: Reselection) -> str:
+    document = one.to_dict()
+    parts = [f"{one.run_id}  {' '.join(one.goal.split())[:70]}"]
+    parts += [f"  + {name}" for name in document["added"]]
+    parts += [f"  - {name}" for name in document["dropped"]]
+    if one.drifted and not document["added"] and not document["dropped"]:
+        parts.append(f"  order: {', '.join(document['then'])} → {', '.join(document['now'])}")
+    parts += [f"  {name}: {was:.3f} → {now:.3f}" for name, was, now in one.scores]
+    return "\n".join(parts)

@@ -1,0 +1,40 @@
+"""Asking whether a workspace's tools may run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from weft.settings.paths import Places
+    from weft.workspace.tools import Toolshed
+
+
+def workspace(where: Places) -> None:
+    """Trust a workspace's settings as they are now, before they are read."""
+    from skills.programs.trust import Trust
+
+    Trust(where.trust).trust_workspace(where.workspace)
+
+
+def settle(shed: Toolshed, *, trust: bool, quiet: bool) -> None:
+    """Trust the workspace's tools where that was said or is answered; otherwise say that they will not run."""
+    if trust:
+        shed.trust_all()
+        return
+    waiting = shed.untrusted()
+    if not waiting:
+        return
+    names = ", ".join(sorted({row.name for row in waiting}))
+    folders = "\n  ".join(sorted({str(row.base_dir) for row in waiting}))
+    if sys.stdin.isatty() and output.is_terminal() and not quiet:
+        output.say(f"This workspace brings programs that you have not trusted yet ({names}):\n  {folders}")
+        if click.confirm("Have you read them, and may they run?", default=False, err=True):
+            shed.trust_all()
+        return
+    if not quiet:
+        output.say_warning(f"tools that are not trusted yet will not run: {names}; read them, then use --trust")

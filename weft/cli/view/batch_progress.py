@@ -1,0 +1,148 @@
+"""How far a batch is: a live view on a terminal, a plain line every few seconds otherwise."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from planner.events import CallFinished, CallRetried, Event
+from skills.text.plural import counted
+from weft.batch.runner import Watch
+from weft.cli.view import output
+from weft.cli.view.heartbeat import beating
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console, Group
+
+    from weft.batch.goals import BatchGoal
+    from weft.batch.limits.limited_model import Traffic
+    from weft.batch.summary import Summary
+    from weft.cli.view.voice import Voice
+
+_EVERY = 5.0
+_SLOWEST = 3
+# The rate is that of the last so many goals: what an outage or a narrowed pool cost is soon forgotten.
+_RECENT = 100
+
+
+class View(Watch):
+    """Keeps what there is to say: goals under way, retries, rate, what was spent so far."""
+
+    def __init__(self, summary: Summary, traffic: Traffic, clock: Callable[[], float] = time.monotonic) -> None:
+        self.summary = summary
+        self.traffic = traffic
+        self._clock = clock
+        self._running: dict[str, float] = {}
+        self._retries = self._tokens = 0
+        self._cost: float | None = 0.0
+        self._ends = deque([clock()], maxlen=_RECENT)
+
+    def began(self, goal: BatchGoal) -> float:
+        """A goal begins."""
+        self._running[goal.id] = self._clock()
+        return self._running[goal.id]
+
+    def ended(self, goal: BatchGoal, began: float) -> None:
+        """A goal ended."""
+        self._running.pop(goal.id, None)
+        self._ends.append(self._clock())
+
+    def note(self, event: Event) -> None:
+        """Count what is worth counting."""
+        match event:
+            case CallRetried():
+                self._retries += 1
+            case CallFinished():
+                self._tokens += event.reply.usage.tokens
+                cost = event.reply.cost
+                self._cost = None if self._cost is None or cost is None else self._cost + cost
+            case _:
+                pass
+
+    @property
+    def over(self) -> int:
+        """Goals that need no further work, of this sitting and earlier ones."""
+        return self.summary.ended + self.summary.skipped
+
+    def line(self) -> str:
+        """Everything in one line."""
+        return " · ".join([f"{self.over:,}/{counted(self.summary.goals, 'goal')}", *self.pace(), *self.costs()])
+
+    def pace(self) -> Iterator[str]:
+        """How fast it goes, and how long it will take."""
+        rate = (len(self._ends) - 1) / max(self._clock() - self._ends[0], 1e-9)
+        if rate:
+            yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
+        if rate and (left := self.summary.goals - self.over) > 0:
+            yield f"about {duration(left / rate)} left"
+        pool, limit = self.traffic.pool, self.traffic.limit
+        narrow = f", at most {limit} now" if limit < pool.most else ""
+        goals, calls = counted(len(self._running), "goal"), counted(pool.under_way, "call")
+        yield f"{goals} under way ({calls}{narrow})" if self._running or self.over else "starting"
+        yield from self._waits()
+
+    def costs(self) -> Iterator[str]:
+        """What it took so far, and what went wrong."""
+        yield "cost unknown" if self._cost is None else f"${self._cost:.4f}"
+        yield counted(self._tokens, "token")
+        if self._retries:
+            yield counted(self._retries, "retry", "retries")
+        for status in ("failed", "partial"):
+            if number := self.summary.statuses[status]:
+                yield f"{number:,} {status}"
+        if slow := sorted(self._running.items(), key=lambda item: item[1])[:_SLOWEST]:
+            yield "slowest: " + ", ".join(f"{name} {duration(self._clock() - began)}" for name, began in slow)
+
+    def _waits(self) -> Iterator[str]:
+        for model, gate in self.traffic.gates.items():
+            if (wait := gate.opens_at - self._clock()) > 1.0:
+                yield f"{model} {'is down' if gate.is_down else 'asked for a pause'}: on in {duration(wait)}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 8 s, 2 min 5 s, 3 h 20 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def watching(voice: Voice, summary: Summary, traffic: Traffic) -> Iterator[Watch]:
+    """Whom to tell of a batch's events."""
+    view = View(summary, traffic)
+    if voice.quiet:
+        yield Watch()
+    elif not output.is_terminal():
+        with beating(lambda: output.say(view.line()), _EVERY):
+            yield view
+    else:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(file=sys.stderr, no_color=bool(os.environ.get("NO_COLOR")))
+        with Live(console=console, get_renderable=lambda: drawn(view, console), refresh_per_second=4, transient=True):
+            yield view
+
+
+def drawn(view: View, console: Console) -> Group:
+    """A bar with what there is to say below; it vanishes for the summary."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    goals = view.summary.goals
+    bar = ProgressBar(total=max(goals, 1), completed=view.over, width=min(60, max(console.width - 30, 10)))
+    share = f"{view.over:,}/{counted(goals, 'goal')}  {view.over / max(goals, 1):.0%}"
+    head = Table.grid(padding=(0, 1))
+    head.add_row(bar, Text(share, style="bold"))
+    return Group(head, Text(" · ".join(view.pace())), Text(output.shown(" · ".join(view.costs())), style="dim"))

@@ -1,0 +1,213 @@
+"""The litellm adapter: the one place that imports it, late, and speaks to providers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
+from planner.model import Message, Reply, ToolCall, Usage
+from skills.text.surrogates import mended
+from weft.providers.capabilities import Capabilities
+from weft.providers.litellm_errors import explain
+from weft.providers.prompted_tools import with_calls, without_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.model import OnText, Request, ToolSpec
+
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # the price list that it ships, instead of one fetched at import
+    "LITELLM_MODE": "PRODUCTION",  # importing it must not read a .env file
+}
+
+
+def load() -> Any:
+    """litellm, imported once and made quiet."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    for name in list(os.environ):
+        if name.endswith("_API_KEY") and not os.environ.get(name, "").strip():
+            os.environ.pop(name, None)  # an empty key is none, but litellm would take it for one and send it
+    # pydantic grumbles about a type of litellm's own whenever an answer is streamed
+    warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    return litellm
+
+
+def _loaded() -> bool:
+    return hasattr(sys.modules.get("litellm"), "acompletion")
+
+
+def preload() -> None:
+    """Begin to load litellm in the background: it takes seconds, and other work can go on meanwhile."""
+    threading.Thread(target=_load_quietly, name="load litellm", daemon=True).start()
+
+
+def _load_quietly() -> None:
+    with suppress(Exception):  # the program may end first; whoever needs it loads it again and hears of it
+        load()
+
+
+async def close() -> None:
+    """Close litellm's connections, if it was ever loaded; a later call opens new ones."""
+    litellm = sys.modules.get("litellm")
+    # `load` sets this once it is imported: while another thread imports it, it would have to be waited for
+    if getattr(litellm, "suppress_debug_info", False):
+        litellm = load()
+        with suppress(Exception):  # the run is over; what cannot be closed ends with the process
+            await litellm.close_litellm_async_clients()
+            litellm.in_memory_llm_clients_cache.flush_cache()
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A model of some provider, by its litellm name; `sampling` is what its profile says for each role."""
+
+    name: str
+    timeout: float = 300.0
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request, stepping down to what the model can do where it refuses more."""
+        key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
+        known = self.capabilities.of(key)
+        while True:
+            sent = request if known.tools else without_tools(request)
+            try:
+                reply = await self._call(sent, known.format)
+            except FormatRefused:
+                if request.schema is None or not known.step_down():
+                    raise
+                self.capabilities.learnt(key)
+            except ToolsRefused:
+                if not (request.tools and known.tools):
+                    raise
+                known.tools = False
+                self.capabilities.learnt(key)
+            else:
+                return reply if known.tools or not request.tools else with_calls(reply, request)
+
+    async def _call(self, request: Request, rung: str) -> Reply:
+        litellm = load() if _loaded() else await asyncio.to_thread(load)
+        arguments: dict[str, Any] = {
+            "model": self.name,
+            "messages": [_wire(message) for message in request.messages],
+            "timeout": self.timeout,
+            "max_retries": 0,
+            "num_retries": 0,
+            **self.parameters,
+            **self.sampling.get(request.role, {}),
+        }
+        if request.tools:
+            arguments["tools"] = [_wire_tool(tool) for tool in request.tools]
+            if not request.may_call_tools:
+                arguments["tool_choice"] = "none"
+        if request.schema is not None and rung != "prompt":
+            arguments["response_format"] = _format(rung, request.schema)
+        try:
+            # litellm's own limit is for each wait: an answer that drips, or a stream that is but kept open, has none.
+            async with asyncio.timeout(self.timeout):
+                response = await _respond(litellm, arguments, request.on_text)
+        except ModelError:
+            raise
+        except TimeoutError as error:
+            raise CallTimedOut(
+                f"{self.name} did not answer within {self.timeout:g} s",
+                hint="raise call_timeout, or try again",
+                model=self.name,
+            ) from error
+        except Exception as error:
+            raise explain(error, self.name) from error
+        return _reply(response, self.name, litellm)
+
+
+async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None) -> Any:
+    if on_text is None:
+        return await litellm.acompletion(**arguments)
+    stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
+    chunks, said = [], False
+    async for chunk in stream:
+        chunks.append(chunk)
+        delta = chunk.choices[0].delta if chunk.choices else None
+        said = said or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
+        if delta and delta.content:
+            on_text(delta.content)
+    # A gateway that does not stream answers in a way that reads as an empty stream; one that lost its provider may end
+    # a stream in the middle as if it were whole, but for the reason why it ends.
+    if not said or getattr(stream, "received_finish_reason", "") is None:
+        return await litellm.acompletion(**arguments)
+    return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
+
+
+def _reply(response: Any, name: str, litellm: Any) -> Reply:
+    if not response or not response.choices:
+        raise ModelError(f"{name} answered without any choice", hint="the provider's answer is malformed", model=name)
+    choice = response.choices[0]
+    calls = tuple(
+        ToolCall(call.id or f"call_{number}", call.function.name or "", mended(call.function.arguments or ""))
+        for number, call in enumerate(choice.message.tool_calls or ())
+    )
+    return Reply(
+        text=choice.message.content or "",
+        tool_calls=calls,
+        usage=_usage(getattr(response, "usage", None)),
+        cost=_cost(response, name, litellm),
+        finish=choice.finish_reason or "stop",
+        model=name,
+    )
+
+
+def _usage(usage: Any) -> Usage:
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Usage(
+        calls=1,
+        prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
+        completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
+        cached_tokens=getattr(details, "cached_tokens", 0) or 0,
+    )
+
+
+def _cost(response: Any, name: str, litellm: Any) -> float | None:
+    hidden = getattr(response, "_hidden_params", {})
+    if "response_cost" in hidden:  # it has looked already, and says None where it knows no price
+        return None if hidden["response_cost"] is None else float(hidden["response_cost"])
+    try:
+        return float(litellm.completion_cost(completion_response=response, model=name))
+    except Exception:  # noqa: BLE001 - it raises bare exceptions for a model whose price it does not know
+        return None
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        wire["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        wire["tool_call_id"] = message.tool_call_id
+    return wire
+
+
+def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _format(rung: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if rung == "json_object":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "plan", "schema": dict(schema), "strict": False}}

@@ -1,0 +1,132 @@
+"""Plans in files: a person edits what `weft plan` wrote, and `weft run --plan` takes it back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from planner.plan.plan import Plan
+from planner.plan.shape import SHAPES
+from planner.plan.validate import Known, problems
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LARGEST = 20_000_000
+_MEND = "mend the plan, then run it again"
+_JSON_TYPES = ("null", "bool", "int", "float", "str", "seq", "map", "merge")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan, and the goal it was made for where the file says so."""
+
+    plan: Plan
+    goal: str = ""
+
+
+class _Twice(yaml.YAMLError):
+    """A key stands twice: one of the two would be lost, and with it perhaps a task."""
+
+    def __init__(self, key: object, mark: object = None) -> None:
+        super().__init__(f"the key {key!r} stands twice in one place; is a `- ` missing in front of one?")
+        self.problem_mark = mark
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as far as JSON can say it: a day is text, as it would be in quotes, and there are no bytes and sets."""
+
+    yaml_constructors = {  # noqa: RUF012 - as the class above has it
+        tag: made
+        for tag, made in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in _JSON_TYPES
+    }
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in pairs if not tag.endswith(":timestamp")]
+        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping, where no key stands twice."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise _Twice(key.value, key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def dump(plan: Plan, form: str, goal: str = "") -> str:
+    """The plan as `json` or `yaml`; a text that YAML cannot carry makes it JSON, which reads back the same way."""
+    document = ({"goal": goal} if goal else {}) | plan.to_dict()
+    as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    if form == "json":
+        return as_json
+    as_yaml = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    try:
+        return as_yaml if load(as_yaml) == document else as_json
+    except yaml.YAMLError:
+        return as_json
+
+
+def form_of(path: Path) -> str:
+    """The form that a file's name asks for: JSON for `.json`, else YAML."""
+    return "json" if path.suffix.lower() == ".json" else "yaml"
+
+
+def read(path: Path, known: Known) -> PlanFile:
+    """The plan in a file, checked as a model's is; all faults at once."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(
+                f"{path} is larger than a plan can be ({_LARGEST // 1_000_000} MB)", hint="name the plan's own file"
+            )
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"the plan {path} cannot be read: {error.strerror}", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the plan {path} is no UTF-8 text", hint="save it as UTF-8") from error
+    return parse(text, str(path), known)
+
+
+def load(text: str) -> Any:
+    """The document in a text of JSON, else of YAML; not all JSON is YAML."""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except ValueError:
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader that does even less
+
+
+def parse(text: str, where: str, known: Known) -> PlanFile:
+    """The plan in a text of YAML or JSON."""
+    try:
+        document = SHAPES["full"].widen(load(text))
+        faults = problems(document, known)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        said = f": {error}" if isinstance(error, _Twice) else f" is neither YAML nor JSON: {_brief(error)}"
+        raise InputError(f"the plan {where}{line}{said}", hint=_MEND) from error
+    except RecursionError as error:
+        raise InputError(f"the plan {where} is nested too deeply to be read", hint=_MEND) from error
+    if faults:
+        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint=_MEND)
+    goal = document.get("goal")
+    return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _Twice(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
+def _brief(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or error).splitlines()[0]

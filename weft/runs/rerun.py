@@ -1,0 +1,58 @@
+"""A part of a run anew: what is upstream is reused, the rest is executed, as a new run linked to its parent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from planner.plan.validate import nearest
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from executor.history.history import Past
+    from planner.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Which tasks are reused, with their output and where it comes from, and which are executed, in plan order."""
+
+    plan: Plan
+    reused: Mapping[str, tuple[str, str]]
+    executed: tuple[str, ...]
+
+
+def divide(past: Past, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
+    """Divide a recorded plan: the tasks to begin with and all behind them run, as does what has no result."""
+    if past.planned is None:
+        raise InputError("the run has no plan to rerun a part of", hint="run its goal anew with weft run")
+    plan = past.planned.plan
+    _check(plan, [*begin, *inputs])
+    anew = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
+    for task in list(anew):
+        anew |= nx.descendants(plan.graph, task)
+    run_id = past.started.run_id if past.started else ""
+    reused = {
+        task: (finished.output, f"run {run_id}")
+        for task, finished in past.tasks.items()
+        if finished.status == "done" and finished.output is not None and task not in anew
+    }
+    reused |= {task: (output, f"run {run_id}") for task, output in past.finished.given.items() if task not in anew}
+    reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
+    order = [task.id for task in plan.tasks]
+    executed = tuple(task for task in order if task not in reused)
+    return Division(plan, {task: reused[task] for task in order if task in reused}, executed)
+
+
+def _check(plan: Plan, names: Collection[str]) -> None:
+    known = [task.id for task in plan.tasks]
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"there is no task {name!r} in the run's plan; {nearest(name, known)}",
+                hint="`weft trace show` lists a run's tasks",
+            )

@@ -1,0 +1,46 @@
+"""Where things lie: the workspace, and the user's own folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills import user_folders as userfolders
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders that a run reads and writes."""
+
+    workspace: Path
+    user_config: Path
+    cache: Path
+    data: Path
+
+    @classmethod
+    def of(cls, workspace: Path, env: Mapping[str, str]) -> Places:
+        """The places for a workspace; XDG variables are honoured on every platform."""
+        if not workspace.is_dir():
+            raise InputError(f"the workspace {workspace} is no folder", hint="name one that exists with --workspace")
+        config = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config"
+        return cls(
+            workspace=workspace.resolve(),
+            user_config=config / "weft" / "config.toml",
+            cache=userfolders.cache(),
+            data=userfolders.data(),
+        )
+
+    @property
+    def trust(self) -> Path:
+        """The file with what the user trusts."""
+        return self.data / "trust.json"
+
+    @property
+    def agents(self) -> Path:
+        """The workspace's own folder for skills, prompts and runs."""
+        return self.workspace / ".agents"

@@ -1,0 +1,98 @@
+"""Selection again: what recorded goals would select today, a regression test for a library of skills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from executor.journal import codec
+from planner.events import RunStarted, SkillsSelected
+from skills.discovery.index import cache_folder
+from skills.selection import detectors
+from skills.selection.detector import Selection, as_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from executor.stores.row import Row
+    from skills.selection.detector import SkillDetector
+    from weft.workspace.workspace import Surroundings
+
+_NOTICEABLE = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Reselection:
+    """A goal's selection then and now, best first."""
+
+    run_id: str
+    goal: str
+    then: tuple[Selection, ...]
+    now: tuple[Selection, ...]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether a skill was added, dropped or moved; a changed score alone is none."""
+        return [one.name for one in self.then] != [one.name for one in self.now]
+
+    @property
+    def scores(self) -> list[tuple[str, float, float]]:
+        """The skills whose score changed: name, then, now."""
+        before = {one.name: one.score for one in self.then}
+        return [
+            (one.name, before[one.name], one.score)
+            for one in self.now
+            if one.name in before and abs(one.score - before[one.name]) >= _NOTICEABLE
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as `--json` has it."""
+        then, now = [one.name for one in self.then], [one.name for one in self.now]
+        return {
+            "run_id": self.run_id,
+            "goal": self.goal,
+            "then": then,
+            "now": now,
+            "added": [name for name in now if name not in then],
+            "dropped": [name for name in then if name not in now],
+            "scores": [{"name": name, "then": was, "now": is_now} for name, was, is_now in self.scores],
+        }
+
+
+def reselect(
+    runs: Iterable[list[Row]], surroundings: Surroundings, *, detector: str | None = None
+) -> Iterator[Reselection]:
+    """Select for each recorded goal again, with the detector of then, or another."""
+    again = _Again(surroundings)
+    for rows in runs:
+        events = [codec.event(row.type, row.body) for row in rows]
+        begun = next((event for event in events if isinstance(event, RunStarted)), None)
+        chosen = next((event for event in events if isinstance(event, SkillsSelected)), None)
+        if begun is not None and chosen is not None:  # else it ended before anything was selected
+            now = again.select(detector or chosen.detector, begun)
+            yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
+
+
+class _Again:
+    """Today's skills and detectors; a goal that many runs have is looked at once."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._skills = surroundings.shelf.skills()
+        self._there = {skill.name for skill in self._skills}
+        self._cache = cache_folder(surroundings.places.workspace)
+        self._detectors: dict[str, SkillDetector] = {}
+        self._found: dict[tuple[str, str], list[Selection]] = {}
+
+    def select(self, detector: str, begun: RunStarted) -> tuple[Selection, ...]:
+        """What a recorded goal selects today."""
+        asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in self._there]
+        found = self._detect(detector, begun.goal)
+        return (*asked, *(one for one in found if one.name not in begun.asked_skills))
+
+    def _detect(self, detector: str, goal: str) -> list[Selection]:
+        if (detector, goal) not in self._found:
+            if detector not in self._detectors:
+                self._detectors[detector] = detectors.detector(detector, cache=self._cache)
+            found = self._detectors[detector].detect(goal, self._skills)
+            self._found[detector, goal] = [as_selection(one) for one in found]
+        return self._found[detector, goal]

@@ -1,0 +1,233 @@
+"""A recorded run in time: who waited for whom, the critical path, tokens, cost, why a skill was chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from executor.history.ledger import Ledger
+from executor.journal import codec
+from planner.events import (
+    CallFailed,
+    CallFinished,
+    CallRetried,
+    Event,
+    PlanMade,
+    PlanRefused,
+    RunResumed,
+    RunStarted,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    ToolCalled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from executor.history.result import Result
+    from executor.stores.row import Row
+    from skills.selection.detector import Selection
+
+# What a timeline is made of; prompts, the bulk of a record, are not.
+TYPES = (
+    "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "task_started", "task_reused",
+    "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "run_finished",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Span:
+    """One step of a run, in seconds of work since its beginning; `waited_for` is the task that it began after."""
+
+    id: str
+    kind: str
+    name: str | None = None
+    title: str = ""
+    status: str = "pending"
+    depends_on: tuple[str, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    attempts: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    tools: dict[str, int] = field(default_factory=dict)
+    waited_for: str | None = None
+    inputs: str = ""
+    why: str | None = None
+    error: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, the last time that it ran."""
+        return 0.0 if self.start is None or self.end is None else self.end - self.start
+
+    def spend(self, event: CallFinished) -> None:
+        """Take a call into account."""
+        self.calls += 1
+        self.tokens += event.reply.usage.tokens
+        known = self.cost_usd is not None and event.reply.cost is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (event.reply.cost or 0.0) if known else None
+
+
+@dataclass(slots=True)
+class Timeline:
+    """A run's steps: planning, each task, synthesis. `seconds` are those worked in all sittings, without pauses."""
+
+    result: Result
+    alive: bool
+    seconds: float
+    started: str
+    parent: str | None
+    selections: tuple[Selection, ...]
+    spans: dict[str, Span]
+    faults: list[str]
+    resumed: int
+    critical: list[str]
+
+    @property
+    def status(self) -> str:
+        """How the run stands; one that a process is at is running."""
+        return "running" if self.alive else self.result.status
+
+    def to_dict(self) -> dict[str, Any]:
+        """The timeline as `trace show --json` has it."""
+        return self.result.to_dict() | {
+            "status": self.status,
+            "seconds": round(self.seconds, 3),
+            "started": self.started,
+            "parent": self.parent,
+            "resumed": self.resumed,
+            "selected": [asdict(one) for one in self.selections],
+            "plan_faults": self.faults,
+            "spans": [asdict(span) | {"seconds": round(span.seconds, 3)} for span in self.spans.values()],
+            "critical_path": self.critical,
+        }
+
+
+@dataclass(slots=True)
+class _Reader:
+    ledger: Ledger = field(default_factory=Ledger)
+    spans: dict[str, Span] = field(default_factory=lambda: {"(plan)": Span("(plan)", "plan")})
+    selections: tuple[Selection, ...] = ()
+    faults: list[str] = field(default_factory=list)
+    begun: RunStarted | None = None
+    started: str = ""
+    resumed: int = 0
+
+    def note(self, event: Event, at: float, seconds_at: str) -> None:
+        self.ledger.note(event)
+        match event:
+            case RunStarted():
+                self.begun, self.started = event, seconds_at
+            case RunResumed():
+                self.resumed += 1
+            case SkillsSelected():
+                self.selections = event.selections
+            case PlanRefused():
+                self.faults += event.faults
+            case PlanMade():
+                self._plan(event)
+            case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
+                self._task(event, at)
+            case CallFinished() | CallFailed() | CallRetried():
+                self._call(event, at)
+            case ToolCalled(task=str(task)) if task in self.spans:
+                self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
+            case _:
+                pass
+
+    def _plan(self, event: PlanMade) -> None:
+        reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
+        for task in event.plan.tasks:
+            why = reasons.get(task.name or "")
+            self.spans[task.id] = Span(
+                task.id, task.action_type, task.name, task.title, depends_on=task.depends_on, why=why
+            )
+        if event.attempts == 0:
+            self.spans.pop("(plan)", None)
+
+    def _task(self, event: TaskStarted | TaskReused | TaskFinished, at: float) -> None:
+        span = self.spans[event.task]
+        match event:
+            case TaskStarted():
+                span.start, span.end, span.status = at, None, "running"
+                span.inputs = event.inputs
+                span.attempts += 1
+                ends = {name: self.spans[name].end or 0.0 for name in span.depends_on}
+                span.waited_for = max(ends, key=lambda name: ends[name]) if ends else None
+            case TaskReused():
+                span.status, span.why = "reused", event.source
+            case TaskFinished():
+                span.status, span.error = event.status, event.error
+                span.end = at if span.start is not None else None
+
+    def _call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
+        place = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")
+        span = self.spans.setdefault(place, Span(place, event.role))
+        if isinstance(event, CallRetried):
+            span.attempts += 1
+            return
+        if event.task is None:
+            span.start = at - event.seconds if span.start is None else span.start
+            span.end, span.status = at, "done" if isinstance(event, CallFinished) else "failed"
+            span.attempts += 1
+        if isinstance(event, CallFinished):
+            span.spend(event)
+
+
+def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
+    """Read a run's rows as a timeline; `alive` says that a process is at it now."""
+    reader, clock = _Reader(), Clock()
+    for row in rows:
+        at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
+        event = codec.event(row.type, row.body)
+        if event is not None:
+            reader.note(event, at, row.at)
+    begun = reader.begun
+    for span in reader.spans.values():
+        if span.status == "running" and not alive:
+            span.status = "interrupted"
+    return Timeline(
+        result=reader.ledger.result(),
+        alive=alive,
+        seconds=clock.worked(datetime.now(UTC)) if alive else clock.seconds,
+        started=reader.started,
+        parent=begun.parent if begun else None,
+        selections=reader.selections,
+        spans=reader.spans,
+        faults=reader.faults,
+        resumed=reader.resumed,
+        critical=_critical(reader.spans),
+    )
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time a run has worked: it stands still between its last sign and the moment it is taken up again."""
+
+    seconds: float = 0.0
+    _last: datetime | None = None
+
+    def worked(self, at: datetime, *, resumed: bool = False) -> float:
+        """The seconds worked until then."""
+        if self._last is not None and not resumed:
+            self.seconds += (at - self._last).total_seconds()
+        self._last = at
+        return self.seconds
+
+
+def _critical(spans: dict[str, Span]) -> list[str]:
+    """The chain of tasks that the end waited for, each by the one that it began after."""
+    tasks = [span for span in spans.values() if span.end is not None and not span.id.startswith("(")]
+    path: list[str] = []
+    last = max(tasks, key=lambda span: span.end or 0.0).id if tasks else None
+    while last is not None and last in spans:
+        path.insert(0, last)
+        last = spans[last].waited_for
+    ends = [name for name in ("(plan)", "(synthesis)") if name in spans and spans[name].end is not None]
+    return [*(["(plan)"] if "(plan)" in ends else []), *path, *(["(synthesis)"] if "(synthesis)" in ends else [])]

@@ -1,0 +1,149 @@
+"""The detector `llm`: a model picks from the shortlist that ranking gives; where it cannot, ranking decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from planner.decompose.json_answer import NotJson, extract
+from planner.errors import ModelError
+from planner.model import Message, Reply, Request
+from planner.prompting.profile import Profile
+from skills.selection import ranked, triggers
+from skills.selection.detector import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from planner.prompting.models import Models
+    from planner.prompting.prompts import Prompts
+    from skills.selection.ranked import Ranked
+    from skills.skill import Skill
+    from weft.workspace.blocking_model import Ask
+    from weft.workspace.workspace import Surroundings
+
+
+SHORTLIST = 20
+# The first sentences of a description say what a skill is for; the prompt is to stay small.
+_DESCRIPTION = 400
+# A model that is shown few skills anyhow picks from twice as many, each in a line.
+_SMALL_DESCRIPTION = 150
+_REASON = 200
+
+
+class _NoPick(ValueError):
+    """The answer picks nothing that can be used."""
+
+
+@dataclass(slots=True)
+class Picker:
+    """Asks a model once for each goal; `warnings` say where ranking had to decide instead."""
+
+    ranked: Ranked
+    prompts: Prompts
+    ask: Ask
+    profile: Profile = field(default_factory=Profile)
+    warnings: list[str] = field(default_factory=list)
+    _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
+
+    @classmethod
+    def of(cls, surroundings: Surroundings, models: Models, ask: Ask) -> Picker:
+        """The picker of a workspace, with its prompts."""
+        return cls(surroundings.shelf.ranked, surroundings.prompts, ask, models.profile("detector"))
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that the goal names, then those that the model picks; none where it picks none."""
+        if self._last is not None and self._last[0] == goal and _same(self._last[1], skills):
+            return self._last[2]
+        found = self._detect(goal, skills)
+        self._last = (goal, tuple(skills), found)
+        return found
+
+    def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
+        """What is selected, then the best of the rest by rank; the model is not asked twice for that."""
+        return _merged(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
+
+    def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        shortlist = self.ranked.rank(goal, skills, self._most())
+        if not shortlist:
+            return []
+        by_name = {skill.name: skill for skill in skills}
+        try:
+            reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
+            picked = _read(reply, {one.name: one for one in shortlist})
+        except (ModelError, NotJson, _NoPick) as error:
+            self.warnings.append(f"the model picked no skills, so they are selected by rank: {error}")
+            return self.ranked.detect(goal, skills)
+        return _merged(triggers.named(goal, skills), picked)
+
+    def _request(self, goal: str, shortlist: Sequence[Skill]) -> Request:
+        small = self.profile.skills_shown is not None
+        most = _SMALL_DESCRIPTION if small else _DESCRIPTION
+        shown = [{"name": skill.name, "description": _shortened(skill.description, most)} for skill in shortlist]
+        variables = {"goal": goal, "skills": shown, "most": ranked.MOST}
+        agent = self.profile.agent("detector")
+        system, user = (self.prompts.render(agent, block, variables) for block in ("system", "user"))
+        messages = (Message("system", system), Message("user", user))
+        schema = _schema([skill.name for skill in shortlist], reasons=not small)
+        said = tuple(message for message in messages if message.content.strip())
+        return Request(said, schema=schema, role="detector")
+
+    def _most(self) -> int:
+        """How many skills the model is shown."""
+        shown = self.profile.skills_shown
+        return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
+
+
+def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
+    """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
+    if reply.cut_off:
+        raise _NoPick("the answer was cut off at the model's output limit")
+    document = extract(reply.text, "skills")
+    rows = document.get("skills") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise _NoPick("the answer has no list 'skills'")
+    picked: dict[str, Selection] = {}
+    for row in rows:
+        name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
+        if isinstance(name, str) and name in shortlist and name not in picked:
+            said = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
+            why = f"the model picked it: {said}" if said else "the model picked it"
+            # A model's word is no measure: what it picks is selected, as surely as ranking is of it.
+            picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
+    if rows and not picked:
+        raise _NoPick("the answer names no skill of the shortlist")
+    return list(picked.values())[: ranked.MOST]
+
+
+def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
+    """The answer's shape: names, each with a reason where the model can afford one."""
+    name: dict[str, Any] = {"type": "string", "enum": list(names)}
+    row = name
+    if reasons:
+        row = {
+            "type": "object",
+            "properties": {"name": name, "reason": {"type": "string"}},
+            "required": ["name", "reason"],
+            "additionalProperties": False,
+        }
+    return {
+        "type": "object",
+        "properties": {"skills": {"type": "array", "items": row}},
+        "required": ["skills"],
+        "additionalProperties": False,
+    }
+
+
+def _shortened(description: str, most: int) -> str:
+    text = " ".join(description.split())
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _merged(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selection]:
+    chosen = {selection.name for selection in first}
+    return [*first, *(selection for selection in rest if selection.name not in chosen)]
+
+
+def _same(then: Sequence[Skill], now: Sequence[Skill]) -> bool:
+    return len(then) == len(now) and all(map(is_, then, now))

@@ -1,0 +1,91 @@
+"""The skills of a workspace, and the choice among them; no plan, prompt or model is needed for that."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from skills.discovery.index import cache_folder
+from skills.discovery.registry import Registry, listed
+from skills.errors import InputError
+from skills.selection import detectors
+from skills.selection.detector import Selection, as_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from skills.selection.detector import SkillDetector
+    from skills.selection.ranked import Ranked
+    from skills.skill import Skill
+    from weft.settings.paths import Places
+    from weft.settings.settings import Settings
+
+
+def _files(use: Mapping[str, Path]) -> dict[str, Path]:
+    from weft.workspace.substitute import skill_file
+
+    return {name: skill_file(name, path) for name, path in use.items()}
+
+
+def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
+    from weft.workspace.substitute import Substituting
+
+    return partial(Substituting, files=use)
+
+
+class Shelf:
+    """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
+
+    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+        self._cache = cache_folder(places.workspace)
+        self._detector = settings.detector
+        self.use = _files(use) if use else {}
+        make = _substituting(self.use) if self.use else Registry
+        self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
+
+    @cached_property
+    def detector(self) -> SkillDetector:
+        """The detector that the settings name; one of another package answers for itself."""
+        found = detectors.detector(self._detector, cache=self._cache)
+        if type(found).__module__.startswith("skills."):
+            return found
+        from skills.selection import plugin as foreign  # not above: few have one, and listing skills must start at once
+
+        return foreign.held(self._detector, found)
+
+    def skills(self) -> list[Skill]:
+        """The skills with a SKILL.md, as they are now."""
+        self.registry.refresh()
+        return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+
+    @cached_property
+    def ranked(self) -> Ranked:
+        """The detector that needs no model, for whoever needs a ranking beside or in place of another's."""
+        from skills.selection.ranked import Ranked
+
+        return Ranked(self._cache)
+
+    def select(
+        self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
+    ) -> list[Selection]:
+        """The skills that were asked for, then those that the detector finds."""
+        self.check(forced, skills)
+        asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
+        known = {skill.name for skill in skills}
+        found = [as_selection(one) for one in (detector or self.detector).detect(goal, skills)]
+        return [*asked, *(one for one in found if one.name in known and one.name not in forced)]
+
+    def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise where a skill that was asked for is not there."""
+        known = [skill.name for skill in skills]
+        for name in forced:
+            if name not in known:
+                near = listed(name, known)
+                raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
+
+    def best(
+        self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
+    ) -> list[Selection]:
+        """The best skills, however poor they are."""
+        return detectors.top(detector or self.detector, goal, skills, most)

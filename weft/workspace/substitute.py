@@ -1,0 +1,60 @@
+"""A skill in another's place, for one run: to try a new version before it is installed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from skills.discovery import file_stamp as stamp
+from skills.discovery.registry import Registry
+from skills.discovery.skill_file import read_all
+from skills.errors import InputError
+from skills.format import frontmatter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from skills.skill import Skill
+
+
+class Substituting(Registry):
+    """A registry in which some names lead to other files."""
+
+    def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
+        super().__init__(workspace, **options)
+        self._files = files
+
+    def _settle(self) -> None:
+        super()._settle()
+        for name, path in self._files.items():
+            if name not in self._active:
+                raise InputError(
+                    f"--use {name}={path}: there is no skill {name!r} to take the place of",
+                    hint="`weft skills list` shows the names there are",
+                )
+            self._active[name] = _instead(self._active[name], path)
+        self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
+
+
+def skill_file(name: str, path: Path) -> Path:
+    """The SKILL.md that a person means by a path."""
+    file = (path / "SKILL.md" if path.is_dir() else path).absolute()
+    if not file.is_file():
+        raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")
+    return file
+
+
+def _instead(skill: Skill, path: Path) -> Skill:
+    try:
+        mark = stamp.kept(path.stat(), stamp.now())
+        text = frontmatter.decode(read_all(path))
+    except OSError as error:
+        what = f"--use {skill.name}={path}: it cannot be read ({error.strerror or error})"
+        raise InputError(what, hint="name a skill's folder or its SKILL.md") from error
+    parsed = frontmatter.parse(text, path, folder=path.parent.name)
+    if parsed.broken is not None:
+        raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
+    described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
+    # Its own stamp: by the other's, what is remembered of the file would outlive an edit.
+    return replace(described, file=str(path), stamp=mark)

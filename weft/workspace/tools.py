@@ -1,0 +1,129 @@
+"""The tools of a workspace: programs with a skill.yaml and functions of installed packages, ready to be called."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills import confinement
+from skills.functions import functions as inprocess
+from skills.programs import manifest_file
+from skills.programs.build_cache import Workshop
+from skills.programs.executable import ExecutableTool, Surroundings
+from skills.programs.trust import OWN, Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from skills.confinement import Confinement
+    from skills.discovery.registry import Registry
+    from skills.functions.functions import FunctionTool
+    from skills.programs.executable import CallLog
+    from skills.programs.manifest import Manifest
+    from skills.skill import Skill
+    from skills.tools.tool import Tool
+    from weft.settings.paths import Places
+
+Log = Callable[["CallLog"], None]
+
+
+class Toolshed:
+    """Which tools there are, which of them the user trusts, and how they are confined."""
+
+    def __init__(self, places: Places, registry: Registry, *, unsafe: bool = False) -> None:
+        self._places = places
+        self._registry = registry
+        self._unsafe = unsafe
+        self.trust = Trust(places.trust)
+
+    @cached_property
+    def confinement(self) -> Confinement:
+        """What holds tools on this machine; one for the process, for it keeps what it sets up."""
+        return confinement.choose(unsafe=self._unsafe)
+
+    def programs(self) -> list[tuple[Skill, Manifest]]:
+        """The programs that count, each with its manifest as it is now."""
+        rows = [skill for skill in self._registry.list_skills() if skill.kind == "executable"]
+        manifests = {folder: manifest_file.read(folder)[0] for folder in {row.base_dir for row in rows}}
+        return [(row, one) for row in rows for one in manifests[row.base_dir] if one.name == row.name]
+
+    def untrusted(self) -> list[Skill]:
+        """The programs of the workspace that the user has not said may run."""
+        return [row for row, _ in self.programs() if not self.trust.is_trusted(row.base_dir, row.source)]
+
+    def trust_all(self, folders: Iterable[Path] = ()) -> None:
+        """Trust the workspace's tools and its settings as they are now, and the tools in these folders."""
+        for folder in {*(row.base_dir for row in self.untrusted()), *folders}:
+            self.trust.trust(folder)
+        self.trust.trust_workspace(self._places.workspace)
+
+    @cached_property
+    def functions(self) -> tuple[list[FunctionTool], list[str]]:
+        """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
+        return inprocess.discover(self._places.workspace, os.environ)
+
+    def notes(self) -> list[str]:
+        """What is registered, from where, and what is not and why; a line each."""
+        lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
+        return [*lines, *self.functions[1]]
+
+    def tools(
+        self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
+    ) -> dict[str, Tool]:
+        """Every tool by name, bound to this workspace and to a run's artifacts; a program wins over a function."""
+        programs = self.programs()
+        by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
+        if not programs:
+            return by_name
+        sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
+        place = self._place(lambda folder: self.trust.is_trusted(folder, sources[folder].source), log, progress)
+        place = replace(place, artifacts=artifacts)
+        by_name.update({one.name: ExecutableTool(one, place) for _, one in programs})
+        return by_name
+
+    def reason(self, name: str) -> str:
+        """Why a tool that is declared cannot be called; empty where none of this name is."""
+        rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
+        return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), "")
+
+    def own_folders(self) -> list[Path]:
+        """The folders of all skills and tools that come with the workspace, broken and shadowed ones too."""
+        rows = self._registry.list_skills(all=True)
+        return list(dict.fromkeys(row.base_dir for row in rows if row.source not in OWN))
+
+    def is_root(self, folder: Path) -> bool:
+        """Whether a folder is the workspace itself, whose skill has no folder's name to match."""
+        return folder.resolve() == self._places.workspace.resolve()
+
+    def bench(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> Surroundings:
+        """Where an author's tool is tried; `progress` hears of what is built for it.
+
+        One that the user has not said may run is tried too where there are walls, with none of what it asks for.
+        """
+        sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
+        trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
+        walled = not self.confinement.refusal and not self._unsafe
+        place = self._place(lambda _: trusted or walled, progress=progress)
+        return replace(place, artifacts=artifacts, granting=trusted)
+
+    def _place(
+        self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None
+    ) -> Surroundings:
+        place = Surroundings(
+            workspace=self._places.workspace,
+            scratch=Path(tempfile.gettempdir()) / f"weft-{getpass.getuser()}",
+            confinement=self.confinement,
+            workshop=Workshop(self._places.cache / "tools", dict(os.environ), progress or _silent),
+            trusted=trusted,
+        )
+        return replace(place, log=log) if log else place
+
+
+def _silent(_: str) -> None:
+    """Say nothing of builds."""
