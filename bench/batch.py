@@ -108,9 +108,9 @@ def request(number: int) -> dict[str, Any]:
 
 async def bare(calls: int) -> None:
     """A gather over acompletion, as many at a time."""
-    from weft.providers import litellm_model as provider
+    from weft.providers import litellm_model
 
-    litellm = provider.load()
+    litellm = litellm_model.load()
     room = asyncio.Semaphore(AT_A_TIME)
 
     async def call(number: int) -> None:
@@ -132,9 +132,9 @@ async def langgraph(goals: int) -> bool:
         from langgraph.graph import END, START, StateGraph
     except ImportError:
         return False
-    from weft.providers import litellm_model as provider
+    from weft.providers import litellm_model
 
-    litellm = provider.load()
+    litellm = litellm_model.load()
 
     async def node(_: State) -> dict[str, Any]:
         reply = await litellm.acompletion(model=MODEL, **request(1))
@@ -177,7 +177,7 @@ def compare(goals: int) -> int:
     return int(weft / floor < LEAST_OF_BARE or weft < peer)
 
 
-def memory(sizes: list[int]) -> int:
+def memo(sizes: list[int]) -> int:
     """Print peak memory at each size."""
     peaks = {size: ours(size) / 1024 for size in sizes}
     for size, peak in peaks.items():
@@ -198,7 +198,7 @@ def main() -> int:
         server.stdout.readline()
         os.environ |= {"OPENAI_API_BASE": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "sk-bench"}
         if sys.argv[1:2] == ["--memory"]:
-            return memory([int(size) for size in sys.argv[2:]])
+            return memo([int(size) for size in sys.argv[2:]])
         return compare(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
     finally:
         server.terminate()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import networkx as nx
 
-from executor.tasks.schedule import Limits, execute
+from executor.tasks.schedule import ScheduleLimits, run_plan
 from planner.plan.plan import Plan, Task
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ async def ours(plan: Plan) -> None:
     async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
         return ""
 
-    outcomes = await execute(plan, nothing, events.append, Limits(concurrency=len(plan.tasks), task_seconds=900))
+    outcomes = await run_plan(
+        plan, nothing, events.append, ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
+    )
     assert len(outcomes) == len(plan.tasks)
 
 
@@ -134,7 +136,7 @@ def makespan(seed: int = 11) -> tuple[float, float]:
         graph.add_edge(task.id, "end", weight=lengths[task.id])
     critical = nx.dag_longest_path_length(graph)
     began = time.perf_counter()
-    asyncio.run(execute(plan, sleep, lambda _: None, Limits(concurrency=10_000)))
+    asyncio.run(run_plan(plan, sleep, lambda _: None, ScheduleLimits(concurrency=10_000)))
     return time.perf_counter() - began, critical
 
 

@@ -23,10 +23,10 @@ from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import now
 from executor.journal.open_store import open_store
-from executor.stores.row import Row, Summary
+from executor.stores.row import Row, RunSummary
 from executor.stores.urls import url_of
-from executor.tasks.memo import Memory
-from executor.tasks.schedule import Limits, execute
+from executor.tasks.memo import Memo
+from executor.tasks.schedule import ScheduleLimits, run_plan
 from planner.events import PlanMade, RunFinished, RunStarted, Warned
 from weft.traces.timeline import TYPES, timeline
 
@@ -46,7 +46,7 @@ EVENTS, RUNS = 1_000_000, 2_000
 def statements(folder: Path) -> float:
     """Rows a second of the store alone, without a writer before it, where each is a FULL commit of its own."""
     store = open_store(url_of(folder / "statements.sqlite"))
-    store.append([], {"r": Summary("r", "g", "running", now())})
+    store.append([], {"r": RunSummary("r", "g", "running", now())})
     capture = Capture()
     began = time.perf_counter()
     for seq in range(ONE_BY_ONE):
@@ -94,9 +94,9 @@ async def journaled(plan: Plan, folder: Path) -> float:
     async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
         return ""
 
-    memory = Memory(log.record, log.capture, log.settle)
-    limits = Limits(concurrency=len(plan.tasks), task_seconds=900)
-    outcomes = await execute(plan, nothing, log.record, limits, memory)
+    memo = Memo(log.record, log.capture, log.settle)
+    limits = ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
+    outcomes = await run_plan(plan, nothing, log.record, limits, memo)
     log.record(RunFinished("done"))
     await log.settle()
     took = time.perf_counter() - began
@@ -169,7 +169,7 @@ def million(folder: Path) -> tuple[float, float, float]:
         bodies += [("warned", {"message": f"event {n} of {run_id}"}) for n in range(each - 102)]
         bodies += [("task_finished", {"task": f"t{n}", "status": "done", "output": "ok"}) for n in range(50)]
         rows = [Row(run_id, seq, now(), kind, dict(body)) for seq, (kind, body) in enumerate(bodies, start=1)]
-        store.append(rows, {run_id: Summary(run_id, f"goal {run}", "done", now(), 1.0, 50)})
+        store.append(rows, {run_id: RunSummary(run_id, f"goal {run}", "done", now(), 1.0, 50)})
     store.close()
     tracemalloc.start()
     began = time.perf_counter()
@@ -232,10 +232,10 @@ def main() -> int:
         else:
             print(f"LangGraph with its SQLite checkpointer {theirs * 1000:.0f} ms")
             report.least("LangGraph over ours", theirs / ours, LEAST_UNDER_LANGGRAPH)
-        listed, shown, memory = million(folder)
+        listed, shown, memo = million(folder)
         report.most(f"trace list, {EVENTS:,} events in {RUNS:,} runs (s)", listed, MOST_SECONDS)
         report.most("trace show in it (s)", shown, MOST_SECONDS)
-        report.most("memory for both (MB)", memory, MOST_MEGABYTES)
+        report.most("memory for both (MB)", memo, MOST_MEGABYTES)
     return int(report.failed)
 
 

@@ -18,7 +18,7 @@ from skills.discovery.locations import Location
 from skills.discovery.scan import scan
 from skills.discovery.skill_file import context
 from skills.selection.detectors import DEFAULT, detector, top
-from skills.selection.ranked import Ranked
+from skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from skills.selection.detector import SkillDetector
@@ -42,9 +42,9 @@ def pool_of(folder: Path) -> list[Skill]:
     return list({skill.name: skill for skill in found if skill.state == "active"}.values())
 
 
-def outcome(finder: SkillDetector, goal: dict[str, Any], pool: list[Skill]) -> Outcome:
+def outcome(finder: SkillDetector, goal: dict[str, Any], scorer: list[Skill]) -> Outcome:
     """Where the expected skill comes among the first ten."""
-    ranked = top(finder, goal["goal"], pool, 10)
+    ranked = top(finder, goal["goal"], scorer, 10)
     names = [selection.name for selection in ranked]
     place = names.index(goal["expected"]) + 1 if goal["expected"] in names else 0
     return Outcome(place, ranked[0].score if ranked else 0.0)
@@ -77,7 +77,7 @@ def main(corpus: Path, name_of_detector: str) -> None:
         each.append(figures(own))
         print(line(f"{name} ({len(pools[name])} skills, {len(own)} goals)", each[-1]))
     print(line("macro", tuple(sum(column) / len(each) for column in zip(*each, strict=True))))
-    everything = list({skill.name: skill for pool in pools.values() for skill in pool}.values())
+    everything = list({skill.name: skill for scorer in pools.values() for skill in scorer}.values())
     whole = detector(name_of_detector)
     found = [outcome(whole, goal, everything) for goal in goals if goal["expected"]]
     print(line(f"one pool of all ({len(everything)} skills)", figures(found)))
@@ -107,10 +107,10 @@ def speed(skills: list[Skill], goals: list[str], count: int = 5_000) -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        Ranked(Path(folder)).rank(goals[0], many, 5)
+        RankedDetector(Path(folder)).rank(goals[0], many, 5)
         cold = time.perf_counter() - started
         size = (Path(folder) / "postings.bin").stat().st_size
-        detector = Ranked(Path(folder))
+        detector = RankedDetector(Path(folder))
         started = time.perf_counter()
         detector.rank(goals[0], many, 5)
         load = time.perf_counter() - started

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from skills.confinement import Confinement, landlock, seccomp
-from skills.confinement.bubblewrap import Bubblewrap, working
+from skills.confinement.bubblewrap import BubblewrapConfinement, working
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import Landlocked
+from skills.confinement.landlock_box import LandlockConfinement
 from skills.programs import manifest_file as manifests
-from skills.programs.build_cache import Workshop
-from skills.programs.executable import ExecutableTool, Surroundings
+from skills.programs.build_cache import BuildCache
+from skills.programs.executable import ExecutableTool, ToolHost
 
 CALLS = 100
 ROUNDS = 5
@@ -54,9 +54,9 @@ def confinements() -> list[Confinement]:
     """All that work on this machine."""
     found: list[Confinement] = []
     if working():
-        found.append(Bubblewrap(working(), Path.home()))
+        found.append(BubblewrapConfinement(working(), Path.home()))
     if landlock.version() and seccomp.machine():
-        walled = Landlocked(Path.home(), landlock.version())
+        walled = LandlockConfinement(Path.home(), landlock.version())
         ungrouped = replace(walled, groups=Groups(None), name=f"{walled.name} without control groups")
         found += [walled, ungrouped]
     return found
@@ -64,7 +64,7 @@ def confinements() -> list[Confinement]:
 
 def measured(confinement: Confinement, root: Path, folder: Path) -> int:
     """0 where the ratio is under the ceiling and nothing is left behind."""
-    place = Surroundings(folder.parent, root / "scratch", confinement, Workshop(root / "cache"))
+    place = ToolHost(folder.parent, root / "scratch", confinement, BuildCache(root / "cache"))
     tool = ExecutableTool(manifests.read(folder)[0][0], place)
     asyncio.run(calls(tool, 4))
     files = open_files()
@@ -97,8 +97,8 @@ def bare_runs(program: Path) -> None:
         command = [sys.executable, str(program)]
         subprocess.run(command, input=line, stdout=subprocess.PIPE, check=True, start_new_session=True)
 
-    with ThreadPoolExecutor(CALLS) as pool:
-        list(pool.map(run, range(CALLS)))
+    with ThreadPoolExecutor(CALLS) as scorer:
+        list(scorer.map(run, range(CALLS)))
 
 
 def timed(work: object) -> float:

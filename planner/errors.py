@@ -129,7 +129,7 @@ class Halted(WeftError):
     """The whole run stops here, and nothing further is spent."""
 
 
-class CutOff(WeftError):
+class RecordEnded(WeftError):
     """A replayed task reached the point at which the record of it ends; it counts as cancelled there."""
 
     code = "CUT_OFF"

@@ -41,20 +41,20 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
-    from executor.journal import trace_file as trace
+    from executor.journal import trace_file
     from weft.runs import records
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.strict_replay import strict
 
     if not (workspace / ".agents" / "journal.sqlite").is_file():
         return {}
-    places, settings = Places.of(workspace, os.environ), Settings()
-    store = records.kept(places, settings)
+    paths, settings = Paths.of(workspace, os.environ), Settings()
+    store = records.kept(paths, settings)
 
     def drift(run: str) -> list[dict[str, str]]:
-        exported = [trace.parse(line, run) for line in trace.lines(store.rows(run))]
-        return [one.to_dict() for one in asyncio.run(strict(exported, places, settings)).drift]
+        exported = [trace_file.parse(line, run) for line in trace_file.lines(store.rows(run))]
+        return [one.to_dict() for one in asyncio.run(strict(exported, paths, settings)).drift]
 
     try:
         return {run.run_id: drift(run.run_id) for run in store.summaries()}

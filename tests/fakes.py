@@ -29,7 +29,7 @@ class ScriptedModel:
             raise answer
         return answer
 
-    def playing(self, role: Role) -> ScriptedModel:
+    def for_role(self, role: Role) -> ScriptedModel:
         return self
 
     def named(self, name: str) -> ScriptedModel:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from weft.providers import litellm_model as provider
+from weft.providers import litellm_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,7 @@ def main() -> None:
     """The process that all are forked from."""
     for name in ("weft.runs.runtime", "weft.cli.main", "executor.stores.sqlite.store"):
         importlib.import_module(name)
-    provider.load()
+    litellm_model.load()
     _serve(socket.socket(fileno=int(sys.argv[1])))
     from weft.cli.main import main as weft_main
 

@@ -16,7 +16,7 @@ from planner.model import Usage
 from planner.plan.validate import Known
 from tests.openai_server import OpenAIServer, Script, scripted
 from weft.cli.execution import EXIT
-from weft.runs import plan_file as planfile
+from weft.runs import plan_file
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_every_setting_is_in_the_documentation() -> None:
 def test_the_plan_that_is_shown_can_run() -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
     tools = {"excel_read": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
-    found = planfile.parse(example, "in the documentation", Known(["cataloging-apis"], tools))
+    found = plan_file.parse(example, "in the documentation", Known(["cataloging-apis"], tools))
     assert [task.id for task in found.plan.tasks] == ["survey", "sheet", "brief"]
 
 

@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from executor.history.difference import of_messages
-from executor.history.history import Past
-from executor.journal import trace_file as trace
+from executor.history.history import RunHistory
+from executor.journal import trace_file
 from executor.stores.urls import url_of
-from executor.tasks.memo import Memory
+from executor.tasks.memo import Memo
 from planner.errors import Halted, ModelError
 from weft.runs import records
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
-from weft.settings.paths import Places
+from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class Unrecorded(Halted):
 class Recorded:
     """A runtime that answers from recorded runs. `goal` is the first run's; `unrecorded` are requests not answered."""
 
-    pasts: list[Past]
-    places: Places
-    memory: Memory
+    pasts: list[RunHistory]
+    paths: Paths
+    memo: Memo
     journal: Path
     unrecorded: list[str] = field(default_factory=list)
     _asked: Counter[str] = field(default_factory=Counter)
@@ -65,17 +65,17 @@ class Recorded:
     @classmethod
     def of(cls, *files: Path | str, workspace: Path | str = ".", journal: Path | None = None) -> Recorded:
         """The runs in some files; what is run with them is written to another journal than the workspace's."""
-        places = Places.of(Path(workspace), os.environ)
+        paths = Paths.of(Path(workspace), os.environ)
         pasts, capture = [], None
         for file in files:
-            rows = list(trace.read(Path(file)))
+            rows = list(trace_file.read(Path(file)))
             for run_id in dict.fromkeys(row.run_id for row in rows):
-                capture = records.capture(places, run_id)
-                pasts.append(Past.of((row for row in rows if row.run_id == run_id), capture))
+                capture = records.capture(paths, run_id)
+                pasts.append(RunHistory.of((row for row in rows if row.run_id == run_id), capture))
         if capture is None:
             raise ValueError("no recorded run was given; export one with weft trace export")
         target = journal or Path(tempfile.mkdtemp(prefix="weft-")) / "journal.sqlite"
-        return cls(pasts, places, Memory(_unheard, capture), target)
+        return cls(pasts, paths, Memo(_unheard, capture), target)
 
     @property
     def goal(self) -> Goal:
@@ -104,22 +104,22 @@ class Recorded:
             raise Unrecorded(error.message, hint=error.hint) from None
 
     async def _run(self, goal: Goal | str, record: Record | None) -> Result:
-        async with Weft(self.places.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
-            session = weft.session(goal, record, date=self._date)
-            for past in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
-                session.past.finished.envelopes.update(past.finished.envelopes)
-            return await session.carry_out(Stop())
+        async with Weft(self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
+            run = weft.new_run(goal, record, date=self._date)
+            for history in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
+                run.history.finished.envelopes.update(history.finished.envelopes)
+            return await run.run(Stop())
 
     def reply(self, request: Request, name: str) -> Reply:
         """The reply on record to a request."""
-        key = self.memory.request_hash(request, name)
+        key = self.memo.request_hash(request, name)
         self._asked[key] += 1
-        for past in self.pasts:
+        for history in self.pasts:
             # A request that is made more often than it was recorded gets the last reply again.
             for number in range(self._asked[key], 0, -1):
-                if (reply := past.finished.replies.get(f"{key}#{number}")) is not None:
+                if (reply := history.finished.replies.get(f"{key}#{number}")) is not None:
                     return reply
-                if (failed := past.failed.get(f"{key}#{number}")) is not None:
+                if (failed := history.failed.get(f"{key}#{number}")) is not None:
                     raise ModelError(failed.error)
         raise self._missing(request)
 
@@ -130,9 +130,9 @@ class Recorded:
 
     def _missing(self, request: Request) -> Unrecorded:
         whose = f"task {request.task!r}" if request.task else f"the {request.role}"
-        calls = [call for past in self.pasts for call in past.calls]
+        calls = [call for history in self.pasts for call in history.calls]
         near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
-        how = f"the nearest on record differs: {of_messages(near[0], request, self.memory.capture)}" if near else ""
+        how = f"the nearest on record differs: {of_messages(near[0], request, self.memo.capture)}" if near else ""
         what = f"a request of {whose} is not on record" + (f"; {how}" if how else "; nothing of it is")
         self.unrecorded.append(what)
         return Unrecorded(what, hint="record the run again, or mend what changed the prompt")

@@ -17,7 +17,7 @@ _PART = 8
 _DEPTH = 3
 
 
-def writings(secret: str) -> set[str]:
+def forms(secret: str) -> set[str]:
     """All texts that give the secret away: itself, and what it becomes inside other texts."""
     found = {secret, secret.encode().hex()}
     for text in (secret, *_lines(secret)):

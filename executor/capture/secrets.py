@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from executor.capture import secret_forms as disguise
+from executor.capture import secret_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +141,7 @@ def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
     a goal that says `test`, or names a year, must not lose the word because some variable is set to it.
     """
     if len(value) >= _LONG:
-        yield from ((text, None) for text in disguise.writings(value))
+        yield from ((text, None) for text in secret_forms.forms(value))
     elif len(value) >= _SHORTEST and not value.isalpha() and not value.isdigit():
         yield value, re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
 from executor.journal import codec
-from executor.tasks.memo import Finished
+from executor.tasks.memo import FinishedWork
 from planner.events import (
     CallFailed,
     CallFinished,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Past:
+class RunHistory:
     """What the record says of a run. Its events come as they were, with paths as they are here.
 
     `sittings` are the settings of each time that it was at work, `sat` in which of them a role was last asked, by task.
@@ -50,7 +50,7 @@ class Past:
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     tools: list[ToolCalled] = field(default_factory=list)
-    finished: Finished = field(default_factory=Finished)
+    finished: FinishedWork = field(default_factory=FinishedWork)
     sittings: list[Mapping[str, Any]] = field(default_factory=list)
     sat: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
@@ -60,15 +60,15 @@ class Past:
     _told: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, rows: Iterable[Row], capture: Capture) -> Past:
+    def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
         """Read a run's rows, in order."""
-        past = cls()
+        history = cls()
         for row in rows:
-            past.last_seq = row.seq
+            history.last_seq = row.seq
             event = codec.event(row.type, capture.local(row.body))
             if event is not None:
-                past.note(event)
-        return past
+                history.note(event)
+        return history
 
     def note(self, event: Event) -> None:
         """Take an event into account."""

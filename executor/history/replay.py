@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans
-from executor.tasks.memo import Finished, Memory
-from planner.errors import CutOff, ModelError
+from executor.tasks.memo import FinishedWork, Memo
+from planner.errors import ModelError, RecordEnded
 from planner.events import (
     CallFinished,
     CallStarted,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from executor.capture.capture import Capture
-    from executor.history.history import Past
+    from executor.history.history import RunHistory
     from planner.events import Record
     from planner.model import Reply, Request
     from skills.tools.envelope import Envelope
@@ -56,7 +56,7 @@ class Drift:
 class Tape:
     """A recorded run that is played against today's surroundings; collects what differs."""
 
-    past: Past
+    history: RunHistory
     capture: Capture
     drift: list[Drift] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)
@@ -70,15 +70,15 @@ class Tape:
 
     def note(self, event: Event) -> None:
         """Hold an event of the replay against the record."""
-        past = self.past
+        history = self.history
         match event:
-            case CatalogueTaken() if past.catalogue is not None:
-                self._compare_listings(past.catalogue, event)
-            case SkillsSelected() if past.selected is not None:
-                then, now = ([one.name for one in chosen.selections] for chosen in (past.selected, event))
+            case CatalogueTaken() if history.catalogue is not None:
+                self._compare_listings(history.catalogue, event)
+            case SkillsSelected() if history.selected is not None:
+                then, now = ([one.name for one in chosen.selections] for chosen in (history.selected, event))
                 self._all_differ("selection", of_names(then, now))
-            case PlanMade() if past.planned is not None:
-                self._all_differ("plan", of_plans(past.planned.plan, event.plan))
+            case PlanMade() if history.planned is not None:
+                self._all_differ("plan", of_plans(history.planned.plan, event.plan))
             case SkillLoaded():
                 self._compare_skill(event)
             case TaskFinished():
@@ -96,35 +96,35 @@ class Tape:
         if key is None:
             key = self._nearest(request, self._asked[place])
         self._used.add(key)
-        reply = self.past.finished.replies.get(key)
+        reply = self.history.finished.replies.get(key)
         if reply is not None:
             return key, reply
-        if key in self.past.failed:
-            raise ModelError(self.past.failed[key].error)
+        if key in self.history.failed:
+            raise ModelError(self.history.failed[key].error)
         raise self.end_of(request.task)
 
     def end_of(self, task: str | None) -> WeftError:
         """Why something has no outcome on record: its task failed of something else, or the run was cut off."""
-        then = self.past.tasks.get(task or "")
+        then = self.history.tasks.get(task or "")
         if then is not None and then.status == "failed":
             return WeftError(then.error or "it failed")
-        return CutOff("the record ends here")
+        return RecordEnded("the record ends here")
 
     def was_cut_off(self, task: str | None) -> bool:
         """Whether the record of a task, or of the run, ends before its end."""
         if task is not None:
-            then = self.past.tasks.get(task)
+            then = self.history.tasks.get(task)
             return then is None or then.status in ("cancelled", "pending", "failed")
-        end = self.past.ledger.finished
+        end = self.history.ledger.finished
         return end is None or end.status in ("interrupted", "stopped")
 
     def _knows(self, key: str) -> bool:
-        return key in self.past.finished.replies or any(call.request == key for call in self.past.calls)
+        return key in self.history.finished.replies or any(call.request == key for call in self.history.calls)
 
     def _nearest(self, request: Request, number: int) -> str:
         """The recorded request that stands where this one does; the difference is drift."""
         whose = _whose(request.role, request.task)
-        for call in self.past.calls:
+        for call in self.history.calls:
             if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
                 what = of_messages(call, request, self.capture)
                 self.differs(f"{whose}, call {number}", f"prompt of {whose}: {what}")
@@ -144,7 +144,7 @@ class Tape:
             self._all_differ("listing", of_listings(before, after, kind))
 
     def _compare_skill(self, event: SkillLoaded) -> None:
-        then = self.past.loaded.get((event.task, event.name))
+        then = self.history.loaded.get((event.task, event.name))
         if then is None:
             return
         what = difference(self.capture.text(then), self.capture.text(event.content))
@@ -152,7 +152,7 @@ class Tape:
             self.differs(f"task {event.task}", f"skill {event.name!r}: its instructions: {what}")
 
     def _compare_task(self, event: TaskFinished) -> None:
-        then = self.past.tasks.get(event.task)
+        then = self.history.tasks.get(event.task)
         if then is None or then.status in ("cancelled", "pending") or event.status == "cancelled":
             return
         if then.status != event.status:
@@ -164,7 +164,7 @@ class Tape:
                 self.differs(f"task {event.task}", f"the {name} of task {event.task!r}: {what}")
 
     def _compare_end(self, event: RunFinished) -> None:
-        end = self.past.ledger.finished
+        end = self.history.ledger.finished
         if end is None or end.status in ("interrupted", "stopped"):
             return
         if end.status != event.status:
@@ -177,23 +177,23 @@ class Tape:
 
     def _last_prompt(self) -> str:
         """What an end comes from: the prompt of planning where there is no plan, of synthesis, or a single task."""
-        plan = self.past.planned.plan if self.past.planned is not None else None
+        plan = self.history.planned.plan if self.history.planned is not None else None
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
         return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
 
 
 @dataclass(slots=True)
-class TapeMemory(Memory):
+class ReplayMemo(Memo):
     """Finds tools' results on the tape; nothing is called, save `Skill` to see whether it would say the same."""
 
     tape: Tape | None = None
 
     @classmethod
-    def of(cls, tape: Tape, record: Record) -> TapeMemory:
+    def of(cls, tape: Tape, record: Record) -> ReplayMemo:
         """The memory of a replay: tool results and reused outputs are on record, tasks run again."""
-        then = tape.past.finished
-        return cls(record, tape.capture, finished=Finished(envelopes=then.envelopes, given=then.given), tape=tape)
+        then = tape.history.finished
+        return cls(record, tape.capture, finished=FinishedWork(envelopes=then.envelopes, given=then.given), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The result on record."""
@@ -216,27 +216,27 @@ class TapeMemory(Memory):
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ReplayModel:
     """A model that answers from a tape."""
 
     name: str
     tape: Tape
-    memory: TapeMemory
+    memo: ReplayMemo
 
     async def complete(self, request: Request) -> Reply:
         """The reply on record."""
-        names = dict.fromkeys((self.name, *(call.model for call in self.tape.past.calls)))
-        hashes = [self.memory.request_hash(request, name) for name in names]
-        key, reply = self.tape.answer(request, [self.memory.counted(one) for one in hashes])
-        record = self.memory.record
+        names = dict.fromkeys((self.name, *(call.model for call in self.tape.history.calls)))
+        hashes = [self.memo.request_hash(request, name) for name in names]
+        key, reply = self.tape.answer(request, [self.memo.counted(one) for one in hashes])
+        record = self.memo.record
         record(CallStarted(request.role, request.task, self.name, request.messages, request=key))
         record(CallFinished(request.role, request.task, reply.model or self.name, reply, 0.0, key))
         return reply
 
 
-def reused(past: Past) -> list[TaskReused]:
+def reused(history: RunHistory) -> list[TaskReused]:
     """The outputs that the recorded run took from elsewhere."""
-    return [TaskReused(task, output, "record") for task, output in past.finished.given.items()]
+    return [TaskReused(task, output, "record") for task, output in history.finished.given.items()]
 
 
 def _whose(role: str, task: str | None) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from executor.capture.capture import Capture
-    from executor.stores.row import Summary
+    from executor.stores.row import RunSummary
     from executor.stores.store import Store
 
 
@@ -32,7 +32,7 @@ class Journal:
         """The log of a new run."""
         return Log(self._writer, run_id, capture)
 
-    def take_up(self, summary: Summary, capture: Capture, after: int) -> Log:
+    def take_up(self, summary: RunSummary, capture: Capture, after: int) -> Log:
         """The log of a run that had stopped and is held by this process."""
         log = Log(self._writer, summary.run_id, capture, after=after)
         log.take_up(summary)

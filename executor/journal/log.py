@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from executor.journal.summary import CHANGING, noted
-from executor.stores.row import Row, Summary
+from executor.stores.row import Row, RunSummary
 from planner.events import Event, TextStreamed, type_name
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # An event on its way to the store: whose, its number, when (in nanoseconds), and the run's line after it. It is a plain
 # tuple, for whoever records an event should not wait for more than has to be done at once.
-Entry = tuple["Log", int, int, Event, Summary]
+Entry = tuple["Log", int, int, Event, RunSummary]
 
 
 def row_of(entry: Entry) -> Row:
@@ -36,17 +36,17 @@ class Log:
     def __init__(self, writer: Writer, run_id: str, capture: Capture, *, after: int = 0) -> None:
         self.run_id = run_id
         self.capture = capture
-        self.written: Summary | None = None
+        self.written: RunSummary | None = None
         self._writer = writer
         self._seq = after
-        self._summary = Summary(run_id, "", "running", "")
+        self._summary = RunSummary(run_id, "", "running", "")
 
     @property
     def url(self) -> str:
         """Where the journal is."""
         return self._writer.store.url
 
-    def take_up(self, summary: Summary) -> None:
+    def take_up(self, summary: RunSummary) -> None:
         """Go on from how the run stood."""
         # Its goal is as it was written down, and is written down again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
@@ -62,7 +62,7 @@ class Log:
             self._summary = noted(self._summary, event, stamp(at))
         self._writer.put((self, self._seq, at, event, self._summary))
 
-    def line(self, summary: Summary) -> Summary:
+    def line(self, summary: RunSummary) -> RunSummary:
         """The run's line as it is kept."""
         return replace(summary, goal=self.capture.text(summary.goal))
 

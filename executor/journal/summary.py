@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from planner.events import CallFinished, Event, PlanMade, RunFinished, RunResumed, RunStarted
 
 if TYPE_CHECKING:
-    from executor.stores.row import Summary
+    from executor.stores.row import RunSummary
 
 
 # The events that change a run's line; most do not.
 CHANGING = frozenset({RunStarted, RunResumed, PlanMade, CallFinished, RunFinished})
 
 
-def noted(summary: Summary, event: Event, at: str) -> Summary:
+def noted(summary: RunSummary, event: Event, at: str) -> RunSummary:
     """The line after an event; seconds are those of all sittings together."""
     match event:
         case RunStarted():

@@ -7,7 +7,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from executor.journal import event_check as form
+from executor.journal import event_check
 from executor.stores.row import VERSION, Row
 from skills.errors import InputError
 
@@ -63,7 +63,7 @@ def parse(line: str, where: str) -> Row:
     body = {key: value for key, value in document.items() if key not in _PLACE or key == "run_id"}
     if kind not in ("run_started", "run_resumed"):
         body.pop("run_id", None)
-    wrong = _misplaced(document) or form.faults(kind, body)
+    wrong = _misplaced(document) or event_check.faults(kind, body)
     if wrong:
         what = f"{where}: an event of type {kind!r} is malformed: {'; '.join(wrong)}"
         raise InputError(what, hint="export the run again with weft trace export")

@@ -16,7 +16,7 @@ from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.journal.log import Entry
-    from executor.stores.row import Summary
+    from executor.stores.row import RunSummary
     from executor.stores.store import Store
 
 # How long rows that nobody waits for may wait for others, in seconds.
@@ -157,7 +157,7 @@ class Writer:
         self.held.update(handover.taken)
         self.held.difference_update(handover.released)
 
-    def _lines(self, batch: list[Entry]) -> dict[str, Summary]:
+    def _lines(self, batch: list[Entry]) -> dict[str, RunSummary]:
         """The lines of those runs whose line changed since it was last written."""
         changed = {log.run_id: entry for entry in batch if (log := entry[0]).written is not entry[4]}
         for log, _, _, _, summary in changed.values():

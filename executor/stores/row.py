@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class RunSummary:
     """A run in one line; `status` is a run's, or `running`."""
 
     run_id: str

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from executor.stores.lease import Handover, Holder
-    from executor.stores.row import Row, Summary
+    from executor.stores.row import Row, RunSummary
 
 
 class Store(Protocol):
@@ -18,16 +18,18 @@ class Store(Protocol):
     def url(self) -> str:
         """The name by which it is opened again."""
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
         """Keep rows, in order, and each run's line as it stands, and change hands of runs; all or nothing."""
 
-    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, Summary]]]) -> None:
+    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Keep whole runs that come in pieces, all or nothing; raises `RunThere` where one of them is kept already."""
 
-    def summaries(self, most: int | None = None) -> Iterator[Summary]:
+    def summaries(self, most: int | None = None) -> Iterator[RunSummary]:
         """The runs, newest first."""
 
-    def find(self, run: str) -> Summary:
+    def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that begins so, or `last`."""
 
     def rows(self, run_id: str, *, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from executor.tasks.truncation import GO_ON, marked
-from planner.decompose.json_answer import mend
 from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
+from planner.plan.json_answer import mend
 from planner.plan.validate import nearest
 from skills.text.surrogates import mended
 from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
-    from executor.tasks.memo import Memory
+    from executor.tasks.memo import Memo
     from planner.model import Model, Reply, ToolCall
     from skills.tools.tool import Tool
 
@@ -33,7 +33,7 @@ _SAY_SOMETHING = "Your answer was empty. Give the result of the task."
 class Toolbox:
     """The tools of one task, and how often it may call them."""
 
-    memory: Memory
+    memo: Memo
     tools: Sequence[Tool] = ()
     limit: int = TOOL_CALLS
     cwd: str = ""
@@ -59,11 +59,11 @@ class Toolbox:
         if arguments is None:
             message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
             return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
-        return await self.memory.tool(tool, task, arguments)
+        return await self.memo.tool(tool, task, arguments)
 
     def refuse(self, call: ToolCall, task: str, envelope: Envelope) -> Envelope:
         """Note a call that no tool saw."""
-        self.memory.record(ToolCalled(task, call.name, envelope.to_dict()))
+        self.memo.record(ToolCalled(task, call.name, envelope.to_dict()))
         return envelope
 
 
@@ -107,7 +107,7 @@ class Conversation:
         if not last.cut_off:
             return text
         name = last.model or self.model.name
-        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memory.record)
+        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memo.record)
 
     @property
     def _at_limit(self) -> bool:

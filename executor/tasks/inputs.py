@@ -21,7 +21,7 @@ _LEAST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class UpstreamResult:
     """An earlier task's output as a later one sees it."""
 
     id: str
@@ -81,11 +81,13 @@ def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict
     }
 
 
-def results_for(task: Task, plan: Plan, texts: Mapping[str, str]) -> list[Result]:
+def results_for(task: Task, plan: Plan, texts: Mapping[str, str]) -> list[UpstreamResult]:
     """The results that a task's prompt lists: its dependencies', save those its instruction holds already."""
     inside = set(task.references)
     return [
-        Result(before, plan.task(before).title, texts[before]) for before in task.depends_on if before not in inside
+        UpstreamResult(before, plan.task(before).title, texts[before])
+        for before in task.depends_on
+        if before not in inside
     ]
 
 

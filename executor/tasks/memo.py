@@ -25,7 +25,7 @@ Settle = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Finished:
+class FinishedWork:
     """Finished work by its hashes; `given` are outputs that a task has whatever its inputs are."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
@@ -39,13 +39,13 @@ async def at_once() -> None:
 
 
 @dataclass(slots=True)
-class Memory:
+class Memo:
     """Looks finished work up before it is done again, and waits until new work is on disk before handing it on."""
 
     record: Record
     capture: Capture = field(default_factory=Capture)
     settle: Settle = at_once
-    finished: Finished = field(default_factory=Finished)
+    finished: FinishedWork = field(default_factory=FinishedWork)
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
@@ -100,11 +100,11 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
+class MemoModel:
     """A model that is not asked again what it has answered."""
 
     model: Model
-    memory: Memory
+    memo: Memo
 
     @property
     def name(self) -> str:
@@ -113,10 +113,10 @@ class Remembering:
 
     async def complete(self, request: Request) -> Reply:
         """The reply on record, else a new one, on record before it is handed on."""
-        key = self.memory.counted(self.memory.request_hash(request, self.name))
-        known = self.memory.finished.replies.get(key)
+        key = self.memo.counted(self.memo.request_hash(request, self.name))
+        known = self.memo.finished.replies.get(key)
         if known is not None:
             return known
         reply = await self.model.complete(replace(request, key=key))
-        await self.memory.settle()
+        await self.memo.settle()
         return reply

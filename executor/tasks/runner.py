@@ -14,7 +14,7 @@ from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
-    from executor.tasks.memo import Memory
+    from executor.tasks.memo import Memo
     from planner.events import Record
     from planner.model import Model
     from planner.plan.plan import Plan, Task
@@ -44,7 +44,7 @@ class SkillSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class TaskRunner:
     """What every action of a run works with."""
 
     plan: Plan
@@ -56,7 +56,7 @@ class Workshop:
     record: Record
     artifacts: Artifacts
     toolbox_for: Callable[[Task], Sequence[Tool]]
-    memory: Memory
+    memo: Memo
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
@@ -70,12 +70,12 @@ class Workshop:
                 return await self._follow_skill(task, results)
             case "llm":
                 system = self.prompts.render(self.profile(task).agent("task"), "system", {})
-                return await self._converse(task, results, system, self.models.playing("task"))
+                return await self._converse(task, results, system, self.models.for_role("task"))
 
     async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
         tool = self.tools[task.name or ""]
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        envelope = await self.memory.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
+        envelope = await self.memo.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
@@ -86,13 +86,13 @@ class Workshop:
         system = self.skills.load_content(name, arguments)
         self.record(SkillLoaded(task.id, name, system))
         skill = self.skills.get(name)
-        model = self.models.named(skill.model) if skill and skill.model else self.models.playing("task")
+        model = self.models.named(skill.model) if skill and skill.model else self.models.for_role("task")
         return await self._converse(task, results, self.profile(task).digest(system), model)
 
     async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
         profile = self.profile(task)
         tools = self.toolbox_for(task) if profile.tools else ()
-        toolbox = Toolbox(self.memory, tools, self.tool_calls, str(self.artifacts.workspace))
+        toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         messages = (Message("system", system), Message("user", self.user_message(task, results)))
         said = tuple(message for message in messages if message.content)
         return await Conversation(model, toolbox, task.id, said, profile.continuations).answer()

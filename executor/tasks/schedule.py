@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from executor.tasks.outcome import Cancelled, Done, Failed, Outcome, Skipped
-from planner.errors import CutOff, Halted
+from planner.errors import Halted, RecordEnded
 from planner.events import TaskFinished, TaskStarted
 from skills.errors import WeftError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from planner.events import Record, TaskStatus
     from planner.plan.plan import Plan, Task
 
-Perform = Callable[["Task", Mapping[str, str]], Awaitable[str]]
+RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str]]
 
 _STATUS: dict[type[Outcome], TaskStatus] = {
     Done: "done",
@@ -38,14 +38,14 @@ _BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", C
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ScheduleLimits:
     """How many tasks run at a time, and how long one may take."""
 
     concurrency: int = 16
     task_seconds: float | None = None
 
 
-class Past(Protocol):
+class Finished(Protocol):
     """What was finished before this plan was taken up."""
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
@@ -63,11 +63,11 @@ class _Nothing:
         return None
 
 
-NOTHING: Past = _Nothing()
+NOTHING: Finished = _Nothing()
 
 
-async def execute(
-    plan: Plan, perform: Perform, record: Record, limits: Limits, past: Past = NOTHING
+async def run_plan(
+    plan: Plan, perform: RunTask, record: Record, limits: ScheduleLimits, past: Finished = NOTHING
 ) -> dict[str, Outcome]:
     """Run every task once, after its dependencies; one finished in the past is not run again, nor spoken of.
 
@@ -75,9 +75,9 @@ async def execute(
 
     Raises Halted once what was running has ended, where a limit was reached or the journal failed.
     """
-    run = _Run(plan, perform, record, limits, past)
+    run = _PlanRun(plan, perform, record, limits, past)
     try:
-        await run.to_the_end()
+        await run.run()
     finally:
         await run.cancel()
     if run.halted is not None:
@@ -86,12 +86,12 @@ async def execute(
 
 
 @dataclass(slots=True)
-class _Run:
+class _PlanRun:
     plan: Plan
-    perform: Perform
+    perform: RunTask
     record: Record
-    limits: Limits
-    past: Past = NOTHING
+    limits: ScheduleLimits
+    past: Finished = NOTHING
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     halted: Halted | None = None
     _results: dict[str, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class _Run:
     _recalled: set[str] = field(default_factory=set)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def to_the_end(self) -> None:
+    async def run(self) -> None:
         self._waiting = dict(self.plan.graph.in_degree())
         self._ready.extend(task.id for task in self.plan.tasks if self._waiting[task.id] == 0)
         while self._start() or self._running:
@@ -142,7 +142,7 @@ class _Run:
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
-        except CutOff as cut:
+        except RecordEnded as cut:
             return Cancelled(cut.message)
         except TimeoutError:
             return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")

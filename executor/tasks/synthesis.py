@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from executor.tasks.inputs import Result, shorten
+from executor.tasks.inputs import UpstreamResult, shorten
 from executor.tasks.outcome import Done, Outcome
 from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ModelError
@@ -83,7 +83,7 @@ class Synthesis:
         texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
-            "results": [Result(result.id, result.title, texts[result.id]) for result in results],
+            "results": [UpstreamResult(result.id, result.title, texts[result.id]) for result in results],
             "missing": missing,
             "synthesis": self.plan.synthesis,
         }
@@ -97,7 +97,7 @@ class Synthesis:
             tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
         )
 
-    def _results(self, outcomes: Mapping[str, Outcome]) -> list[Result]:
+    def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The final tasks' results; for a final task without one, the last results on the way to it."""
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
         wanted = {task.id for task in self.plan.finals if task.id in done}
@@ -106,7 +106,7 @@ class Synthesis:
             reached = nx.ancestors(self.plan.graph, final) & done
             wanted |= {one for one in reached if not set(self.plan.graph.successors(one)) & done}
         return [
-            Result(task.id, task.title, outcome.output)
+            UpstreamResult(task.id, task.title, outcome.output)
             for task in self.plan.tasks
             if task.id in wanted and isinstance(outcome := outcomes[task.id], Done)
         ]

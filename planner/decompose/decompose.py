@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.decompose.json_answer import NotJson, extract
 from planner.errors import PlanError
 from planner.events import PlanMade, PlanRefused, PromptMade
 from planner.model import Message, Request
+from planner.plan.json_answer import NotJson, extract
 from planner.plan.plan import Plan
 from planner.plan.validate import Known, problems
 from planner.prompting.profile import FULL, Profile
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from planner.events import Record
     from planner.model import Model, Reply
-    from planner.prompting.profile import Example
+    from planner.prompting.profile import PlanExample
     from planner.prompting.prompts import Prompts
 
 ATTEMPTS = 3
@@ -115,5 +115,5 @@ def read(reply: Reply, brief: Brief) -> tuple[Mapping[str, Any], list[str]]:
     return document, problems(document, brief.known)
 
 
-def _as_example(variables: Mapping[str, Any], example: Example) -> dict[str, Any]:
+def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
     return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": ()}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Models(Protocol):
     """Which model plays which role."""
 
-    def playing(self, role: Role) -> Model:
+    def for_role(self, role: Role) -> Model:
         """The model for a role."""
 
     def named(self, name: str) -> Model:

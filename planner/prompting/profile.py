@@ -25,7 +25,7 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PlanExample:
     """A goal and its plan, shown to the model as a turn of the conversation."""
 
     goal: str
@@ -51,7 +51,7 @@ class Profile:
     continuations: int = 3
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     server: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    examples: tuple[Example, ...] = ()
+    examples: tuple[PlanExample, ...] = ()
 
     def agent(self, role: Role) -> str:
         """The agent of `seed/agents.yaml` that plays a role."""
@@ -94,6 +94,6 @@ def _document() -> Any:
 
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
-    examples = tuple(Example(one["goal"], tuple(one["names"]), one["plan"]) for one in row.get("examples", ()))
+    examples = tuple(PlanExample(one["goal"], tuple(one["names"]), one["plan"]) for one in row.get("examples", ()))
     rest = {key: value for key, value in row.items() if key not in ("examples", "shape")}
     return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)

@@ -7,14 +7,14 @@ import stat
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skills.builtin.readable_roots import Refused
+from skills.builtin.readable_roots import PathRefused
 from skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from skills.builtin.readable_roots import Roots
+    from skills.builtin.readable_roots import ReadableRoots
 
     Work = Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]]
 
@@ -56,7 +56,7 @@ class ReadFile:
         "additionalProperties": False,
     }
 
-    def __init__(self, roots: Roots, extensions: Collection[str] = EXTENSIONS) -> None:
+    def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
         self._roots = roots
         self._extensions = frozenset(extension.lower() for extension in extensions)
 
@@ -69,7 +69,7 @@ class ReadFile:
         limit = min(_number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
         text = self._text(real)
         if offset > len(text):
-            raise Refused(
+            raise PathRefused(
                 "INVALID_PARAM",
                 f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
                 f"give one from 0 to {len(text)}, or leave it out",
@@ -88,12 +88,12 @@ class ReadFile:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             os.close(descriptor)
-            raise Refused("IS_DIRECTORY", f"{real} is a folder; ListFiles lists it")
+            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; ListFiles lists it")
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(found.st_mode):
-                raise Refused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
+                raise PathRefused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
             if found.st_size > SIZE_LIMIT:
-                raise Refused(
+                raise PathRefused(
                     "INVALID_PARAM",
                     f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read; "
                     "read a smaller file, or go on without it",
@@ -101,11 +101,11 @@ class ReadFile:
             data = file.read(SIZE_LIMIT + 1)
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         if b"\0" in data[:65_536] and not wide:
-            raise Refused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
+            raise PathRefused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
         if real.suffix.lower() not in self._extensions:
             known = " ".join(sorted(self._extensions))
             what = f"files of type {real.suffix or real.name!r} are not read: {real}; read one of these types: {known}"
-            raise Refused("INVALID_PARAM", what)
+            raise PathRefused("INVALID_PARAM", what)
         from skills.format.frontmatter import decode
 
         return decode(data).lstrip("\ufeff")
@@ -128,7 +128,7 @@ class ListFiles:
         "additionalProperties": False,
     }
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: ReadableRoots) -> None:
         self._roots = roots
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
@@ -139,7 +139,7 @@ class ListFiles:
         descriptor = self._roots.open(real)
         try:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                raise Refused("INVALID_PARAM", f"{real} is a file, not a folder; ReadFile reads it")
+                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; ReadFile reads it")
             with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
                 names = sorted(_entry(entry) for entry in entries)
         finally:
@@ -158,14 +158,14 @@ class ListFiles:
         )
 
 
-async def _elsewhere(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+async def _elsewhere(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Answer from a thread, so that a slow disk holds nothing else up."""
     import asyncio  # here, as listing skills needs none of it
 
     return await asyncio.to_thread(_answer, roots, arguments, work)
 
 
-def _answer(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Resolve the path, do the work, and put either's outcome into an envelope."""
     started = time.perf_counter()
     context = Context(str(roots.workspace), dict(arguments))
@@ -173,7 +173,7 @@ def _answer(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
         real = roots.resolve(_path(roots, arguments))
         context = Context(str(roots.workspace), dict(arguments), str(real))
         text, data, partial = work(real, arguments)
-    except Refused as error:
+    except PathRefused as error:
         return failure(error.code, error.message, context, time_ms=_since(started))
     except PermissionError as error:
         return failure(
@@ -192,10 +192,10 @@ def _answer(roots: Roots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     return Envelope("partial" if partial else "success", text, context, data, time_ms=_since(started))
 
 
-def _path(roots: Roots, arguments: Mapping[str, Any]) -> str:
+def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path")
     if not isinstance(path, str):
-        raise Refused("INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}")
+        raise PathRefused("INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}")
     return path
 
 
@@ -204,7 +204,7 @@ def _number(arguments: Mapping[str, Any], name: str, default: int, least: int) -
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise Refused(
+        raise PathRefused(
             "INVALID_PARAM", f"{name} must be a whole number from {least} up, not {value!r}; leave it out for {default}"
         )
     return value

@@ -23,7 +23,7 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _QUIET = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 
 
-class Refused(Exception):
+class PathRefused(Exception):
     """A path is not to be opened; `code` and the message are for the model."""
 
     def __init__(self, code: Code, message: str) -> None:
@@ -33,7 +33,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Roots:
+class ReadableRoots:
     """The folders that may be read: `folders` is asked at each call, for skills come and go."""
 
     workspace: Path
@@ -43,16 +43,20 @@ class Roots:
     def resolve(self, path: str) -> Path:
         """The real path that a relative or absolute one leads to, if it lies under a root."""
         if "\0" in path or not path.strip():
-            raise Refused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
+            raise PathRefused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
         given = Path(os.path.abspath(self.workspace / path))
         try:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
-            raise Refused("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another one") from error
+            raise PathRefused(
+                "INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another one"
+            ) from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
-            raise Refused("ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill")
+            raise PathRefused(
+                "ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill"
+            )
         if not self._holds(given, real):
-            raise Refused(
+            raise PathRefused(
                 "ACCESS_DENIED",
                 f"{path!r} lies outside {self.workspace} and the skills' folders; read files there",
             )
@@ -63,15 +67,15 @@ class Roots:
         try:
             return _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise Refused(
+            raise PathRefused(
                 "NOT_FOUND", f"there is no {real}; ListFiles on {_there(real)} shows what is there"
             ) from error
         except PermissionError as error:
-            raise Refused(
+            raise PathRefused(
                 "PERMISSION_DENIED", f"the system does not let {real} be read; read another file, or go on without it"
             ) from error
         except OSError as error:
-            raise Refused(
+            raise PathRefused(
                 "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; go on without it"
             ) from error
 
@@ -90,9 +94,9 @@ def _there(path: Path) -> Path:
     return next(folder for folder in path.parents if folder.is_dir() or folder == folder.parent)
 
 
-def of(registry: Registry, extra: Sequence[Path] = ()) -> Roots:
+def of(registry: Registry, extra: Sequence[Path] = ()) -> ReadableRoots:
     """The roots of a registry's workspace and of the skills that count."""
-    return Roots(registry.workspace, lambda: [skill.base_dir for skill in registry.list_skills()], extra)
+    return ReadableRoots(registry.workspace, lambda: [skill.base_dir for skill in registry.list_skills()], extra)
 
 
 def _descend(real: Path) -> int:

@@ -24,7 +24,7 @@ EXAMPLE = ("scenario", "arguments")
 def unknown(document: Document) -> list[Finding]:
     """A warning for each key that is not read."""
     found = []
-    for at, keys, known in _places(document.data):
+    for at, keys, known in _paths(document.data):
         for key in keys:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
@@ -34,7 +34,7 @@ def unknown(document: Document) -> list[Finding]:
     return found
 
 
-def _places(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
+def _paths(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
     """Each mapping in the file: where it is, the keys that it has and those that it may have."""
     if not isinstance(data, dict):
         return

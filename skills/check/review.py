@@ -10,7 +10,7 @@ from skills.check.keys import unknown
 from skills.check.manifests import broken, described, parameters, worded
 from skills.check.running import ran
 from skills.programs import manifest_file as manifests
-from skills.programs.executable import ExecutableTool, Surroundings
+from skills.programs.executable import ExecutableTool, ToolHost
 from skills.programs.manifest import FILE, NAME
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from skills.functions.functions import FunctionTool
 
 
-async def review(folder: Path, surroundings: Surroundings | None, *, root: bool = False) -> list[Report]:
+async def review(folder: Path, host: ToolHost | None, *, root: bool = False) -> list[Report]:
     """A report on each file of a folder that is a skill; without surroundings its tools are not run."""
     reports = []
     if (folder / "SKILL.md").is_file():
         reports.append(skill_md(folder / "SKILL.md", root=root))
     if (folder / FILE).is_file():
-        reports.append(await _manifest(folder, surroundings))
+        reports.append(await _manifest(folder, host))
     if not reports:
         remedy = "write a SKILL.md or a skill.yaml in it"
         finding = Finding("no-skill", "error", 1, "holds neither SKILL.md nor skill.yaml", remedy)
@@ -49,15 +49,15 @@ def skill_md(path: Path, *, root: bool = False) -> Report:
     return Report(path, tuple(skill_file.check(text, name, exists)))
 
 
-async def _manifest(folder: Path, surroundings: Surroundings | None) -> Report:
+async def _manifest(folder: Path, host: ToolHost | None) -> Report:
     found, problems = manifests.read(folder)
     findings = broken(problems)
     if found:
         findings += unknown(found[0].spot.document)
     for manifest in found:
         findings += worded(manifest)
-        if surroundings is not None:
-            findings += await ran(ExecutableTool(manifest, surroundings))
+        if host is not None:
+            findings += await ran(ExecutableTool(manifest, host))
     return Report(folder / FILE, tuple(sorted(findings, key=lambda finding: finding.line)))
 
 

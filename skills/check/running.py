@@ -28,7 +28,7 @@ PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
 async def ran(tool: ExecutableTool) -> list[Finding]:
     """What shows only when it runs."""
     logs: list[CallLog] = []
-    heard = ExecutableTool(tool.manifest, replace(tool.surroundings, log=logs.append))
+    heard = ExecutableTool(tool.manifest, replace(tool.host, log=logs.append))
     return [*await _by_example(heard, logs), *await _wrongly(heard, logs)]
 
 
@@ -45,7 +45,7 @@ async def _by_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding
         return []
     line = manifest.spot.line("docs", "examples", 0)
     message = f"{manifest.name} fails on its first example: {_why(envelope, logs)}"
-    if (manifest.network or manifest.env) and not tool.surroundings.granting:
+    if (manifest.network or manifest.env) and not tool.host.granting:
         remedy = "it ran without the network and variables that it asks for, since it is not trusted; use --trust"
         return [Finding("run-example", "warning", line, message, remedy)]
     return [Finding("run-example", "error", line, message, "mend the program or the example")]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResourceLimits:
     """How much one call may use: seconds of CPU, bytes of memory and of one file, processes, open files."""
 
     cpu: int = 60
@@ -21,7 +21,7 @@ class Limits:
     processes: int = 128
     open_files: int = 512
 
-    def for_timeout(self, seconds: float) -> Limits:
+    def for_timeout(self, seconds: float) -> ResourceLimits:
         """The same with as much CPU time as two busy cores use until the time-out."""
         return replace(self, cpu=2 * math.ceil(seconds) + 1)
 
@@ -43,7 +43,7 @@ class Box:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     network: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
 
 
 def _nothing() -> None:

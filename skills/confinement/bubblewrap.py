@@ -17,7 +17,7 @@ from skills.confinement.cgroup import Groups
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.confinement.box import Box, Command, Limits
+    from skills.confinement.box import Box, Command, ResourceLimits
 
 NAMESPACES = (
     "--unshare-user",
@@ -38,7 +38,7 @@ LIMIT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bubblewrap:
+class BubblewrapConfinement:
     """What is not shown does not exist inside; what is shown is read-only unless it is writable."""
 
     program: str
@@ -86,7 +86,7 @@ def _filter(*, network: bool) -> tuple[int, ...]:
     return (fd,)
 
 
-def _limits(limits: Limits) -> str:
+def _limits(limits: ResourceLimits) -> str:
     return LIMIT.format(
         cpu=limits.cpu,
         memory=limits.memory // 1024,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from skills.confinement import bubblewrap, cgroup, landlock, seccomp
 from skills.confinement import landlock_box as landlocked
-from skills.confinement.bubblewrap import Bubblewrap
-from skills.confinement.landlock_box import Landlocked, Unconfined
+from skills.confinement.bubblewrap import BubblewrapConfinement
+from skills.confinement.landlock_box import LandlockConfinement, NoConfinement
 
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, Confinement, Launch
@@ -21,7 +21,7 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusing:
+class RefusingConfinement:
     """Runs nothing, since nothing here can hold a tool."""
 
     refusal: str
@@ -46,14 +46,14 @@ def choose(*, unsafe: bool = False, home: Path | None = None) -> Confinement:
     """The strongest confinement that works here; where none does, a refusal; none where `unsafe`."""
     home = home or Path.home()
     if unsafe:
-        return Unconfined()
+        return NoConfinement()
     program = bubblewrap.working()
     if program:
-        return Bubblewrap(program, home)
+        return BubblewrapConfinement(program, home)
     abi = landlock.version()
     if abi and seccomp.machine() is not None:
-        return Landlocked(home, abi)
-    return Refusing(f"nothing here can confine a tool's process — {_advice()}")
+        return LandlockConfinement(home, abi)
+    return RefusingConfinement(f"nothing here can confine a tool's process — {_advice()}")
 
 
 def in_force(*, unsafe: bool = False) -> Force:
@@ -70,10 +70,10 @@ def in_force(*, unsafe: bool = False) -> Force:
     if chosen.refusal:
         return Force(chosen.name, (), ("tools are not run",), _advice())
     match chosen:
-        case Bubblewrap():
+        case BubblewrapConfinement():
             ends = ("nothing outlives a call, not even what detached itself",)
             return Force(chosen.name, (*walls, *limits, *ends), lacks)
-        case Landlocked(abi=abi):
+        case LandlockConfinement(abi=abi):
             ends = ("nothing outlives a call: a process cannot leave its group",)
             if abi < 6:
                 lacks = (*lacks, "signals to other processes of the same user (needs Linux 6.12)")
@@ -88,7 +88,7 @@ def _counts(chosen: Confinement) -> bool:
     """Whether a tool's processes are counted: by a control group, by its namespace, or by the launcher."""
     if cgroup.root() is not None:
         return True
-    return os.geteuid() != 0 if isinstance(chosen, Bubblewrap) else landlocked.counts()
+    return os.geteuid() != 0 if isinstance(chosen, BubblewrapConfinement) else landlocked.counts()
 
 
 def _advice() -> str:

@@ -16,16 +16,16 @@ from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
 
 if TYPE_CHECKING:
-    from skills.confinement.box import Box, Command, Limits
+    from skills.confinement.box import Box, Command, ResourceLimits
 
 # Imported rather than run as a script, for which Python would compile it at every call.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; {}del sys.path[0]; launcher.main({})"
-UNCOUNTED, COUNTED = START.format("", ""), START.format("from process_gate import Gate; ", "Gate")
+UNCOUNTED, COUNTED = START.format("", ""), START.format("from process_gate import ProcessGate; ", "ProcessGate")
 FOLDER = str(Path(launcher.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
-class Landlocked:
+class LandlockConfinement:
     """Rules on files by Landlock, on system calls by seccomp, limits by the kernel's resource limits."""
 
     home: Path
@@ -51,7 +51,7 @@ class Landlocked:
 
 
 @dataclass(frozen=True, slots=True)
-class Unconfined:
+class NoConfinement:
     """No walls, by the user's word; limits hold, and the process group still ends with the call."""
 
     groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
@@ -69,7 +69,7 @@ def counts() -> bool:
     return Path("/proc/thread-self/children").exists()
 
 
-def _launched(command: Command, limits: Limits, walls: dict[str, Any], groups: Groups) -> Launch:
+def _launched(command: Command, limits: ResourceLimits, walls: dict[str, Any], groups: Groups) -> Launch:
     group = groups.take(limits.processes)
     counted = group is None and counts()
     script = command.argv[-1] if command.python else ""

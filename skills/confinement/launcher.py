@@ -6,7 +6,7 @@ watching parent stays outside the walls. It ends the group when the tool ends, w
 and when weft dies, by the same signal.
 
 What loses its parent becomes the watcher's own child, so the whole tree can be ended from here, and counted (see
-gate.py).
+process_gate.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # typing takes five milliseconds to import
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from skills.confinement.process_gate import Gate
+    from skills.confinement.process_gate import ProcessGate
 
 SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -36,7 +36,7 @@ PATIENCE = 1_000
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(counted: type[Gate] | None = None) -> NoReturn:
+def main(counted: type[ProcessGate] | None = None) -> NoReturn:
     """Fork the tool and watch it; where it is counted, through a gate."""
     orders = json.loads(sys.argv[1])
     if orders["group"]:
@@ -64,7 +64,7 @@ def main(counted: type[Gate] | None = None) -> NoReturn:
     watch(child, gate)
 
 
-def watch(child: int, gate: Gate | None) -> NoReturn:
+def watch(child: int, gate: ProcessGate | None) -> NoReturn:
     """Wait for the tool's end, for the order to end it, or for too many processes; in the end none is left."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
@@ -124,7 +124,7 @@ def _ended(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def confine(orders: dict[str, Any], gate: Gate | None) -> None:
+def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
     """Raise every wall around this process; raises OSError where one does not hold."""
     for name, value in orders["limits"].items():
         kind = getattr(resource, name)

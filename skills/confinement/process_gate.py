@@ -26,7 +26,7 @@ PASS_FILE = 1  # SCM_RIGHTS, a message between processes that holds an open file
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Gate:
+class ProcessGate:
     """The gate from both sides: the child puts it up, the watcher keeps it."""
 
     def __init__(self, most: int) -> None:

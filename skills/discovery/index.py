@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
-from skills import user_folders as userfolders
+from skills import user_folders
 from skills.discovery.entry import Entry
 from skills.discovery.scan import Found, Tree
 from skills.skill import Kind, Problem, Skill, State
@@ -41,7 +41,7 @@ def cache_folder(workspace: Path) -> Path:
         import hashlib  # not sooner: its import costs as much as reading a thousand skills
 
         name = hashlib.sha256(name.encode()).hexdigest()
-    return userfolders.cache() / "skills" / name
+    return user_folders.cache() / "skills" / name
 
 
 def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] | None:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills import switches as variables
+from skills import switches
 from skills.text.shorten import cut, one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def budget(env: Mapping[str, str]) -> int:
     """How many characters the environment grants the listing; the usual number where it names none."""
-    granted = variables.count(env.get(variables.BUDGET, ""))
+    granted = switches.count(env.get(switches.BUDGET, ""))
     return BUDGET if granted is None else granted
 
 

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import switches as variables
+from skills import switches
 from skills.discovery import index
 from skills.discovery.file_stamp import RACY
 from skills.discovery.locations import LIBRARY, locations
@@ -111,7 +111,7 @@ class Registry:
         """See what changed, unless SKILLS_REFRESH_ON_CALL is off; whether anything was looked at anew."""
         with self._lock:
             if self._tree is not None:
-                if variables.is_off(self._env.get(variables.REFRESH, "")):
+                if switches.is_off(self._env.get(switches.REFRESH, "")):
                     return False
                 if self._tree.unchanged():
                     return False

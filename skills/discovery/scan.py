@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from skills.discovery import file_stamp as stamp
+from skills.discovery import file_stamp
 from skills.skill import Problem
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Tree:
 
     def unchanged(self) -> bool:
         """Whether a new scan would see the same; by stat calls alone."""
-        return stamp.hold(self.watched)
+        return file_stamp.hold(self.watched)
 
 
 def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:
@@ -74,7 +74,7 @@ class _Walk:
         self.names = names
         self.bounds = bounds
         self.tree = Tree()
-        self.now = stamp.now()
+        self.now = file_stamp.now()
         self.seen: set[tuple[int, int]] = set()
         self.read: set[tuple[int, int]] = set()
         self.told: set[str] = set()
@@ -157,9 +157,9 @@ class _Walk:
         try:
             found = os.stat(path)
         except (OSError, ValueError):
-            self.tree.watched[path] = stamp.NONE
+            self.tree.watched[path] = file_stamp.NONE
             return None
-        self.tree.watched[path] = stamp.kept(found, self.now)
+        self.tree.watched[path] = file_stamp.kept(found, self.now)
         return found
 
     def _tell(self, kind: str, path: str, what: str) -> None:

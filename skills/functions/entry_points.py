@@ -19,7 +19,7 @@ _KINDS = (".dist-info", ".egg-info")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class EntryPoint:
     """A name, the object that it stands for (`module:attribute`), and the package that offers it."""
 
     name: str
@@ -32,9 +32,9 @@ class Point:
         return reduce(getattr, filter(None, attributes.split(".")), import_module(module))
 
 
-def points(group: str, path: Sequence[str] | None = None) -> list[Point]:
+def entry_points(group: str, path: Sequence[str] | None = None) -> list[EntryPoint]:
     """What all packages on `path` (by default Python's own) offer in a group, by name."""
-    found: dict[str, Point] = {}
+    found: dict[str, EntryPoint] = {}
     for package, text in _files(sys.path if path is None else path):
         if f"[{group}]" in text:
             for point in parse(text, group, package):
@@ -42,7 +42,7 @@ def points(group: str, path: Sequence[str] | None = None) -> list[Point]:
     return [found[name] for name in sorted(found)]
 
 
-def parse(text: str, group: str, package: str = "") -> Iterator[Point]:
+def parse(text: str, group: str, package: str = "") -> Iterator[EntryPoint]:
     """The lines of one group in an `entry_points.txt`."""
     here = False
     for line in map(str.strip, text.splitlines()):
@@ -50,7 +50,7 @@ def parse(text: str, group: str, package: str = "") -> Iterator[Point]:
             here = line == f"[{group}]"
         elif here and "=" in line and not line.startswith(("#", ";")):
             name, _, value = line.partition("=")
-            yield Point(name.strip(), value.partition("[")[0].strip(), package)
+            yield EntryPoint(name.strip(), value.partition("[")[0].strip(), package)
 
 
 def _files(path: Sequence[str]) -> Iterator[tuple[str, str]]:

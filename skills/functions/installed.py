@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.functions.entry_points import points
+from skills.functions.entry_points import entry_points
 from skills.skill import Skill
 from skills.switches import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skills.functions.entry_points import Point
+    from skills.functions.entry_points import EntryPoint
     from skills.skill import Source
 
 GROUP = "weft.tools"
@@ -19,7 +19,7 @@ GROUP = "weft.tools"
 
 def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
     """A row for each tool, by name: switched off, broken or active."""
-    for point in points(GROUP):
+    for point in entry_points(GROUP):
         source: Source = "bundled" if point.package == "weft" else "global"
         switch = switched_off(point.name, environ)
         if switch:
@@ -45,7 +45,7 @@ def said(error: Exception) -> str:
     return told or f"{type(error).__name__}: {error}"
 
 
-def _loaded(point: Point, source: Source) -> Skill:
+def _loaded(point: EntryPoint, source: Source) -> Skill:
     try:
         function = point.load()
         file = function.__code__.co_filename

@@ -41,7 +41,7 @@ _DAMAGE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """What an import may hold. The ratio of unpacked to packed bytes counts from a megabyte on."""
 
     entries: int = 5_000
@@ -59,20 +59,20 @@ class Member:
     executable: bool = False
 
 
-class Refused(InputError):
+class ArchiveRefused(InputError):
     """The source is not imported, and nothing of it is left behind."""
 
 
 @contextmanager
-def members(source: Path, limits: Limits | None = None) -> Iterator[list[Member]]:
+def members(source: Path, limits: ArchiveLimits | None = None) -> Iterator[list[Member]]:
     """The files of a folder, an archive or a lone SKILL.md, while it is open."""
     with ExitStack() as stack:
         with _explained(source):
-            files = _listed(source, limits or Limits(), stack)
+            files = _listed(source, limits or ArchiveLimits(), stack)
         yield files
 
 
-def _listed(source: Path, limits: Limits, stack: ExitStack) -> list[Member]:
+def _listed(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]:
     if source.is_dir():
         return _folder(source, limits)
     if source.name == "SKILL.md":
@@ -82,7 +82,7 @@ def _listed(source: Path, limits: Limits, stack: ExitStack) -> list[Member]:
     if source.is_file() and tarfile.is_tarfile(source):
         return _tar(stack.enter_context(tarfile.open(source)), limits)
     known = ", ".join(SUFFIXES)
-    raise Refused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
+    raise ArchiveRefused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
 
 
 @contextmanager
@@ -91,21 +91,21 @@ def _explained(source: Path | str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        raise Refused(
+        raise ArchiveRefused(
             f"{source} cannot be unpacked: {error}", hint="check that it is whole and not encrypted"
         ) from error
 
 
-def unpack(files: list[Member], target: Path, packed: int, limits: Limits | None = None) -> None:
+def unpack(files: list[Member], target: Path, packed: int, limits: ArchiveLimits | None = None) -> None:
     """Write the files below a new folder, counting what really comes out of them."""
-    limits = limits or Limits()
+    limits = limits or ArchiveLimits()
     total = 0
     for member in files:
         with _explained(str(member.path)):
             total = _write(member, target, total, (packed, limits))
 
 
-def _write(member: Member, target: Path, total: int, bounds: tuple[int, Limits]) -> int:
+def _write(member: Member, target: Path, total: int, bounds: tuple[int, ArchiveLimits]) -> int:
     """Write one file; the bytes of all so far."""
     packed, limits = bounds
     path = target.joinpath(*member.path.parts)
@@ -114,9 +114,9 @@ def _write(member: Member, target: Path, total: int, bounds: tuple[int, Limits])
         while chunk := reading.read(_CHUNK):
             total += len(chunk)
             if total > limits.size:
-                raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+                raise ArchiveRefused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
             if packed and total > 1024 * 1024 and total > packed * limits.ratio:
-                raise Refused(
+                raise ArchiveRefused(
                     f"it unpacks to more than {limits.ratio} times its size",
                     hint="import a folder instead",
                 )
@@ -130,11 +130,13 @@ def safe_path(name: str) -> PurePosixPath:
     path = PurePosixPath(name.replace("\\", "/"))
     bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name)
     if bad or not path.parts:
-        raise Refused(f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew")
+        raise ArchiveRefused(
+            f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew"
+        )
     return path
 
 
-def _folder(source: Path, limits: Limits) -> list[Member]:
+def _folder(source: Path, limits: ArchiveLimits) -> list[Member]:
     root = Path(os.path.realpath(source))
     found: list[Member] = []
     for here, folders, files in os.walk(root):
@@ -143,8 +145,8 @@ def _folder(source: Path, limits: Limits) -> list[Member]:
         if linked:
             link = Path(here) / linked[0]
             if Path(os.path.realpath(link)).is_relative_to(root):
-                raise Refused(f"{link} is a link to a folder", hint="replace it by a copy")
-            raise Refused(f"{link} is a link that leads out", hint="replace it by a copy")
+                raise ArchiveRefused(f"{link} is a link to a folder", hint="replace it by a copy")
+            raise ArchiveRefused(f"{link} is a link that leads out", hint="replace it by a copy")
         for name in sorted(set(files) - _SKIPPED):
             found.append(_file(Path(here) / name, root))
             _bound(len(found), limits)
@@ -154,15 +156,15 @@ def _folder(source: Path, limits: Limits) -> list[Member]:
 def _file(path: Path, root: Path) -> Member:
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):
-        raise Refused(f"{path} is a link that leads out", hint="replace it by a copy")
+        raise ArchiveRefused(f"{path} is a link that leads out", hint="replace it by a copy")
     mode = real.stat().st_mode
     if not stat.S_ISREG(mode):
-        raise Refused(f"{path} is not a regular file", hint="remove it")
+        raise ArchiveRefused(f"{path} is not a regular file", hint="remove it")
     relative = PurePosixPath(*path.relative_to(root).parts)
     return Member(relative, lambda: real.open("rb"), bool(mode & 0o100))
 
 
-def _zip(opened: zipfile.ZipFile, limits: Limits) -> list[Member]:
+def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:
     infos = opened.infolist()
     _bound(len(infos), limits)
     _claim(sum(info.file_size for info in infos), limits)
@@ -177,13 +179,13 @@ def _zip(opened: zipfile.ZipFile, limits: Limits) -> list[Member]:
         if stat.S_ISLNK(mode):
             links[path] = opened.read(info).decode("utf-8", "replace") if info.file_size < 4_096 else "/"
         elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            raise Refused(f"entry {info.filename!r} is not a regular file", hint="pack the folder anew")
+            raise ArchiveRefused(f"entry {info.filename!r} is not a regular file", hint="pack the folder anew")
         else:
             files[path] = Member(path, _opener(opened.open, info), bool(mode & 0o100))
     return [_deep(member, limits) for member in _linked(files, links)]
 
 
-def _tar(tar: tarfile.TarFile, limits: Limits) -> list[Member]:
+def _tar(tar: tarfile.TarFile, limits: ArchiveLimits) -> list[Member]:
     files: dict[PurePosixPath, Member] = {}
     links: dict[PurePosixPath, str] = {}
     size = 0
@@ -203,7 +205,7 @@ def _tar(tar: tarfile.TarFile, limits: Limits) -> list[Member]:
             # A hard link names its target from the archive's top, a symbolic one from where it stands.
             links[path] = "/".join([".."] * (len(path.parts) - 1) + [str(safe_path(info.linkname))])
         elif not info.isreg():
-            raise Refused(f"entry {info.name!r} is not a regular file", hint="pack the folder anew")
+            raise ArchiveRefused(f"entry {info.name!r} is not a regular file", hint="pack the folder anew")
         else:
             files[path] = Member(path, _opener(tar.extractfile, info), bool(info.mode & 0o100))
     return [_deep(member, limits) for member in _linked(files, links)]
@@ -215,11 +217,13 @@ def _linked(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath,
     for path, link in links.items():
         target = PurePosixPath(os.path.normpath(path.parent / link.replace("\\", "/")))
         if target.is_absolute() or ".." in target.parts or _DRIVE.match(link):
-            raise Refused(
+            raise ArchiveRefused(
                 f"link {str(path)!r} leads out to {link!r}: nothing was imported", hint="replace it by a copy"
             )
         if target not in files:
-            raise Refused(f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy")
+            raise ArchiveRefused(
+                f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy"
+            )
         made.append(Member(path, files[target].open, files[target].executable))
     return made
 
@@ -236,20 +240,22 @@ def _opener(opening: Callable[..., IO[bytes] | None], info: object) -> Callable[
 
 def _once(path: PurePosixPath, *seen: Mapping[PurePosixPath, object]) -> None:
     if any(path in each for each in seen):
-        raise Refused(f"entry {str(path)!r} is there twice", hint="pack the folder anew")
+        raise ArchiveRefused(f"entry {str(path)!r} is there twice", hint="pack the folder anew")
 
 
-def _bound(count: int, limits: Limits) -> None:
+def _bound(count: int, limits: ArchiveLimits) -> None:
     if count > limits.entries:
-        raise Refused(f"it holds more than {limits.entries} entries", hint="import a smaller one")
+        raise ArchiveRefused(f"it holds more than {limits.entries} entries", hint="import a smaller one")
 
 
-def _claim(size: int, limits: Limits) -> None:
+def _claim(size: int, limits: ArchiveLimits) -> None:
     if size > limits.size:
-        raise Refused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+        raise ArchiveRefused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
 
 
-def _deep(member: Member, limits: Limits) -> Member:
+def _deep(member: Member, limits: ArchiveLimits) -> Member:
     if len(member.path.parts) > limits.depth:
-        raise Refused(f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one")
+        raise ArchiveRefused(
+            f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one"
+        )
     return member

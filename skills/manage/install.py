@@ -16,7 +16,7 @@ from skills.errors import InputError, UnknownSkill
 from skills.format import frontmatter
 from skills.format.names import fits, slug
 from skills.manage import archive
-from skills.manage.suspicion import Finding, examine
+from skills.manage.suspicion import Suspicion, examine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Staged:
     target: Path
     files: tuple[str, ...]
     problems: tuple[Problem, ...]
-    distrust: tuple[Finding, ...]
+    distrust: tuple[Suspicion, ...]
 
     @property
     def exists(self) -> bool:
@@ -176,11 +176,13 @@ def _top(source: Path, found: list[archive.Member]) -> Path:
         key=lambda path: (len(path.parts), str(path)),
     )
     if not tops:
-        raise archive.Refused(f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it")
+        raise archive.ArchiveRefused(
+            f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it"
+        )
     level = [path for path in tops if len(path.parts) == len(tops[0].parts)]
     if len(level) > 1:
         names = ", ".join(str(path) for path in level[:5])
-        raise archive.Refused(f"{source} holds {len(level)} skills ({names})", hint="import them one at a time")
+        raise archive.ArchiveRefused(f"{source} holds {len(level)} skills ({names})", hint="import them one at a time")
     return Path(tops[0])
 
 
@@ -190,7 +192,7 @@ def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str
     parsed = frontmatter.parse(text, path)
     if parsed.broken is not None:
         broken = parsed.broken
-        raise archive.Refused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
+        raise archive.ArchiveRefused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
     name = wanted or parsed.name
     if name != parsed.name:
         text = _renamed(text, name)

@@ -55,7 +55,7 @@ _LINES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Suspicion:
     """One thing to distrust: where, which kind, what."""
 
     path: str
@@ -64,37 +64,37 @@ class Finding:
     what: str
 
 
-def examine(folder: Path) -> list[Finding]:
+def examine(folder: Path) -> list[Suspicion]:
     """All there is to distrust in a folder's files, in path order, bounded."""
-    found: list[Finding] = []
+    found: list[Suspicion] = []
     for here, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
             path = Path(here) / name
             found += _file(path, path.relative_to(folder).as_posix())
             if len(found) > MOST:
-                left = Finding("", 0, "more", f"more than {MOST} findings: the rest is not shown")
+                left = Suspicion("", 0, "more", f"more than {MOST} findings: the rest is not shown")
                 return [*found[:MOST], left]
     return found
 
 
-def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Finding]:
+def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
     """What is suspicious in one text."""
     text = text.removeprefix("\ufeff")
     shown = _JOINED.sub("", text)
     for number, line in enumerate(shown.split("\n"), 1):
         hidden = sorted({f"U+{ord(char):04X}" for char in _HIDDEN.findall(line)})
         if hidden:
-            yield Finding(path, number, "hidden-unicode", f"characters that do not show: {', '.join(hidden[:5])}")
+            yield Suspicion(path, number, "hidden-unicode", f"characters that do not show: {', '.join(hidden[:5])}")
         for rule, form, what in _LINES:
             match = form.search(line[:5_000])
             if match is not None:
-                yield Finding(path, number, rule, f"{what}: {match[0][:80]!r}")
+                yield Suspicion(path, number, rule, f"{what}: {match[0][:80]!r}")
     for comment in _COMMENT.finditer(text):
         match = _INSTRUCTION.search(comment[1])
         if match is not None:
             at = text.count("\n", 0, comment.start()) + 1
-            yield Finding(
+            yield Suspicion(
                 path,
                 at,
                 "hidden-comment",
@@ -102,17 +102,17 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Finding]:
             )
 
 
-def _file(path: Path, shown: str) -> list[Finding]:
+def _file(path: Path, shown: str) -> list[Suspicion]:
     try:
         with path.open("rb") as file:
             data = file.read(TEXT_LIMIT + 1)
     except OSError as error:
-        return [Finding(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]
+        return [Suspicion(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]
     if b"\0" in data[:8_192]:
-        return [Finding(shown, 0, "binary", "a binary file, which nobody can review")]
+        return [Suspicion(shown, 0, "binary", "a binary file, which nobody can review")]
     found = list(suspicions(decode(data), shown))
     if len(data) > TEXT_LIMIT:
-        found.append(Finding(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were looked at"))
+        found.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were looked at"))
     return found
 
 

@@ -45,7 +45,7 @@ def _silent(_message: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class BuildCache:
     """A cache folder, the environment for builds, and whom to tell that one is under way."""
 
     cache: Path

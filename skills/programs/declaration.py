@@ -6,7 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from skills.programs.environment import is_providers_key
-from skills.programs.manifest import FILE, NAME, NAME_LIMIT, RUNTIMES, TIMEOUT, Docs, Example, Manifest, Runtime, domain
+from skills.programs.manifest import (
+    FILE,
+    NAME,
+    NAME_LIMIT,
+    RUNTIMES,
+    TIMEOUT,
+    Docs,
+    Manifest,
+    Runtime,
+    ToolExample,
+    domain,
+)
 from skills.skill import Problem
 from skills.tools.parameter import Parameter, declared, fits
 
@@ -192,7 +203,7 @@ class Declaration:
             return Docs()
         use, avoid = _sentences(value.get("when_to_use")), _sentences(value.get("when_not_to_use"))
         examples = value.get("examples") or []
-        found: list[Example] = []
+        found: list[ToolExample] = []
         for index, item in enumerate(examples if isinstance(examples, list) else [examples]):
             arguments = item.get("arguments") or {} if isinstance(item, dict) else None
             if not isinstance(arguments, dict):
@@ -200,7 +211,7 @@ class Declaration:
                 remedy = "write `- scenario: …` with `arguments: {…}`"
                 self._problem(["docs", "examples", index], what, remedy, fatal=False)
                 continue
-            found.append(Example(str(item.get("scenario", "")), arguments))
+            found.append(ToolExample(str(item.get("scenario", "")), arguments))
         return Docs(use, avoid, tuple(found))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import Box, Limits
+from skills.confinement import Box, ResourceLimits
 from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
 from skills.programs.environment import environment
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from skills.confinement import Confinement
-    from skills.programs.build_cache import Workshop
+    from skills.programs.build_cache import BuildCache
     from skills.programs.manifest import Manifest
 
 
@@ -50,7 +50,7 @@ def _everything(_folder: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ToolHost:
     """Where tools run and under whose word; `trusted` is asked about a tool's folder at every call.
 
     Where nothing is granted, a tool gets neither the network nor the variables that its manifest asks for.
@@ -59,21 +59,21 @@ class Surroundings:
     workspace: Path
     scratch: Path
     confinement: Confinement
-    workshop: Workshop
+    build_cache: BuildCache
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _everything
     granting: bool = True
     log: Callable[[CallLog], None] = _forget
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
 
 
 class ExecutableTool:
     """One tool of a `skill.yaml`, ready to be called."""
 
-    def __init__(self, manifest: Manifest, surroundings: Surroundings) -> None:
+    def __init__(self, manifest: Manifest, host: ToolHost) -> None:
         self.manifest = manifest
-        self.surroundings = surroundings
+        self.host = host
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ class ExecutableTool:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Run it once. Every failure is an envelope, never an exception."""
         arguments = mended(dict(arguments))
-        call = _Call(self.manifest, self.surroundings, arguments)
+        call = _Call(self.manifest, self.host, arguments)
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:
             return call.failed("INVALID_PARAM", "; ".join(faults))
@@ -107,7 +107,7 @@ class ExecutableTool:
 
     async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
         """Run it past the check of arguments, and show what it answered itself; None where it did not run."""
-        call = _Call(self.manifest, self.surroundings, arguments)
+        call = _Call(self.manifest, self.host, arguments)
         envelope = await self._run(call, dict(arguments))
         return envelope, call.answer
 
@@ -125,7 +125,7 @@ class ExecutableTool:
             return call.failed("EXECUTION_ERROR", what)
 
     def _refusal(self) -> str:
-        place = self.surroundings
+        place = self.host
         try:
             trusted = place.trusted(self.manifest.folder)
         except (WeftError, OSError) as error:
@@ -143,7 +143,7 @@ class ExecutableTool:
 class _Call:
     """One call: what it was asked, since when, and how its end becomes an envelope."""
 
-    def __init__(self, manifest: Manifest, place: Surroundings, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, manifest: Manifest, place: ToolHost, arguments: Mapping[str, Any]) -> None:
         self.manifest = manifest
         self.place = place
         self.context = Context(str(place.workspace), dict(arguments))
@@ -155,7 +155,7 @@ class _Call:
 
     async def run(self, filled: dict[str, Any]) -> Envelope:
         manifest, place = self.manifest, self.place
-        command = await runtimes.prepare(manifest, place.workshop)
+        command = await runtimes.prepare(manifest, place.build_cache)
         with _scratch(place.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = place.limits.for_timeout(manifest.timeout)
@@ -166,7 +166,7 @@ class _Call:
             line = protocol.request(filled)
             launch = place.confinement.launch(command, box)
             try:
-                job = process.Job(launch, env, place.workspace, manifest.timeout, line)
+                job = process.ProcessSpec(launch, env, place.workspace, manifest.timeout, line)
                 ended = await process.run(job)
             finally:
                 launch.done()

@@ -22,7 +22,7 @@ TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ToolExample:
     """A call that the author shows: when one would make it, and with what."""
 
     scenario: str
@@ -35,7 +35,7 @@ class Docs:
 
     when_to_use: tuple[str, ...] = ()
     when_not_to_use: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = ()
+    examples: tuple[ToolExample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from skills.confinement.box import Command
 from skills.programs import toolchain
-from skills.programs.build_cache import BuildError, ToolchainError, Workshop, hashed
+from skills.programs.build_cache import BuildCache, BuildError, ToolchainError, hashed
 from skills.programs.trust import fingerprint
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ INSTALL = "install Node.js 22.18 or newer, or tsx (npm install -g tsx, or as a d
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 
-async def prepare(manifest: Manifest, workshop: Workshop) -> Command:
+async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
     """The command that starts a tool, after its packages are installed."""
     node = toolchain.found("node", "install Node.js 20.6 or newer")
-    folder, reads = await _packages(manifest, workshop)
+    folder, reads = await _packages(manifest, build_cache)
     entry = folder.resolve() / manifest.entry
     options: tuple[str, ...] = ()
     if entry.suffix in TYPESCRIPT:
-        options, extra = await _typescript(node, folder, workshop)
+        options, extra = await _typescript(node, folder, build_cache)
         reads = (*reads, *extra)
     return Command((node, *options, str(entry)), (_prefix(node), *reads))
 
 
-async def _packages(manifest: Manifest, workshop: Workshop) -> tuple[Path, tuple[Path, ...]]:
+async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, tuple[Path, ...]]:
     """The folder to run from: the tool's own, or a copy beside its installed packages."""
     folder = manifest.folder
     wanted = _dependencies(folder / "package.json")
@@ -45,7 +45,7 @@ async def _packages(manifest: Manifest, workshop: Workshop) -> tuple[Path, tuple
         return folder, ()
     lock = folder / "package-lock.json"
     key = hashed(wanted, lock.read_text(encoding="utf-8") if lock.is_file() else "")
-    async with workshop.bench("node", key, f"{manifest.name}: installing its Node packages") as (
+    async with build_cache.bench("node", key, f"{manifest.name}: installing its Node packages") as (
         packages,
         ready,
     ):
@@ -54,8 +54,8 @@ async def _packages(manifest: Manifest, workshop: Workshop) -> tuple[Path, tuple
             for path in (folder / "package.json", lock):
                 if path.is_file():
                     shutil.copy(path, packages)
-            await workshop.make((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
-    async with workshop.bench("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
+            await build_cache.make((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
+    async with build_cache.bench("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
         if not ready:
             shutil.copytree(folder, app, dirs_exist_ok=True)
             (app / "node_modules").symlink_to(packages / "node_modules")
@@ -75,7 +75,7 @@ def _dependencies(path: Path) -> str:
     return json.dumps(wanted, sort_keys=True) if wanted else ""
 
 
-async def _typescript(node: str, folder: Path, workshop: Workshop) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+async def _typescript(node: str, folder: Path, build_cache: BuildCache) -> tuple[tuple[str, ...], tuple[Path, ...]]:
     """The options by which this Node runs TypeScript, and the folders that they need."""
     version = tuple(int(part) for part in re.findall(r"\d+", toolchain.version(node, "--version"))[:2])
     local = folder / "node_modules" / "tsx"
@@ -85,7 +85,7 @@ async def _typescript(node: str, folder: Path, workshop: Workshop) -> tuple[tupl
         return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning"), ()
     if version < TAKES_IMPORT:
         raise ToolchainError(f"Node.js {_dotted(version)} cannot run TypeScript", hint=INSTALL)
-    tsx = local.resolve() if local.is_dir() else _tsx() or await _fetched_tsx(_dotted(version), workshop)
+    tsx = local.resolve() if local.is_dir() else _tsx() or await _fetched_tsx(_dotted(version), build_cache)
     # The command line of tsx opens a socket, which the walls forbid; its loader needs none.
     return ("--import", (tsx / "dist" / "loader.mjs").as_uri()), (tsx.parent,)
 
@@ -100,15 +100,15 @@ def _tsx() -> Path | None:
     return None
 
 
-async def _fetched_tsx(version: str, workshop: Workshop) -> Path:
+async def _fetched_tsx(version: str, build_cache: BuildCache) -> Path:
     """Where nothing on this machine runs TypeScript, tsx is fetched once, as a tool's own packages are."""
     try:
         npm = toolchain.found("npm", INSTALL)
         what = f"Node.js {version} needs tsx to run TypeScript: installing it"
-        async with workshop.bench("node", hashed(TSX), what) as (folder, ready):
+        async with build_cache.bench("node", hashed(TSX), what) as (folder, ready):
             if not ready:
                 hasty = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the advice should come soon
-                await workshop.make((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
+                await build_cache.make((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
     except (ToolchainError, BuildError) as error:
         what = f"Node.js {version} cannot run TypeScript by itself, and tsx was not to be had ({error.message})"
         raise ToolchainError(what, hint=INSTALL) from error

@@ -34,7 +34,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ProcessSpec:
     """A process to run: what to start, with which environment and input, where, and for how long."""
 
     launch: Launch
@@ -44,7 +44,7 @@ class Job:
     line: bytes = b""
 
 
-async def run(job: Job) -> Ended:
+async def run(job: ProcessSpec) -> Ended:
     """Run it to the end; on every way out, cancellation included, its processes are gone."""
     try:
         with _input(job.line) as stdin:
@@ -64,7 +64,7 @@ async def run(job: Job) -> Ended:
     return await _finished(process, job)
 
 
-async def _finished(process: asyncio.subprocess.Process, job: Job) -> Ended:
+async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:
     assert process.stdout is not None  # noqa: S101  both are pipes, as ordered above
     assert process.stderr is not None  # noqa: S101
     out = _Output(STDOUT_LIMIT, lambda: _signal(process, gentle=job.launch.gentle))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skills.confinement.box import Command
 from skills.confinement.system_paths import interpreter
 from skills.programs import node, toolchain
-from skills.programs.build_cache import BuildError, Workshop, hashed
+from skills.programs.build_cache import BuildCache, BuildError, hashed
 from skills.programs.trust import fingerprint
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 ELSEWHERE = re.compile(r"^\s*(-e|--editable|[./~]|[a-z+]+://)|\s@\s|^\s*git\+")
 
 
-async def prepare(manifest: Manifest, workshop: Workshop) -> Command:
+async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
     """The command that starts a tool, after building what it needs; raises ToolchainError or BuildError."""
     match manifest.runtime:
         case "python":
-            return await _python(manifest, workshop)
+            return await _python(manifest, build_cache)
         case "node":
-            return await node.prepare(manifest, workshop)
+            return await node.prepare(manifest, build_cache)
         case "go":
-            return await _go(manifest, workshop)
+            return await _go(manifest, build_cache)
         case "binary":
             return _binary(manifest)
 
 
-async def _python(manifest: Manifest, workshop: Workshop) -> Command:
+async def _python(manifest: Manifest, build_cache: BuildCache) -> Command:
     requirements = manifest.folder / "requirements.txt"
     options = ("-X", "utf8", "-B")
     entry = str(manifest.entry_path.resolve())
@@ -42,15 +42,15 @@ async def _python(manifest: Manifest, workshop: Workshop) -> Command:
     if not text:
         return Command((sys.executable, *options, entry), interpreter(), python=True)
     key = hashed(text, sys.version, sys.base_prefix)
-    async with workshop.bench("python", key, f"{manifest.name}: installing its Python packages") as (
+    async with build_cache.bench("python", key, f"{manifest.name}: installing its Python packages") as (
         env,
         ready,
     ):
         python = env / "bin" / "python"
         if not ready:
-            await workshop.make((sys.executable, "-m", "venv", str(env)), manifest.folder)
+            await build_cache.make((sys.executable, "-m", "venv", str(env)), manifest.folder)
             install = ("-m", "pip", "install", "--quiet", "--only-binary", ":all:", "-r", str(requirements))
-            await workshop.make((str(python), *install), manifest.folder)
+            await build_cache.make((str(python), *install), manifest.folder)
     return Command((str(python), *options, entry), (env, *interpreter()), python=True)
 
 
@@ -65,19 +65,19 @@ def _requirements(path: Path) -> str:
     return "\n".join(lines)
 
 
-async def _go(manifest: Manifest, workshop: Workshop) -> Command:
+async def _go(manifest: Manifest, build_cache: BuildCache) -> Command:
     go = toolchain.found("go", "install Go, or ship the built program with `runtime: binary`")
     package = manifest.entry_path.resolve().parent
     if not (manifest.folder / "go.mod").is_file():
         raise BuildError(f"{manifest.folder} has no go.mod", hint="run `go mod init` there")
     key = hashed(fingerprint(manifest.folder), toolchain.version(go, "version"), manifest.entry)
-    async with workshop.bench("go", key, f"{manifest.name}: building its Go program") as (folder, ready):
+    async with build_cache.bench("go", key, f"{manifest.name}: building its Go program") as (folder, ready):
         program = folder / "tool"
         if not ready:
             settings = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false -trimpath"}
-            if "HOME" not in workshop.environ:
-                settings["GOCACHE"] = str(workshop.cache / "go-cache")
-            await workshop.make((go, "build", "-o", str(program), "."), package, settings)
+            if "HOME" not in build_cache.environ:
+                settings["GOCACHE"] = str(build_cache.cache / "go-cache")
+            await build_cache.make((go, "build", "-o", str(program), "."), package, settings)
     return Command((str(program),), (folder,))
 
 

@@ -57,7 +57,7 @@ class _Goal:
     words: int = 0
 
 
-class Pool:
+class Scorer:
     """The postings of a pool with what is computed once: text lengths against their mean."""
 
     def __init__(self, data: Postings) -> None:

@@ -57,22 +57,22 @@ def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], most: int) ->
 
 
 def _ranked(cache: Path | None) -> SkillDetector:
-    from skills.selection.ranked import Ranked
+    from skills.selection.ranked import RankedDetector
 
-    return Ranked(cache)
+    return RankedDetector(cache)
 
 
 def _keyword(_: Path | None) -> SkillDetector:
-    from skills.selection.keyword import Keyword
+    from skills.selection.keyword import KeywordDetector
 
-    return Keyword()
+    return KeywordDetector()
 
 
 def _embedding(cache: Path | None) -> SkillDetector:
-    from skills.selection.embedding import Embedding
+    from skills.selection.embedding import EmbeddingDetector
     from skills.selection.minilm import MiniLM
 
-    return Embedding(MiniLM.installed(), cache)
+    return EmbeddingDetector(MiniLM.installed(), cache)
 
 
 _OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from skills.selection import triggers
 from skills.selection.descriptions import cut
 from skills.selection.detector import Selection
-from skills.selection.ranked import Ranked
+from skills.selection.ranked import RankedDetector
 from skills.selection.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ MOST = 5
 CANDIDATES = 50
 
 
-class Embedding:
+class EmbeddingDetector:
     """Compares words and vectors of goal and skills; keeps both in `cache` between starts."""
 
     def __init__(self, encoder: Encoder, cache: Path | None = None) -> None:
         self._encoder = encoder
         self._vectors = Vectors(encoder, cache / "vectors.bin" if cache is not None else None)
-        self._words = Ranked(cache)
+        self._words = RankedDetector(cache)
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 
 
-class Keyword:
+class KeywordDetector:
     """Case-insensitive keyword match, most shared words first."""
 
     def __init__(self, most: int = 10) -> None:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 
-def held(name: str, detector: SkillDetector) -> SkillDetector:
+def checked(name: str, detector: SkillDetector) -> SkillDetector:
     """The detector, which answers for itself from now on."""
-    return (Ranking if hasattr(detector, "rank") else Foreign)(name, detector)
+    return (RankingPluginDetector if hasattr(detector, "rank") else PluginDetector)(name, detector)
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class PluginDetector:
     """A detector of another package: it may fail in any way, and what it gives may be anything."""
 
     name: str
@@ -42,7 +42,7 @@ class Foreign:
             raise InputError(what, hint="mend the package it comes from, or use --detector ranked") from error
 
 
-class Ranking(Foreign):
+class RankingPluginDetector(PluginDetector):
     """One that ranks as well."""
 
     __slots__ = ()

@@ -95,7 +95,7 @@ class Postings:
         self.short = self._parts["short"]
         self.whole = self._parts["whole"]
         self._sorted = self._parts["sorted"].cast("I")
-        self._places = self._parts["places"].cast("I")
+        self._paths = self._parts["places"].cast("I")
         spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
         self.count = len(self.spans)
@@ -130,7 +130,7 @@ class Postings:
         first = bisect_left(self._sorted, term, start, end)
         if first == end or self._sorted[first] != term:
             return []
-        return self._places[first : bisect_right(self._sorted, term, first, end)].tolist()
+        return self._paths[first : bisect_right(self._sorted, term, first, end)].tolist()
 
     def short_length(self, document: int) -> int:
         """How many terms the skill's short text has."""
@@ -141,7 +141,7 @@ class Postings:
         """A skill's terms in order."""
         start, _, end = self.spans[document]
         text = [0] * (end - start)
-        for place, term in zip(self._places[start:end].tolist(), self._sorted[start:end].tolist(), strict=True):
+        for place, term in zip(self._paths[start:end].tolist(), self._sorted[start:end].tolist(), strict=True):
             text[place] = term
         return text
 

@@ -12,7 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 from skills.selection import postings, triggers
-from skills.selection.bm25 import Pool
+from skills.selection.bm25 import Scorer
 from skills.selection.detector import Selection
 from skills.selection.postings import Postings
 from skills.selection.terms import spelled
@@ -32,7 +32,7 @@ MOST = 5
 SHIPPED = 0.97
 
 
-class Ranked:
+class RankedDetector:
     """Ranks skills by the goal's words; keeps the words of all skills in `cache` between starts."""
 
     def __init__(self, cache: Path | None = None, *, threshold: float = THRESHOLD, most: int = MOST) -> None:
@@ -40,7 +40,7 @@ class Ranked:
         self._threshold = threshold
         self._most = most
         self._skills: list[Skill] = []
-        self._pool: Pool | None = None
+        self._pool: Scorer | None = None
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit it well enough; none where none does."""
@@ -67,18 +67,18 @@ class Ranked:
             return self._hits(words, skills, most, self._make(skills, None))
 
     def _hits(
-        self, words: dict[str, str], skills: Sequence[Skill], most: int, pool: Pool
+        self, words: dict[str, str], skills: Sequence[Skill], most: int, scorer: Scorer
     ) -> list[tuple[float, Selection]]:
-        hits = [(hit.score * _standing(skills[hit.document]), hit) for hit in pool.rank(list(words), most)]
+        hits = [(hit.score * _standing(skills[hit.document]), hit) for hit in scorer.rank(list(words), most)]
         hits.sort(key=lambda pair: -pair[0])
         found, sure = [], 1.0
         for score, hit in hits:
             sure = min(sure, hit.confidence)
-            reason = _reason(*pool.shared(hit.document, words))
+            reason = _reason(*scorer.shared(hit.document, words))
             found.append((score, Selection(skills[hit.document].name, round(sure, 4), reason)))
         return found
 
-    def _load(self, skills: Sequence[Skill]) -> Pool:
+    def _load(self, skills: Sequence[Skill]) -> Scorer:
         """The pool of these very skills: in memory, else mapped from the cache, else made."""
         if self._pool is not None and len(skills) == len(self._skills) and all(map(is_, skills, self._skills)):
             return self._pool
@@ -86,14 +86,14 @@ class Ranked:
         kept = postings.open_file(path) if path is not None else None
         if kept is None or not postings.sure(skills) or kept.digest != postings.digest(skills):
             return self._make(skills, kept)
-        self._pool, self._skills = Pool(kept), list(skills)
+        self._pool, self._skills = Scorer(kept), list(skills)
         return self._pool
 
-    def _make(self, skills: Sequence[Skill], old: Postings | None) -> Pool:
+    def _make(self, skills: Sequence[Skill], old: Postings | None) -> Scorer:
         data = postings.build(skills, old)
         if self._cache is not None:
             postings.save(self._cache / "postings.bin", data)
-        self._pool, self._skills = Pool(Postings(data)), list(skills)
+        self._pool, self._skills = Scorer(Postings(data)), list(skills)
         return self._pool
 
 

@@ -17,7 +17,7 @@ import pytest
 from executor.journal.log import now
 from executor.journal.open_store import open_store
 from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, Summary
+from executor.stores.row import Row, RunSummary
 from executor.stores.urls import url_of
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
@@ -196,7 +196,7 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
 def test_a_run_that_another_process_is_at_is_running(workspace: Path, weft: Weft) -> None:
     store, at = open_store(url_of(workspace / ".agents" / "journal.sqlite")), now()
     begun = {"run_id": "r1", "goal": GOAL, "workspace": "w", "settings": {}}
-    line = {"r1": Summary("r1", GOAL, "running", at)}
+    line = {"r1": RunSummary("r1", GOAL, "running", at)}
     store.append([Row("r1", 1, at, "run_started", begun)], line, Handover(myself(), taken=["r1"]))
     assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "running"
     assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "running"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from skills.confinement import choose, landlock, seccomp
-from skills.confinement.bubblewrap import Bubblewrap, working
-from skills.confinement.landlock_box import Landlocked
+from skills.confinement.bubblewrap import BubblewrapConfinement, working
+from skills.confinement.landlock_box import LandlockConfinement
 from skills.programs import manifest_file as manifests
-from skills.programs.build_cache import Workshop
-from skills.programs.executable import CallLog, ExecutableTool, Surroundings
+from skills.programs.build_cache import BuildCache
+from skills.programs.executable import CallLog, ExecutableTool, ToolHost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +32,9 @@ def walls(home: Path) -> dict[str, Confinement]:
     """Every confinement that works on this machine."""
     found: dict[str, Confinement] = {}
     if working():
-        found["bubblewrap"] = Bubblewrap(working(), home)
+        found["bubblewrap"] = BubblewrapConfinement(working(), home)
     if landlock.version() and seccomp.machine():
-        found["landlock"] = Landlocked(home, landlock.version())
+        found["landlock"] = LandlockConfinement(home, landlock.version())
     return found
 
 
@@ -84,14 +84,14 @@ class Workbench:
         """The first tool that a folder offers."""
         found, problems = manifests.read(folder)
         assert not problems, [str(problem) for problem in problems]
-        return ExecutableTool(found[0], self.surroundings())
+        return ExecutableTool(found[0], self.host())
 
-    def surroundings(self) -> Surroundings:
-        return Surroundings(
+    def host(self) -> ToolHost:
+        return ToolHost(
             workspace=self.workspace,
             scratch=self.scratch,
             confinement=self.confinement or choose(home=self.home),
-            workshop=Workshop(self.root / "cache", progress=self.progress.append),
+            build_cache=BuildCache(self.root / "cache", progress=self.progress.append),
             artifacts=self.artifacts,
             trusted=lambda _folder: self.trusted,
             log=self.logs.append,

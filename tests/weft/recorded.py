@@ -12,7 +12,7 @@ from executor.stores.urls import url_of
 from planner.model import Reply, Request, ToolCall
 from tests.conftest import add_skill
 from weft.runs.runtime import Weft
-from weft.settings.paths import Places
+from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.strict_replay import Replay, strict
 
@@ -93,6 +93,6 @@ def rows(workspace: Path, run: str = "last") -> list[Row]:
 
 async def replayed(workspace: Path, recorded: list[Row]) -> Replay:
     """A strict replay in a workspace; whatever drift it finds names the skill, the task or the prompt."""
-    replay = await strict(recorded, Places.of(workspace, os.environ), Settings())
+    replay = await strict(recorded, Paths.of(workspace, os.environ), Settings())
     assert [one.what for one in replay.drift if not _NAMED.search(one.what)] == []
     return replay

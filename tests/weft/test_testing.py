@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from executor.journal import trace_file as trace
+from executor.journal import trace_file
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded
@@ -23,7 +23,7 @@ async def exported(workspace: Path, tmp_path: Path) -> Path:
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         await runtime.run(GOAL)
     file = tmp_path / "run.jsonl"
-    file.write_text("\n".join(trace.lines(rows(workspace))), encoding="utf-8")
+    file.write_text("\n".join(trace_file.lines(rows(workspace))), encoding="utf-8")
     return file
 
 

@@ -24,7 +24,7 @@ _SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GoalRow:
     """What stands at a line; in a list several goals may, and this is the nth of them."""
 
     line: int
@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Bad:
+class BadGoalFile:
     """A line that nothing can be made of, and why."""
 
     line: int
@@ -51,35 +51,35 @@ def guess(path: Path) -> str:
         return "jsonl" if file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "text"
 
 
-def rows(path: Path, form: str) -> Iterator[Row | Bad]:
+def rows(path: Path, form: str) -> Iterator[GoalRow | BadGoalFile]:
     """Everything that a file holds."""
     read = {"jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}.get(form, _text)
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
         yield from read(file)
 
 
-def _text(file: IO[str]) -> Iterator[Row]:
+def _text(file: IO[str]) -> Iterator[GoalRow]:
     for number, line in enumerate(file, 1):
         text = line.strip()
         if text and not text.startswith("#"):
-            yield Row(number, {"goal": text})
+            yield GoalRow(number, {"goal": text})
 
 
-def _jsonl(file: IO[str]) -> Iterator[Row | Bad]:
+def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
     for number, line in enumerate(file, 1):
         if not line.strip():
             continue
         try:
-            yield Row(number, json.loads(line))
+            yield GoalRow(number, json.loads(line))
         except json.JSONDecodeError as error:
-            yield Bad(number, f"no JSON: {error.msg}, at column {error.colno}")
+            yield BadGoalFile(number, f"no JSON: {error.msg}, at column {error.colno}")
         except ValueError as error:
-            yield Bad(number, f"no JSON: {error}")
+            yield BadGoalFile(number, f"no JSON: {error}")
         except RecursionError:
-            yield Bad(number, "nested too deeply")
+            yield BadGoalFile(number, "nested too deeply")
 
 
-def _csv(file: IO[str]) -> Iterator[Row | Bad]:
+def _csv(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
     csv.field_size_limit(_LONGEST_FIELD)
     # Not strict, it would take what follows a quote that is never closed for one long goal.
     reader = csv.reader(file, strict=True)
@@ -91,14 +91,14 @@ def _csv(file: IO[str]) -> Iterator[Row | Bad]:
         except StopIteration:
             break
         except csv.Error as error:
-            yield Bad(line, f"no CSV: {error}")
+            yield BadGoalFile(line, f"no CSV: {error}")
             continue
         if header is not None and fields:
             yield _fields(line, header, fields)
         elif fields:
             header = [name.strip() for name in fields]
             if what := _header_fault(header):
-                yield Bad(line, what)
+                yield BadGoalFile(line, what)
                 return
 
 
@@ -109,30 +109,30 @@ def _header_fault(header: list[str]) -> str:
     return f"the header has more than one column {', '.join(twice)}" if twice else ""
 
 
-def _fields(line: int, header: list[str], fields: list[str]) -> Row | Bad:
+def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadGoalFile:
     if len(fields) > len(header):
-        return Bad(
+        return BadGoalFile(
             line, f"{len(fields)} fields for {len(header)} columns; a text with a comma in it stands in double quotes"
         )
     row = dict(zip(header, fields, strict=False))
     own: dict[str, Any] = {key: value for key, value in row.items() if key in OWN_COLUMNS and value}
     if "skills" in own:
         own["skills"] = [name for name in re.split(r"[\s,;]+", own["skills"]) if name]
-    return Row(line, own | {"vars": {key: value for key, value in row.items() if key and key not in OWN_COLUMNS}})
+    return GoalRow(line, own | {"vars": {key: value for key, value in row.items() if key and key not in OWN_COLUMNS}})
 
 
-def _json(file: IO[str]) -> Iterator[Row | Bad]:
+def _json(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
     text = file.read()
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
-        yield Bad(error.lineno, f"no JSON: {error.msg}, at column {error.colno}")
+        yield BadGoalFile(error.lineno, f"no JSON: {error.msg}, at column {error.colno}")
         return
     except (ValueError, RecursionError) as error:
-        yield Bad(1, f"no JSON: {error}")
+        yield BadGoalFile(1, f"no JSON: {error}")
         return
     if not isinstance(values, list):
-        yield Bad(1, _NO_LIST)
+        yield BadGoalFile(1, _NO_LIST)
         return
     yield from _items(zip(_lines(text), values, strict=True))
 
@@ -153,27 +153,27 @@ def _blank(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _yaml(file: IO[str]) -> Iterator[Row | Bad]:
+def _yaml(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
     import yaml
 
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
-            yield Bad(1, _NO_LIST)
+            yield BadGoalFile(1, _NO_LIST)
             return
         values = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
         mark = getattr(error, "problem_mark", None)
-        yield Bad(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
+        yield BadGoalFile(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
         return
     yield from _items(values)
 
 
-def _items(values: Iterable[tuple[int, object]]) -> Iterator[Row]:
+def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow]:
     """The items of a list, each of which may be the goal's text alone."""
     last = nth = 0
     for line, value in values:
         nth = nth + 1 if line == last else 1
         last = line
-        yield Row(line, {"goal": value} if isinstance(value, str) else value, nth)
+        yield GoalRow(line, {"goal": value} if isinstance(value, str) else value, nth)

@@ -18,7 +18,7 @@ _WINDOW = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lineup:
+class GoalOrder:
     """What a sitting takes of a file; however often it is asked, the goals and their order are the same."""
 
     limit: int | None = None

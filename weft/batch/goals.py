@@ -20,8 +20,8 @@ from typing import Any
 from skills.errors import InputError
 from skills.text.plural import plural
 from skills.text.surrogates import mended
-from weft.batch import goal_formats as forms
-from weft.batch.goal_formats import Bad, Row
+from weft.batch import goal_formats
+from weft.batch.goal_formats import BadGoalFile, GoalRow
 
 Check = Callable[["BatchGoal"], str]
 
@@ -64,8 +64,8 @@ class GoalFile:
     unused: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[BatchGoal]:
-        for row in forms.rows(self.path, self.form):
-            if isinstance(row, Row) and isinstance(goal := _made(row, fill=self.form != "text"), BatchGoal):
+        for row in goal_formats.rows(self.path, self.form):
+            if isinstance(row, GoalRow) and isinstance(goal := _made(row, fill=self.form != "text"), BatchGoal):
                 yield goal
 
 
@@ -79,7 +79,7 @@ def opened(name: str, form: str | None = None, check: Check | None = None) -> It
     if name != "-" and (path.is_dir() or not path.exists()):
         raise InputError(f"there is no goal file {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
     if path.is_file():
-        yield _checked(path, name, form or forms.form_of(path), check)
+        yield _checked(path, name, form or goal_formats.form_of(path), check)
         return
     # What can be read but once, stdin or a pipe, is kept aside.
     with tempfile.NamedTemporaryFile(prefix="weft-goals-", suffix=".jsonl") as spool:
@@ -87,12 +87,12 @@ def opened(name: str, form: str | None = None, check: Check | None = None) -> It
             shutil.copyfileobj(source, spool)
         spool.flush()
         path = Path(spool.name)
-        yield _checked(path, "stdin" if name == "-" else name, form or forms.guess(path), check)
+        yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check)
 
 
 def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
     survey = _Survey(check)
-    for row in forms.rows(path, form):
+    for row in goal_formats.rows(path, form):
         survey.take(row, fill=form != "text")
     if survey.faults or survey.more:
         said = "".join(f"\n  {fault}" for fault in survey.faults)
@@ -115,15 +115,15 @@ class _Survey:
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
-    def take(self, row: Row | Bad, *, fill: bool) -> None:
+    def take(self, row: GoalRow | BadGoalFile, *, fill: bool) -> None:
         """Look at what stands at a line."""
-        made = _made(row, fill=fill) if isinstance(row, Row) else row
-        what = made.what if isinstance(made, Bad) else self._fault(made)
+        made = _made(row, fill=fill) if isinstance(row, GoalRow) else row
+        what = made.what if isinstance(made, BadGoalFile) else self._fault(made)
         if what and len(self.faults) < _MOST_FAULTS:
             self.faults.append(f"line {row.line}: {what}")
         elif what:
             self.more.append(row.line)
-        if isinstance(row, Row) and isinstance(row.value, Mapping):
+        if isinstance(row, GoalRow) and isinstance(row.value, Mapping):
             for key in map(str, row.value.keys() - _KEYS):
                 if len(self.unused) < _MOST_UNUSED:
                     self.unused.setdefault(key, row.line)
@@ -149,11 +149,11 @@ def _listed(lines: Sequence[int]) -> str:
     return ", ".join(said[:_MOST_SPANS]) + (", …" if len(said) > _MOST_SPANS else "")
 
 
-def _made(found: Row, *, fill: bool) -> BatchGoal | Bad:
+def _made(found: GoalRow, *, fill: bool) -> BatchGoal | BadGoalFile:
     """The goal that a row stands for, or everything that is wrong with it."""
     line, row = found.line, found.value
     if not isinstance(row, Mapping):
-        return Bad(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
+        return BadGoalFile(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
     faults = list(_faults(row))
     variables: Mapping[str, Any] = row["vars"] if isinstance(row.get("vars"), Mapping) else {}
     text = row["goal"] if isinstance(row.get("goal"), str) else ""
@@ -161,7 +161,7 @@ def _made(found: Row, *, fill: bool) -> BatchGoal | Bad:
         missing = [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in variables]
         faults += [f"the goal uses <<{name}>>, which 'vars' lacks" for name in missing]
     if faults:
-        return Bad(line, ", ".join(faults))
+        return BadGoalFile(line, ", ".join(faults))
     name = _name(row)
     made = BatchGoal(
         id=str(name) if name is not None else f"line-{line}" if found.nth == 1 else f"line-{line}.{found.nth}",
@@ -174,7 +174,7 @@ def _made(found: Row, *, fill: bool) -> BatchGoal | Bad:
     try:
         _ = made.content_hash
     except (TypeError, ValueError) as error:
-        return Bad(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
+        return BadGoalFile(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
     return made
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class EarlierResult:
     """What an earlier sitting left of a goal: its content then, its run, and how it ended, if it did."""
 
     content_hash: str
@@ -137,25 +137,27 @@ def fresh(*paths: Path | None) -> None:
             raise InputError(f"there is no folder for {path}", hint="make it, or name another file with -o")
 
 
-def recall(path: Path, *errors: Path) -> dict[str, Past]:
+def recall(path: Path, *errors: Path) -> dict[str, EarlierResult]:
     """What earlier sittings left; a half last line is dropped, and so is every line but one of the same goal."""
-    past = {row["id"]: Past(row["content_hash"], row["run_id"]) for row in _notes(path) if "errors" not in row}
-    ended: dict[str, Past] = {}
+    history = {
+        row["id"]: EarlierResult(row["content_hash"], row["run_id"]) for row in _notes(path) if "errors" not in row
+    }
+    ended: dict[str, EarlierResult] = {}
     for file in (path, *errors):
         ended |= _ended(file, ended)
-    return past | ended
+    return history | ended
 
 
-def _ended(path: Path, elsewhere: Mapping[str, Past]) -> dict[str, Past]:
+def _ended(path: Path, elsewhere: Mapping[str, EarlierResult]) -> dict[str, EarlierResult]:
     """The goals that have a line in a file and none elsewhere; where one has two there, only the last is left."""
-    found: dict[str, Past] = {}
+    found: dict[str, EarlierResult] = {}
     last: dict[str, int] = {}
     lines = 0
     for number, row in enumerate(_rows(path)):
         lines += 1
         if row["id"] not in elsewhere:
             last[row["id"]] = number
-            found[row["id"]] = Past(row.get("content_hash", ""), row["run_id"], row["status"])
+            found[row["id"]] = EarlierResult(row.get("content_hash", ""), row["run_id"], row["status"])
     if len(last) < lines:
         _rewrite(path, (row for number, row in enumerate(_rows(path)) if last.get(row["id"]) == number))
     return found
@@ -167,12 +169,12 @@ def read(*paths: Path) -> Iterator[dict[str, Any]]:
         yield from _rows(path)
 
 
-def remember(path: Path, goals: Mapping[str, Past]) -> None:
+def remember(path: Path, goals: Mapping[str, EarlierResult]) -> None:
     """Keep, on disk, which runs these goals have: their lines are about to be dropped."""
     with _opened(runs_path(path)) as file:
-        for goal_id, past in goals.items():
-            if past.run_id:
-                _append(file, {"id": goal_id, "content_hash": past.content_hash, "run_id": past.run_id})
+        for goal_id, history in goals.items():
+            if history.run_id:
+                _append(file, {"id": goal_id, "content_hash": history.content_hash, "run_id": history.run_id})
         os.fsync(file.fileno())
 
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from weft.batch.engine import Engine
     from weft.batch.goals import BatchGoal
-    from weft.batch.results import Past, Results
-    from weft.batch.summary import Summary
+    from weft.batch.results import EarlierResult, Results
+    from weft.batch.summary import BatchSummary
     from weft.models.budget import Budget
 
 Why = Literal["failures", "budget", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class BatchOptions:
     """How a batch is run; `max_failures` is a number of goals, or with `share` a share of those that ended."""
 
     jobs: int = 8
@@ -48,18 +48,18 @@ class Batch:
 
     engine: Engine
     results: Results
-    past: dict[str, Past]
+    history: dict[str, EarlierResult]
     budget: Budget
-    manner: Manner
-    summary: Summary
-    watch: Watch = field(default_factory=lambda: Watch())
+    options: BatchOptions
+    summary: BatchSummary
+    watch: BatchObserver = field(default_factory=lambda: BatchObserver())
     stopped: Why | None = None
     _now: Stop = field(default_factory=Stop)
 
-    async def run(self, goals: Iterable[BatchGoal]) -> Summary:
+    async def run(self, goals: Iterable[BatchGoal]) -> BatchSummary:
         """Run what is left to run. A goal's failure never touches another."""
         source = self._wanted(goals)
-        workers = [asyncio.ensure_future(self._work(source)) for _ in range(self.manner.jobs)]
+        workers = [asyncio.ensure_future(self._work(source)) for _ in range(self.options.jobs)]
         try:
             await asyncio.gather(*workers)
         except Exception:  # such as a results file that cannot be written: the others end well before it is said
@@ -71,7 +71,7 @@ class Batch:
     @property
     def through(self) -> bool:
         """Whether nothing is left that a later sitting would go on with, also of goals that this one was not for."""
-        return self.stopped is None and all(one.status is not None for one in self.past.values())
+        return self.stopped is None and all(one.status is not None for one in self.history.values())
 
     def finish_what_runs(self) -> None:
         """Begin no further goal; those under way end as they will."""
@@ -87,7 +87,7 @@ class Batch:
             await self._one(goal)
 
     async def _one(self, goal: BatchGoal) -> None:
-        earlier = self.past.pop(goal.id, None)
+        earlier = self.history.pop(goal.id, None)
         began = self.watch.began(goal)
         run = earlier.run_id if earlier else ""
 
@@ -127,24 +127,24 @@ class Batch:
         return False
 
     def _too_many_failures(self) -> bool:
-        most = self.manner.max_failures
+        most = self.options.max_failures
         if most is None:
             return False
-        if self.manner.share:
+        if self.options.share:
             return self.summary.ended >= 10 and self.summary.failures > most * self.summary.ended
         return self.summary.failures > most
 
     def _wanted(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         for goal in goals:
-            before = self.past.get(goal.id)
+            before = self.history.get(goal.id)
             if before is not None and before.status is not None:
-                self.past.pop(goal.id)
+                self.history.pop(goal.id)
                 self.summary.pass_over(before.status)
             else:
                 yield goal
 
 
-class Watch:
+class BatchObserver:
     """Nobody watches; whoever does, tells of it."""
 
     def began(self, goal: BatchGoal) -> float:
@@ -158,20 +158,20 @@ class Watch:
         """Something happened in some goal."""
 
 
-def check_past(goals: Iterable[BatchGoal], past: dict[str, Past], manner: Manner) -> set[str]:
+def check_past(goals: Iterable[BatchGoal], history: dict[str, EarlierResult], options: BatchOptions) -> set[str]:
     """Which earlier results are to be made anew; a changed goal under an old id is refused unless asked for."""
     changed: list[str] = []
     again: set[str] = set()
     for goal in goals:
-        before = past.get(goal.id)
+        before = history.get(goal.id)
         if before is None:
             continue
         if before.content_hash and before.content_hash != goal.content_hash:
             changed.append(goal.id)
-        elif manner.retry_errors and before.status in ("failed", "partial", "stopped", "clarification"):
+        elif options.retry_errors and before.status in ("failed", "partial", "stopped", "clarification"):
             again.add(goal.id)
-            past[goal.id] = replace(before, status=None)
-    if changed and not manner.rerun_changed:
+            history[goal.id] = replace(before, status=None)
+    if changed and not options.rerun_changed:
         shown = ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
         raise InputError(
             f"{counted(len(changed), 'goal')} {plural(len(changed), 'has', 'have')} changed since: {shown}",
@@ -179,7 +179,7 @@ def check_past(goals: Iterable[BatchGoal], past: dict[str, Past], manner: Manner
         )
     for name in changed:
         again.add(name)
-        del past[name]
+        del history[name]
     return again
 
 

@@ -45,7 +45,7 @@ class Times:
 
 
 @dataclass(slots=True)
-class Summary:
+class BatchSummary:
     """Counts of a batch."""
 
     goals: int

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.events import Record
-    from weft.cli.view.voice import Voice
+    from weft.cli.view.output_mode import OutputMode
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
 
@@ -39,7 +39,7 @@ class Work(Protocol):
 class Ending:
     """What is needed to show how a run ended; `given` is what `weft run` was given, for the one who must answer."""
 
-    voice: Voice
+    mode: OutputMode
     workspace: Path
     target: Path | None = None
     given: tuple[str, ...] = ()
@@ -56,12 +56,12 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
-def carry_out(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callable[[int], None] = leave) -> int:
+def run_to_exit(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callable[[int], None] = leave) -> int:
     """Carry out a run and show how it ended; gives the exit status. One that was interrupted ends the program here."""
 
     async def whole() -> int:
         result = await run
-        status = shown(result, ending)
+        status = show_result(result, ending)
         if result.status == "interrupted":
             leaving(status)
         return status
@@ -69,7 +69,7 @@ def carry_out(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callabl
     return asyncio.run(whole())
 
 
-async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
+async def run_with_progress(weft: Weft, mode: OutputMode, work: Work) -> Result:
     """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
     from planner.events import Event, RunResumed, RunStarted
     from weft.cli.view.progress import progress
@@ -80,7 +80,7 @@ async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
 
     with interruptible(stop, lambda: _at_once(weft, begun)):
         async with weft:
-            with progress(voice) as tell:
+            with progress(mode) as tell:
 
                 def record(event: Event) -> None:
                     if isinstance(event, RunStarted | RunResumed):
@@ -90,11 +90,11 @@ async def carried(weft: Weft, voice: Voice, work: Work) -> Result:
                 return await work(record=record, stop=stop)
 
 
-def shown(result: Result, ending: Ending) -> int:
+def show_result(result: Result, ending: Ending) -> int:
     """Print how a run ended, and where it can be taken up again the command for it; gives the exit status."""
     from weft.cli.view import answer
 
-    voice, workspace, target = ending.voice, ending.workspace, ending.target
+    mode, workspace, target = ending.mode, ending.workspace, ending.target
     if target is not None and result.answer is not None:
         try:
             target.write_text(result.answer + "\n", encoding="utf-8")
@@ -102,10 +102,10 @@ def shown(result: Result, ending: Ending) -> int:
             output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
             target = None
     try:
-        if voice.as_json:
+        if mode.as_json:
             output.print_json(result.to_dict())
         else:
-            answer.show(result, target, _answering(result, ending), quiet=voice.quiet)
+            answer.show(result, target, _answering(result, ending), quiet=mode.quiet)
     except BrokenPipeError:
         output.forget_stdout()  # how it ended is told all the same, by the exit status too
     if result.status in ("interrupted", "stopped", "failed", "partial"):
@@ -143,13 +143,13 @@ def writable(target: Path | None) -> None:
 
 def _command(run_id: str, workspace: Path, journal: str | None) -> str:
     from weft.runs import records
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
     parts = ["weft", "resume", run_id]
     if workspace.resolve() != Path.cwd():
         parts += ["--workspace", str(workspace)]
-    if journal and journal != records.url(Places.of(workspace, os.environ), Settings()):
+    if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
         parts += ["--journal", journal]
     return shlex.join(parts)
 
@@ -185,6 +185,6 @@ def _at_once(weft: Weft, begun: list[str]) -> None:
     if begun:
         from weft.runs import records
 
-        journal = records.url(weft.places, weft.settings)
-        output.say(f"What was finished is kept. Go on with:\n  {_command(begun[-1], weft.places.workspace, journal)}")
+        journal = records.url(weft.paths, weft.settings)
+        output.say(f"What was finished is kept. Go on with:\n  {_command(begun[-1], weft.paths.workspace, journal)}")
     leave(130)

@@ -27,10 +27,10 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     from weft.local import catalogue, model
     from weft.local.progress import megabytes
     from weft.local.pull import pull
-    from weft.local.store import Store, models_dir
+    from weft.local.store import ModelStore, models_dir
     from weft.settings.default_model import is_local
 
-    store = Store(models_dir())
+    store = ModelStore(models_dir())
     for name in (model.entry_name(name) for name in names if is_local(name)):
         if store.find(name) is not None:
             continue

@@ -16,7 +16,7 @@ from skills.errors import InputError
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Resolved
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -153,14 +153,14 @@ def named_models(command: Command) -> Command:
     return command
 
 
-def places(workspace: Path) -> Places:
+def paths(workspace: Path) -> Paths:
     """Where things lie for a workspace."""
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
 
-    return Places.of(workspace, os.environ)
+    return Paths.of(workspace, os.environ)
 
 
-def settings(where: Places, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
+def settings(where: Paths, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
     """The settings in force; what was passed over is said."""
     from weft.settings.settings import UnfitSetting, resolve
 
@@ -180,7 +180,7 @@ def _as_option(name: re.Match[str]) -> str:
     return "--" + name.group(1).replace("_", "-")
 
 
-def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
+def tell_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
     """Say where a journal is about to be made that was named: a slip in its name would make one silently."""
     from weft.runs import records
 
@@ -190,7 +190,7 @@ def tell_journal(where: Places, resolved: Resolved, *, quiet: bool) -> None:
             output.say(f"a new journal is made: {url}")
 
 
-def is_trusted(where: Places) -> bool:
+def is_trusted(where: Paths) -> bool:
     """Whether the user trusts the workspace's settings as they are."""
     if not (where.workspace / "weft.toml").is_file():
         return False

@@ -10,23 +10,23 @@ import click
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from weft.settings.paths import Places
-    from weft.workspace.tools import Toolshed
+    from weft.settings.paths import Paths
+    from weft.workspace.tools import WorkspaceTools
 
 
-def workspace(where: Places) -> None:
+def workspace(where: Paths) -> None:
     """Trust a workspace's settings as they are now, before they are read."""
     from skills.programs.trust import Trust
 
     Trust(where.trust).trust_workspace(where.workspace)
 
 
-def settle(shed: Toolshed, *, trust: bool, quiet: bool) -> None:
+def settle(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
     """Trust the workspace's tools where that was said or is answered; otherwise say that they will not run."""
     if trust:
-        shed.trust_all()
+        tools.trust_all()
         return
-    waiting = shed.untrusted()
+    waiting = tools.untrusted()
     if not waiting:
         return
     names = ", ".join(sorted({row.name for row in waiting}))
@@ -34,7 +34,7 @@ def settle(shed: Toolshed, *, trust: bool, quiet: bool) -> None:
     if sys.stdin.isatty() and output.is_terminal() and not quiet:
         output.say(f"This workspace brings programs that you have not trusted yet ({names}):\n  {folders}")
         if click.confirm("Have you read them, and may they run?", default=False, err=True):
-            shed.trust_all()
+            tools.trust_all()
         return
     if not quiet:
         output.say_warning(f"tools that are not trusted yet will not run: {names}; read them, then use --trust")

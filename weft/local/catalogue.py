@@ -43,7 +43,7 @@ Source = Url | Packages
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelEntry:
     """A model of the catalogue: what it is, how it is known to be whole, and where it may come from."""
 
     name: str
@@ -59,13 +59,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class ModelCatalogue:
     """The entries in the order in which they are listed, and the name of the one used by default."""
 
     default: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ModelEntry, ...]
 
-    def find(self, name: str | None = None) -> Entry:
+    def find(self, name: str | None = None) -> ModelEntry:
         """The entry of that name; the default one where no name is given."""
         wanted = name or self.default
         for entry in self.entries:
@@ -81,18 +81,18 @@ class Catalogue:
         )
 
 
-def read() -> Catalogue:
+def read() -> ModelCatalogue:
     """The catalogue as shipped."""
     return parse(files("weft.local").joinpath("catalogue.yaml").read_text(encoding="utf-8"))
 
 
-def parse(text: str) -> Catalogue:
+def parse(text: str) -> ModelCatalogue:
     """The catalogue that a YAML text holds; a ValueError names every fault."""
     document = yaml.safe_load(text)
     found = problems(document)
     if found:
         raise ValueError("catalogue: " + "; ".join(found))
-    return Catalogue(document["default"], tuple(_entry(row) for row in document["models"]))
+    return ModelCatalogue(document["default"], tuple(_entry(row) for row in document["models"]))
 
 
 def problems(document: Any) -> list[str]:
@@ -141,9 +141,9 @@ def _row_problems(row: Any) -> list[str]:
     return found
 
 
-def _entry(row: dict[str, Any]) -> Entry:
-    fields = {key: row[key] for key in Entry.__slots__ if key != "sources"}
-    return Entry(**fields, sources=tuple(_source(source) for source in row["sources"]))
+def _entry(row: dict[str, Any]) -> ModelEntry:
+    fields = {key: row[key] for key in ModelEntry.__slots__ if key != "sources"}
+    return ModelEntry(**fields, sources=tuple(_source(source) for source in row["sources"]))
 
 
 def _source(source: dict[str, Any]) -> Source:

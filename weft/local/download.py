@@ -12,7 +12,7 @@ from urllib.request import getproxies
 
 import httpx
 
-from weft.local.errors import CutOff, SourceGone, Unreachable, WrongHash
+from weft.local.errors import DownloadInterrupted, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress, megabytes
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class DownloadRetries:
     """How long to wait for a source, in seconds; short, because another one may be at hand."""
 
     connect: float = 5.0
     read: float = 30.0
 
 
-def fetch(url: str, file: Path, size: int, report: Report, patience: Patience = Patience()) -> None:  # noqa: B008
+def fetch(url: str, file: Path, size: int, report: Report, patience: DownloadRetries = DownloadRetries()) -> None:  # noqa: B008
     """Fetch the URL into `file`, which may hold its beginning; `size` 0 means that it is not known."""
     _resolve(url, patience.connect)
     timeout = httpx.Timeout(patience.read, connect=patience.connect)
@@ -91,7 +91,7 @@ def _refuse(url: str, response: httpx.Response) -> None:
     status = f"{response.status_code} {response.reason_phrase}".strip()
     if response.status_code in GONE:
         raise SourceGone(f"{url} is gone ({status})")
-    raise Unreachable(f"{url} answers {status}")
+    raise SourceUnreachable(f"{url} answers {status}")
 
 
 def _came_further(file: Path, before: int, error: httpx.TransportError) -> bool:
@@ -101,8 +101,8 @@ def _came_further(file: Path, before: int, error: httpx.TransportError) -> bool:
 def _broken(url: str, file: Path, error: httpx.TransportError) -> Exception:
     what = str(error) or type(error).__name__
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
-        return Unreachable(f"{url} cannot be reached ({what})")
-    return CutOff(
+        return SourceUnreachable(f"{url} cannot be reached ({what})")
+    return DownloadInterrupted(
         f"the download of {url} broke off after {megabytes(_length(file))} ({what})",
         hint="Run the same command again: it goes on from there.",
     )
@@ -127,7 +127,7 @@ def _resolve(url: str, seconds: float) -> None:
     thread.start()
     thread.join(seconds)
     if failed:
-        raise Unreachable(f"{url} cannot be reached ({failed[0]})")
+        raise SourceUnreachable(f"{url} cannot be reached ({failed[0]})")
 
 
 def _length(file: Path) -> int:

@@ -32,9 +32,9 @@ class SourceGone(PullError):
     """A source says that it has no such file."""
 
 
-class Unreachable(PullError):
+class SourceUnreachable(PullError):
     """A source does not answer, or answers that it cannot now."""
 
 
-class CutOff(PullError):
+class DownloadInterrupted(PullError):
     """A download ended before the file did."""

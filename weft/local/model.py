@@ -13,8 +13,8 @@ from skills.errors import SetupError
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
 from weft.local.server import SLOTS, Load, count_tokens, shared
-from weft.local.store import Store, models_dir
-from weft.providers.litellm_model import Provider
+from weft.local.store import ModelStore, models_dir
+from weft.providers.litellm_model import LitellmModel
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,7 @@ def entry_name(name: str) -> str:
 
 def installed(name: str) -> Installed:
     """The model on disk, or how to get it there."""
-    wanted, store = entry_name(name), Store(models_dir())
+    wanted, store = entry_name(name), ModelStore(models_dir())
     found = store.find(wanted)
     if found is not None:
         return found
@@ -57,7 +57,7 @@ def installed(name: str) -> Installed:
 
 def profile(name: str) -> Profile:
     """How the model is worked with, as its entry says."""
-    found = Store(models_dir()).find(entry_name(name))
+    found = ModelStore(models_dir()).find(entry_name(name))
     return profiles()[found.record.profile if found else "small"]
 
 
@@ -84,7 +84,7 @@ class LocalModel:
             "extra_body": dict(manner.server.get(request.role, {})),
             **sampling,
         }
-        provider = Provider(endpoint.model, self.timeout, parameters=parameters)
+        provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
         try:
             async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
                 reply = await provider.complete(replace(request, messages=messages))

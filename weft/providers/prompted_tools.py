@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.decompose.json_answer import NotJson, extract
 from planner.model import Message, Reply, ToolCall
+from planner.plan.json_answer import NotJson, extract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from executor.history.history import Past
+from executor.history.history import RunHistory
 from executor.tasks.outcome import Cancelled, Done, Outcome
-from executor.tasks.runner import Workshop
-from executor.tasks.schedule import Limits, execute
+from executor.tasks.runner import TaskRunner
+from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import CutOff, ModelError
+from planner.errors import ModelError, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from planner.prompting.profile import FULL
 from skills.selection import detectors
 from skills.text.plural import counted, plural
 from weft.runs.fingerprints import fingerprints
-from weft.workspace.blocking_model import Line
-from weft.workspace.llm_detector import Picker
+from weft.workspace.blocking_model import BlockingModel
+from weft.workspace.llm_detector import LlmDetector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
-    from executor.tasks.memo import Memory
+    from executor.tasks.memo import Memo
     from planner.events import Record
     from planner.model import Message
     from planner.plan.plan import Plan
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from skills.programs.executable import CallLog
     from skills.selection.detector import Selection
     from weft.runs.goal import Goal
-    from weft.workspace.workspace import Catalogue, Surroundings
+    from weft.workspace.workspace import Catalogue, Workspace
 
 _CHARACTERS_A_TOKEN = 4
 NO_RESULT = "TASK_FAILED"
@@ -51,35 +51,35 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class Pursuit:
+class Pipeline:
     """A goal being pursued, with everything that this one run needs."""
 
     goal: Goal
-    surroundings: Surroundings
+    workspace: Workspace
     models: Models
-    memory: Memory
+    memo: Memo
     artifacts: Artifacts
     date: str
-    past: Past = field(default_factory=Past)
+    history: RunHistory = field(default_factory=RunHistory)
 
     @property
     def record(self) -> Record:
         """Where events go."""
-        return self.memory.record
+        return self.memo.record
 
-    async def walk(self) -> RunFinished:
+    async def run(self) -> RunFinished:
         """From the goal to how the run ended."""
-        self.surroundings.prompts.check()  # before anything is spent, not when its turn comes
+        self.workspace.prompts.check()  # before anything is spent, not when its turn comes
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
-        workshop = self._workshop(plan, catalogue)
-        settings = self.surroundings.settings
-        limits = Limits(settings.max_concurrency, settings.task_timeout)
-        outcomes = await execute(plan, workshop.perform, self.record, limits, self.memory)
+        runner = self._task_runner(plan, catalogue)
+        settings = self.workspace.settings
+        limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
+        outcomes = await run_plan(plan, runner.perform, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
-            raise CutOff("the record of this run ends before its end")
+            raise RecordEnded("the record of this run ends before its end")
         return await self._answer(plan, outcomes)
 
     async def plan(self) -> Plan:
@@ -89,7 +89,7 @@ class Pursuit:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(asking=False)
-        prompt = messages(self._brief(catalogue), self.surroundings.prompts) if self.goal.plan is None else ()
+        prompt = messages(self._brief(catalogue), self.workspace.prompts) if self.goal.plan is None else ()
         characters = sum(len(message.content) for message in prompt)
         calls = "1 to plan, 1 or more for each task, 1 to put the answer together"
         if self.goal.plan is not None:
@@ -101,8 +101,8 @@ class Pursuit:
 
     async def _catalogue(self, *, asking: bool = True) -> Catalogue:
         """The skills and tools for this goal; those that the run began with, where it is taken up again."""
-        catalogue = await self._looked(asking=asking and self.past.selected is None)
-        then, chosen = self.past.catalogue, self.past.selected
+        catalogue = await self._looked(asking=asking and self.history.selected is None)
+        then, chosen = self.history.catalogue, self.history.selected
         if then is not None and chosen is not None:
             catalogue = replace(catalogue, skill_listing=then.skill_listing, tool_listing=then.tool_listing)
             return replace(catalogue, selections=chosen.selections)
@@ -110,35 +110,35 @@ class Pursuit:
             self.record(Warned(warning))
         prints = await asyncio.to_thread(fingerprints, catalogue)
         self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
-        detector = self.surroundings.settings.detector
+        detector = self.workspace.settings.detector
         self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
 
     async def _looked(self, *, asking: bool) -> Catalogue:
         """The skills and tools as they are now; a detector that asks a model is stood in for where none is asked."""
-        look, goal = self.surroundings.catalogue, self.goal
+        look, goal = self.workspace.catalogue, self.goal
         if not self._asks:
             return await asyncio.to_thread(look, goal)
         if not asking:
-            return await asyncio.to_thread(look, goal, self.surroundings.shelf.ranked)
-        with Line(self.models.playing("detector")) as line:
-            picker = Picker.of(self.surroundings, self.models, self.surroundings.meanwhile(line))
+            return await asyncio.to_thread(look, goal, self.workspace.skills.ranked)
+        with BlockingModel(self.models.for_role("detector")) as line:
+            llm_detector = LlmDetector.of(self.workspace, self.models, self.workspace.meanwhile(line))
             loop = asyncio.get_running_loop()
-            catalogue = await loop.run_in_executor(self.surroundings.askers, look, goal, picker)
-        return replace(catalogue, warnings=(*catalogue.warnings, *picker.warnings))
+            catalogue = await loop.run_in_executor(self.workspace.askers, look, goal, llm_detector)
+        return replace(catalogue, warnings=(*catalogue.warnings, *llm_detector.warnings))
 
     @property
     def _asks(self) -> bool:
-        return self.surroundings.settings.detector == detectors.ASKING
+        return self.workspace.settings.detector == detectors.ASKING
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
-        if self.past.planned is not None:
-            return self.past.planned.plan
+        if self.history.planned is not None:
+            return self.history.planned.plan
         if self.goal.plan is not None:
             self.record(PlanMade(self.goal.plan, 0))
             return self.goal.plan
-        model = self.models.playing("decomposer")
-        return await decompose(self._brief(catalogue), model, self.surroundings.prompts, self.record)
+        model = self.models.for_role("decomposer")
+        return await decompose(self._brief(catalogue), model, self.workspace.prompts, self.record)
 
     def _brief(self, catalogue: Catalogue) -> Brief:
         return Brief(
@@ -153,22 +153,22 @@ class Pursuit:
             answers=self.goal.answers,
         )
 
-    def _workshop(self, plan: Plan, catalogue: Catalogue) -> Workshop:
-        tools = self.surroundings.toolshed.tools(self.artifacts.folder, log=self._log, progress=self._build)
-        return Workshop(
+    def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
+        tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._log, progress=self._build)
+        return TaskRunner(
             plan=plan,
             goal=self.goal.text,
             models=self.models,
-            skills=self.surroundings.shelf.registry,
+            skills=self.workspace.skills.registry,
             tools=tools,
-            prompts=self.surroundings.prompts,
+            prompts=self.workspace.prompts,
             record=self.record,
             artifacts=self.artifacts,
-            memory=self.memory,
-            toolbox_for=lambda task: self.surroundings.task_tools(task, catalogue, tools, self.goal.files),
+            memo=self.memo,
+            toolbox_for=lambda task: self.workspace.task_tools(task, catalogue, tools, self.goal.files),
             files=tuple(str(path) for path in self.goal.files),
-            input_budget=self.surroundings.settings.input_budget,
-            tool_calls=self.surroundings.settings.tool_calls,
+            input_budget=self.workspace.settings.input_budget,
+            tool_calls=self.workspace.settings.tool_calls,
         )
 
     def _log(self, log: CallLog) -> None:
@@ -181,7 +181,7 @@ class Pursuit:
         """The answer from what was done; it falls back on the results themselves where it cannot be written."""
         on_text = _unheard if self.goal.stream else None
         profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # else there may be no model
-        agent, prompts, more = profile.agent("synthesis"), self.surroundings.prompts, profile.continuations
+        agent, prompts, more = profile.agent("synthesis"), self.workspace.prompts, profile.continuations
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
         error = _lack(missing, len(plan.tasks)) if missing else None
@@ -189,7 +189,7 @@ class Pursuit:
             return RunFinished("failed", error=error, code=NO_RESULT)
         try:
             if plan.needs_synthesis:
-                answer = await synthesis.answer(outcomes, self.models.playing("synthesis"))
+                answer = await synthesis.answer(outcomes, self.models.for_role("synthesis"))
             else:
                 answer = synthesis.without_model(outcomes)
         except ModelError as failure:

@@ -30,44 +30,44 @@ from weft.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from executor.history.history import Past
+    from executor.history.history import RunHistory
     from executor.stores.store import Store
-    from weft.settings.paths import Places
-    from weft.workspace.workspace import Surroundings
+    from weft.settings.paths import Paths
+    from weft.workspace.workspace import Workspace
 
 # What belongs to where a run is carried out, not to the run.
 _OF_THE_PLACE = frozenset({"journal", "api_base", "unsafe_tools"})
 
 
-def url(places: Places, settings: Settings) -> str:
+def url(paths: Paths, settings: Settings) -> str:
     """Where the journal is: as set, else in the workspace."""
     if settings.journal:
         return normal(settings.journal, Path.cwd())
-    return url_of(places.agents / "journal.sqlite")
+    return url_of(paths.agents / "journal.sqlite")
 
 
-def opened(places: Places, settings: Settings) -> Journal:
+def opened(paths: Paths, settings: Settings) -> Journal:
     """The journal, made where there is none; says at once where it cannot be written."""
     if not settings.journal:
         try:
-            make_home(places.agents)
+            make_home(paths.agents)
         except OSError as error:
             raise BadStore(
-                f"{places.agents} cannot be written: {error.strerror or error}",
+                f"{paths.agents} cannot be written: {error.strerror or error}",
                 hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
             ) from error
-    return Journal(url(places, settings))
+    return Journal(url(paths, settings))
 
 
-def kept(places: Places, settings: Settings) -> Store:
+def kept(paths: Paths, settings: Settings) -> Store:
     """The store of earlier runs, for looking only."""
-    return open_store(url(places, settings), create=False)
+    return open_store(url(paths, settings), create=False)
 
 
-def begun(store: Store, run: str, places: Places) -> RunStarted:
+def begun(store: Store, run: str, paths: Paths) -> RunStarted:
     """The first event of a stored run, with paths as they are here and the settings of its last sitting."""
     summary = store.find(run)
-    here = capture(places, summary.run_id)
+    here = capture(paths, summary.run_id)
     first: RunStarted | None = None
     for row in store.rows(summary.run_id, types=("run_started", "run_resumed")):
         match codec.event(row.type, here.local(row.body)):
@@ -87,48 +87,50 @@ def substitutes(begun: RunStarted) -> dict[str, Path]:
     return {name: Path(path) for name, path in begun.use.items() if Path(path).is_file()}
 
 
-def capture(places: Places, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
+def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
     """How this run's texts are written down: which folders have names, and what must not be written."""
-    run = Artifacts.of(places.workspace, run_id).folder.parent
-    roots, secrets = _surrounding(places, tuple(env.items()), Path.home())
-    return Capture(NamedRoots.of(run, places.workspace, roots), secrets)
+    run = Artifacts.of(paths.workspace, run_id).folder.parent
+    roots, secrets = _surrounding(paths, tuple(env.items()), Path.home())
+    return Capture(NamedRoots.of(run, paths.workspace, roots), secrets)
 
 
 @lru_cache(maxsize=8)
 def _surrounding(
-    places: Places, env: tuple[tuple[str, str], ...], home: Path
+    paths: Paths, env: tuple[tuple[str, str], ...], home: Path
 ) -> tuple[tuple[tuple[str, Path], ...], Secrets]:
     """What all runs of a process share: the roots other than their own, and what must not be written."""
     variables = dict(env)
-    return tuple(_roots(places, variables, home)), Secrets.of(variables)
+    return tuple(_roots(paths, variables, home)), Secrets.of(variables)
 
 
-def started(run_id: str, goal: Goal, surroundings: Surroundings, *, parent: str | None, date: str) -> RunStarted:
+def started(run_id: str, goal: Goal, workspace: Workspace, *, parent: str | None, date: str) -> RunStarted:
     """The first event of a run."""
     return RunStarted(
         run_id=run_id,
         goal=goal.text,
-        workspace=str(surroundings.places.workspace),
-        settings=plain(surroundings.settings),
+        workspace=str(workspace.paths.workspace),
+        settings=plain(workspace.settings),
         date=date or today(),
         asked_skills=goal.skills,
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
         versions={"weft": __version__, "python": platform.python_version()},
-        use={name: str(path) for name, path in surroundings.shelf.use.items()},
+        use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,
     )
 
 
-def goal_of(past: Past) -> Goal:
+def goal_of(history: RunHistory) -> Goal:
     """The goal as it was given then; its files may be gone by now."""
-    begun = past.started
+    begun = history.started
     if begun is None:
         raise UnknownRun("the record has no beginning", hint="export the whole run")
     plan = begun.plan
-    if plan is None and past.planned is not None and past.planned.attempts == 0:  # as earlier versions recorded it
-        plan = past.planned.plan
+    if (
+        plan is None and history.planned is not None and history.planned.attempts == 0
+    ):  # as earlier versions recorded it
+        plan = history.planned.plan
     files = tuple(Path(path) for path in begun.files)
     return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
 
@@ -152,11 +154,11 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     return replace(Settings(), **{**then, **own, **asked})
 
 
-def _roots(places: Places, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
+def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
-    for location in locations(places.workspace, env=env, home=home):
+    for location in locations(paths.workspace, env=env, home=home):
         # What weft ships is not the workspace's, even where the one lies inside the other.
-        if location.source == "bundled" or not location.path.is_relative_to(places.workspace):
+        if location.source == "bundled" or not location.path.is_relative_to(paths.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1
             yield f"{location.source}-skills-{counts[location.source]}", location.path
     yield "home", home

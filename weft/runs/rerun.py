@@ -13,12 +13,12 @@ from skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from executor.history.history import Past
+    from executor.history.history import RunHistory
     from planner.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class RerunPlan:
     """Which tasks are reused, with their output and where it comes from, and which are executed, in plan order."""
 
     plan: Plan
@@ -26,26 +26,26 @@ class Division:
     executed: tuple[str, ...]
 
 
-def divide(past: Past, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
+def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
     """Divide a recorded plan: the tasks to begin with and all behind them run, as does what has no result."""
-    if past.planned is None:
+    if history.planned is None:
         raise InputError("the run has no plan to rerun a part of", hint="run its goal anew with weft run")
-    plan = past.planned.plan
+    plan = history.planned.plan
     _check(plan, [*begin, *inputs])
     anew = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
     for task in list(anew):
         anew |= nx.descendants(plan.graph, task)
-    run_id = past.started.run_id if past.started else ""
+    run_id = history.started.run_id if history.started else ""
     reused = {
         task: (finished.output, f"run {run_id}")
-        for task, finished in past.tasks.items()
+        for task, finished in history.tasks.items()
         if finished.status == "done" and finished.output is not None and task not in anew
     }
-    reused |= {task: (output, f"run {run_id}") for task, output in past.finished.given.items() if task not in anew}
+    reused |= {task: (output, f"run {run_id}") for task, output in history.finished.given.items() if task not in anew}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
     order = [task.id for task in plan.tasks]
     executed = tuple(task for task in order if task not in reused)
-    return Division(plan, {task: reused[task] for task in order if task in reused}, executed)
+    return RerunPlan(plan, {task: reused[task] for task in order if task in reused}, executed)
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:

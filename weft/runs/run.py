@@ -7,16 +7,16 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.history.history import Past
+from executor.history.history import RunHistory
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
-from executor.tasks.memo import Memory
+from executor.tasks.memo import Memo
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
-from weft.models.roles import Cast
-from weft.runs.pipeline import Pursuit
+from weft.models.roles import RoleModels
+from weft.runs.pipeline import Pipeline
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from executor.journal.journal import Journal
     from executor.journal.log import Log
     from planner.events import Record
-    from weft.models.open import Open
+    from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.runs.stop import Stop
-    from weft.workspace.workspace import Surroundings
+    from weft.workspace.workspace import Workspace
 
 
 @dataclass(slots=True)
-class Session:
+class Run:
     """One run. `reused` are outputs taken from elsewhere that are still to be told."""
 
     goal: Goal
-    surroundings: Surroundings
-    open_model: Open
+    workspace: Workspace
+    open_model: OpenModel
     journal: Journal
     log: Log
     opening: RunStarted | RunResumed
     date: str
-    past: Past = field(default_factory=Past)
+    history: RunHistory = field(default_factory=RunHistory)
     reused: tuple[TaskReused, ...] = ()
     watcher: Record | None = None
 
@@ -49,24 +49,24 @@ class Session:
         """Have a new run take outputs from elsewhere; its first event says which, its own events follow its plan."""
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - one that is taken up again has been given them
         self.opening, self.reused = replace(self.opening, reused=reused), reused
-        self.past.finished.given.update({one.task: one.output for one in reused})
+        self.history.finished.given.update({one.task: one.output for one in reused})
 
     def note(self, event: Event) -> None:
         """An event happened."""
-        self.past.ledger.note(event)
+        self.history.ledger.note(event)
         self.log.record(event)
         if self.watcher is not None:
             self.watcher(event)
         if isinstance(event, PlanMade):
             self._reuse()
 
-    async def carry_out(self, stop: Stop) -> Result:
+    async def run(self, stop: Stop) -> Result:
         """Run it to its end. Raises where it cannot even be begun."""
         self._remind()
         self.note(self.opening)
-        if is_local(self.surroundings.settings.model or ""):
+        if is_local(self.workspace.settings.model or ""):
             self.note(Warned(LOCAL_NOTICE))
-        if self.past.planned is not None:
+        if self.history.planned is not None:
             self._reuse()
         if isinstance(self.opening, RunStarted):  # one that is taken up again was claimed before it was read
             self.journal.take(self.log.run_id)
@@ -77,7 +77,7 @@ class Session:
             raise
         began = time.monotonic()
         try:
-            end = await self._until_stopped(self._pursuit(), stop)
+            end = await self._until_stopped(self._pipeline(), stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
@@ -86,7 +86,7 @@ class Session:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
-        return self.past.ledger.result(self.journal.url)
+        return self.history.ledger.result(self.journal.url)
 
     def _reuse(self) -> None:
         for one in self.reused:
@@ -103,30 +103,30 @@ class Session:
 
     def _remind(self) -> None:
         """Tell whoever watches a run that is taken up again what was done before."""
-        if self.watcher is None or self.past.planned is None:
+        if self.watcher is None or self.history.planned is None:
             return
-        self.watcher(PlanMade(self.past.planned.plan, self.past.planned.attempts))
-        given = self.past.started.reused if self.past.started is not None else ()
+        self.watcher(PlanMade(self.history.planned.plan, self.history.planned.attempts))
+        given = self.history.started.reused if self.history.started is not None else ()
         for one in given:
             if one not in self.reused:
                 self.watcher(one)
-        for finished in self.past.tasks.values():
+        for finished in self.history.tasks.values():
             if finished.status == "done":
                 self.watcher(finished)
 
-    def _pursuit(self) -> Pursuit:
-        settings, ledger = self.surroundings.settings, self.past.ledger
-        memory = Memory(self.note, self.log.capture, self.log.settle, self.past.finished)
+    def _pipeline(self) -> Pipeline:
+        settings, ledger = self.workspace.settings, self.history.ledger
+        memo = Memo(self.note, self.log.capture, self.log.settle, self.history.finished)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
-        cast = Cast(settings, memory, budget, self.open_model)
-        artifacts = Artifacts.of(self.surroundings.places.workspace, self.log.run_id)
-        return Pursuit(self.goal, self.surroundings, cast, memory, artifacts, self.date, self.past)
+        models = RoleModels(settings, memo, budget, self.open_model)
+        artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
+        return Pipeline(self.goal, self.workspace, models, memo, artifacts, self.date, self.history)
 
-    async def _until_stopped(self, pursuit: Pursuit, stop: Stop) -> RunFinished:
-        work = asyncio.ensure_future(pursuit.walk())
+    async def _until_stopped(self, pipeline: Pipeline, stop: Stop) -> RunFinished:
+        work = asyncio.ensure_future(pipeline.run())
         stopped = asyncio.ensure_future(stop.wait())
-        limit = self.surroundings.settings.timeout
+        limit = self.workspace.settings.timeout
         try:
             await asyncio.wait({work, stopped}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         finally:

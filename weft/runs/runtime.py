@@ -10,31 +10,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.history.history import Past
+from executor.history.history import RunHistory
 from executor.stores.errors import StoreFailed, UnknownRun
 from executor.tasks.artifacts import Artifacts
-from executor.tasks.memo import Memory
+from executor.tasks.memo import Memo
 from planner.events import Event, RunResumed, TaskReused
 from skills.selection import detectors
 from weft.models.budget import Budget
-from weft.models.open import Open, opener
-from weft.models.roles import Cast
-from weft.providers import litellm_model as provider
+from weft.models.open import OpenModel, model_opener
+from weft.models.roles import RoleModels
+from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs import records
 from weft.runs.goal import Goal, without_secrets
-from weft.runs.pipeline import Pursuit, today
-from weft.runs.rerun import divide
-from weft.runs.run import Session
+from weft.runs.pipeline import Pipeline, today
+from weft.runs.rerun import plan_rerun
+from weft.runs.run import Run
 from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
 from weft.settings import ollama
 from weft.settings.default_model import choose, local_is_installed
-from weft.settings.paths import Places
+from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
-from weft.workspace.blocking_model import Line
-from weft.workspace.llm_detector import Picker
-from weft.workspace.workspace import Surroundings
+from weft.workspace.blocking_model import BlockingModel
+from weft.workspace.llm_detector import LlmDetector
+from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from planner.events import Record
     from planner.plan.plan import Plan
     from weft.runs.pipeline import Preview
-    from weft.runs.rerun import Division
+    from weft.runs.rerun import RerunPlan
     from weft.settings.default_model import Choice
 
 _OVER = ("done", "clarification")
@@ -62,41 +62,41 @@ class Weft:
         workspace: Path | str = ".",
         settings: Settings | Mapping[str, Any] | None = None,
         *,
-        open_model: Open | None = None,
+        open_model: OpenModel | None = None,
         use: Mapping[str, Path] | None = None,
     ) -> None:
-        self.places = Places.of(Path(workspace), os.environ)
+        self.paths = Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
-            place = self.places
+            place = self.paths
             settings = resolve(settings or {}, os.environ, place.workspace, place.user_config).settings
         self.settings = settings
-        self.surroundings = Surroundings(self.places, self.settings, use)
+        self.workspace = Workspace(self.paths, self.settings, use)
         self._journal: Journal | None = None
-        self._open = open_model or opener(self.settings, Capabilities(self.places.cache / "models.json"))
+        self._open = open_model or model_opener(self.settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
     def journal(self) -> Journal:
         """The journal of this workspace, opened when it is first needed."""
         if self._journal is None:
-            self._journal = records.opened(self.places, self.settings)
+            self._journal = records.opened(self.paths, self.settings)
         return self._journal
 
     async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
         """Reach the goal. Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong."""
-        return await self.session(goal, record).carry_out(stop or Stop())
+        return await self.new_run(goal, record).run(stop or Stop())
 
-    def session(
+    def new_run(
         self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
-    ) -> Session:
+    ) -> Run:
         """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
         wanted = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         if self.asks(wanted):
             self._choose()
-        self.surroundings.check(wanted)
+        self.workspace.check(wanted)
         run_id = new_run_id()
-        log = self.journal.begin(run_id, records.capture(self.places, run_id))
-        opening = records.started(run_id, wanted, self.surroundings, parent=parent, date=date)
-        return Session(wanted, self.surroundings, self._open, self.journal, log, opening, opening.date, watcher=record)
+        log = self.journal.begin(run_id, records.capture(self.paths, run_id))
+        opening = records.started(run_id, wanted, self.workspace, parent=parent, date=date)
+        return Run(wanted, self.workspace, self._open, self.journal, log, opening, opening.date, watcher=record)
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
         """Take up a run that stopped, where it stood; one that is done is given as it is."""
@@ -106,14 +106,14 @@ class Weft:
             return self.result(run_id)
         await self._claim(run_id)
         try:
-            session = self._taken_up(run_id, record)
+            resumed = self._taken_up(run_id, record)
         except BaseException:
             await self._let_go(run_id)
             raise
-        if session is None:
+        if resumed is None:
             await self._let_go(run_id)
             return self.result(run_id)
-        return await session.carry_out(stop or Stop())
+        return await resumed.run(stop or Stop())
 
     async def _claim(self, run_id: str) -> None:
         """Claim a run; where whoever waits is cancelled meanwhile, it is let go once it is had."""
@@ -126,25 +126,25 @@ class Weft:
                 await self._let_go(run_id)
             raise
 
-    def _taken_up(self, run_id: str, record: Record | None) -> Session | None:
-        """The session that goes on with a run that is claimed; None where another process had ended it before."""
+    def _taken_up(self, run_id: str, record: Record | None) -> Run | None:
+        """The claimed run, ready to continue; None if another process finished it first."""
         summary = self.journal.store.find(run_id)  # what was seen before the claim may be another's past by now
         if summary.status in _OVER:
             return None
-        past = self._past(run_id)
-        if past.started is None:
+        history = self._past(run_id)
+        if history.started is None:
             raise UnknownRun(f"run {run_id} was never begun", hint="run its goal anew")
-        past.reopen()
-        return Session(
-            goal=records.goal_of(past),
-            surroundings=self.surroundings,
+        history.reopen()
+        return Run(
+            goal=records.goal_of(history),
+            workspace=self.workspace,
             open_model=self._open,
             journal=self.journal,
-            log=self.journal.take_up(summary, records.capture(self.places, run_id), past.last_seq),
+            log=self.journal.take_up(summary, records.capture(self.paths, run_id), history.last_seq),
             opening=RunResumed(run_id, records.plain(self.settings)),
-            date=past.started.date,
-            past=past,
-            reused=past.untold,
+            date=history.started.date,
+            history=history,
+            reused=history.untold,
             watcher=record,
         )
 
@@ -158,20 +158,20 @@ class Weft:
         """How a stored run stands."""
         return self._past(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
 
-    def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> Division:
+    def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
         """What a rerun of a stored run would reuse, and what it would execute."""
-        return divide(self._past(self.journal.store.find(run).run_id), begin, inputs)
+        return plan_rerun(self._past(self.journal.store.find(run).run_id), begin, inputs)
 
     async def rerun(
-        self, run: str, division: Division, *, record: Record | None = None, stop: Stop | None = None
+        self, run: str, division: RerunPlan, *, record: Record | None = None, stop: Stop | None = None
     ) -> Result:
         """Run a part of a stored run anew, as a new run that is linked to it."""
         parent = self.journal.store.find(run).run_id
-        past = self._past(parent)
-        goal = replace(records.goal_of(past), plan=division.plan)
-        session = self.session(goal, record, parent=parent)
-        session.give(tuple(TaskReused(task, *given) for task, given in division.reused.items()))
-        return await session.carry_out(stop or Stop())
+        history = self._past(parent)
+        goal = replace(records.goal_of(history), plan=division.plan)
+        again = self.new_run(goal, record, parent=parent)
+        again.give(tuple(TaskReused(task, *given) for task, given in division.reused.items()))
+        return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
         """The plan for a goal, without running it."""
@@ -182,12 +182,12 @@ class Weft:
         return await self._unrecorded(goal, _ignore).preview()
 
     @asynccontextmanager
-    async def picker(self, record: Record | None = None) -> AsyncIterator[Picker]:
+    async def llm_detector(self, record: Record | None = None) -> AsyncIterator[LlmDetector]:
         """The detector `llm` without a run, for use in worker threads while the block lasts."""
         self._choose()
-        models = self._cast(Memory(record or _ignore))
-        with Line(models.playing("detector")) as line:
-            yield Picker.of(self.surroundings, models, line)
+        models = self._role_models(Memo(record or _ignore))
+        with BlockingModel(models.for_role("detector")) as line:
+            yield LlmDetector.of(self.workspace, models, line)
 
     @asynccontextmanager
     async def events(self, goal: Goal | str) -> AsyncIterator[AsyncIterator[Event]]:
@@ -239,14 +239,14 @@ class Weft:
         """Settle on a model where none is set, so that the record says which it was."""
         if self.settings.model is None and self._needs_choice:
             self.settings = replace(self.settings, model=self.choice.model)
-            self.surroundings.settings = self.settings
+            self.workspace.settings = self.settings
 
     async def close(self) -> None:
         """Close the journal and connections to providers."""
         if self._journal is not None:
             await asyncio.to_thread(self._journal.close)
             self._journal = None
-        await provider.close()
+        await litellm_model.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -254,19 +254,19 @@ class Weft:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _past(self, run_id: str) -> Past:
-        return Past.of(self.journal.store.rows(run_id), records.capture(self.places, run_id))
+    def _past(self, run_id: str) -> RunHistory:
+        return RunHistory.of(self.journal.store.rows(run_id), records.capture(self.paths, run_id))
 
-    def _unrecorded(self, goal: Goal | str, record: Record) -> Pursuit:
+    def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
         wanted = Goal(goal) if isinstance(goal, str) else goal
         if self.asks(wanted):
             self._choose()
-        memory = Memory(record)
-        artifacts = Artifacts.of(self.places.workspace, new_run_id())
-        return Pursuit(wanted, self.surroundings, self._cast(memory), memory, artifacts, today())
+        memo = Memo(record)
+        artifacts = Artifacts.of(self.paths.workspace, new_run_id())
+        return Pipeline(wanted, self.workspace, self._role_models(memo), memo, artifacts, today())
 
-    def _cast(self, memory: Memory) -> Cast:
-        return Cast(self.settings, memory, Budget(self.settings.max_cost, self.settings.max_tokens), self._open)
+    def _role_models(self, memo: Memo) -> RoleModels:
+        return RoleModels(self.settings, memo, Budget(self.settings.max_cost, self.settings.max_tokens), self._open)
 
 
 async def run_goal(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import user_folders as userfolders
+from skills import user_folders
 from skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Paths:
     """The folders that a run reads and writes."""
 
     workspace: Path
@@ -23,7 +23,7 @@ class Places:
     data: Path
 
     @classmethod
-    def of(cls, workspace: Path, env: Mapping[str, str]) -> Places:
+    def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:
         """The places for a workspace; XDG variables are honoured on every platform."""
         if not workspace.is_dir():
             raise InputError(f"the workspace {workspace} is no folder", hint="name one that exists with --workspace")
@@ -31,8 +31,8 @@ class Places:
         return cls(
             workspace=workspace.resolve(),
             user_config=config / "weft" / "config.toml",
-            cache=userfolders.cache(),
-            data=userfolders.data(),
+            cache=user_folders.cache(),
+            data=user_folders.data(),
         )
 
     @property

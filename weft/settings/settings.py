@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from skills import switches as variables
+from skills import switches
 from skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def resolve(
     `flags` are those that the caller gives, by the settings' names.
     """
     faults: list[str] = []
-    warnings = list(variables.faults(env))
+    warnings = list(switches.faults(env))
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.journal import trace_file as trace
+from executor.journal import trace_file
 from skills.errors import InputError
 from weft.runs import records
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from executor.stores.row import Row
     from executor.stores.store import Store
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
 
@@ -36,12 +36,12 @@ class Trace:
     def rows(self, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
         """Its rows in order, or those of some types, or of a task."""
         if isinstance(self.source, Path):
-            own = (row for row in trace.read(self.source, types) if row.run_id == self.run_id)
+            own = (row for row in trace_file.read(self.source, types) if row.run_id == self.run_id)
             return (row for row in own if task is None or row.body.get("task") == task)
         return self.source.rows(self.run_id, types=types, task=task)
 
 
-def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[Trace]:
+def named(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:
     """The runs that ids and file names stand for; a file may hold several."""
     store: Store | None = None
     for name in runs:
@@ -49,34 +49,34 @@ def named(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[T
         if path.suffix == ".jsonl" or path.is_file():
             yield from (Trace(run_id, path) for run_id in _runs_in(path))
             continue
-        store = store or records.kept(places, settings)
+        store = store or records.kept(paths, settings)
         summary = store.find(name)
         yield Trace(summary.run_id, store, summary.status == "running")
 
 
 def _runs_in(path: Path) -> list[str]:
     """The runs in a file; one that holds none is refused, for a replay of nothing would prove nothing."""
-    found = list(dict.fromkeys(row.run_id for row in trace.read(path, ("run_started",))))
+    found = list(dict.fromkeys(row.run_id for row in trace_file.read(path, ("run_started",))))
     if not found:
-        next(trace.read(path), None)  # says which line is no event
+        next(trace_file.read(path), None)  # says which line is no event
         raise InputError(f"{path} holds no run", hint="write one with: weft trace export RUN -o FILE")
     return found
 
 
-def selections(runs: Sequence[str], places: Places, settings: Settings) -> Iterator[list[Row]]:
+def selections(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[list[Row]]:
     """Each run's beginning and selection; of all runs in the journal where none is named."""
     types = ("run_started", "skills_selected")
     if not runs:
-        if not settings.journal and not (places.agents / "journal.sqlite").exists():
+        if not settings.journal and not (paths.agents / "journal.sqlite").exists():
             return
-        rows = records.kept(places, settings).rows_of_all(types)
+        rows = records.kept(paths, settings).rows_of_all(types)
         yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         return
     for name in runs:
         path = Path(name)
         if path.suffix == ".jsonl" or path.is_file():
             _runs_in(path)
-            rows = trace.read(path, types)
+            rows = trace_file.read(path, types)
             yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         else:
-            yield from (list(one.rows(types)) for one in named([name], places, settings))
+            yield from (list(one.rows(types)) for one in named([name], paths, settings))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from executor.stores.row import Row
     from skills.selection.detector import SkillDetector
-    from weft.workspace.workspace import Surroundings
+    from weft.workspace.workspace import Workspace
 
 _NOTICEABLE = 0.0005
 
@@ -59,11 +59,9 @@ class Reselection:
         }
 
 
-def reselect(
-    runs: Iterable[list[Row]], surroundings: Surroundings, *, detector: str | None = None
-) -> Iterator[Reselection]:
+def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str | None = None) -> Iterator[Reselection]:
     """Select for each recorded goal again, with the detector of then, or another."""
-    again = _Again(surroundings)
+    again = _Again(workspace)
     for rows in runs:
         events = [codec.event(row.type, row.body) for row in rows]
         begun = next((event for event in events if isinstance(event, RunStarted)), None)
@@ -76,10 +74,10 @@ def reselect(
 class _Again:
     """Today's skills and detectors; a goal that many runs have is looked at once."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._skills = surroundings.shelf.skills()
+    def __init__(self, workspace: Workspace) -> None:
+        self._skills = workspace.skills.active()
         self._there = {skill.name for skill in self._skills}
-        self._cache = cache_folder(surroundings.places.workspace)
+        self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
         self._found: dict[tuple[str, str], list[Selection]] = {}
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.history.history import Past
+from executor.history.history import RunHistory
 from executor.history.ledger import Ledger
-from executor.history.replay import Drift, Played, Tape, TapeMemory, reused
+from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
 from executor.tasks.artifacts import Artifacts
-from planner.errors import CutOff
+from planner.errors import RecordEnded
 from planner.events import PlanMade, RunFinished, RunStarted
 from skills.errors import InputError, WeftError
 from weft.models.open import profile_of
 from weft.runs import records
-from weft.runs.pipeline import Pursuit
-from weft.workspace.workspace import Surroundings
+from weft.runs.pipeline import Pipeline
+from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner.events import Event, Record
     from planner.model import Role
     from planner.prompting.profile import Profile
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
 
@@ -42,40 +42,40 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cast:
+class _ReplayModels:
     """Which recorded model plays which role; a run that was taken up again may have had others from then on."""
 
     sittings: Sequence[Settings]
     tape: Tape
-    memory: TapeMemory
+    memo: ReplayMemo
 
-    def playing(self, role: Role) -> Played:
+    def for_role(self, role: Role) -> ReplayModel:
         return self.named(self._name(role))
 
-    def named(self, name: str) -> Played:
-        return Played(name, self.tape, self.memory)
+    def named(self, name: str) -> ReplayModel:
+        return ReplayModel(name, self.tape, self.memo)
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
         return profile_of(self._name(role, task))
 
     def _name(self, role: Role, task: str | None = None) -> str:
-        return self.sittings[self.tape.past.sat.get((role, task), 0)].model_for(role) or "recorded"
+        return self.sittings[self.tape.history.sat.get((role, task), 0)].model_for(role) or "recorded"
 
 
 async def strict(
-    rows: Iterable[Row], places: Places, settings: Settings, *, journal: str | None = None, record: Record | None = None
+    rows: Iterable[Row], paths: Paths, settings: Settings, *, journal: str | None = None, record: Record | None = None
 ) -> Replay:
     """Run a recorded run again, as it would be today, and say what differs."""
     rows = list(rows)
     if not rows:
         raise InputError("the record is empty", hint="name a run that `weft trace list` shows, or an exported trace")
-    capture = records.capture(places, rows[0].run_id)
-    past = Past.of(rows, capture)
-    goal = records.goal_of(past)
-    begun: RunStarted = past.started  # type: ignore[assignment]  # goal_of has seen that it is there
-    sittings = [records.settings_of(one, settings, {}) for one in past.sittings]
+    capture = records.capture(paths, rows[0].run_id)
+    history = RunHistory.of(rows, capture)
+    goal = records.goal_of(history)
+    begun: RunStarted = history.started  # type: ignore[assignment]  # goal_of has seen that it is there
+    sittings = [records.settings_of(one, settings, {}) for one in history.sittings]
     in_force = sittings[0]
-    tape, ledger = Tape(past, capture), Ledger()
+    tape, ledger = Tape(history, capture), Ledger()
 
     def note(event: Event) -> None:
         ledger.note(event)
@@ -83,29 +83,29 @@ async def strict(
         if record is not None:
             record(event)
         if isinstance(event, PlanMade):
-            for one in reused(past):
+            for one in reused(history):
                 note(one)
 
-    memory = TapeMemory.of(tape, note)
-    artifacts = Artifacts.of(places.workspace, begun.run_id, written=False)
-    cast = _Cast(sittings, tape, memory)
+    memo = ReplayMemo.of(tape, note)
+    artifacts = Artifacts.of(paths.workspace, begun.run_id, written=False)
+    models = _ReplayModels(sittings, tape, memo)
     use = records.substitutes(begun)
     for name in begun.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
     # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
-    gone = [task.name for task in past.planned.plan.tasks if task.action_type == "skill"] if past.planned else []
-    surroundings = Surroundings(places, in_force, use, gone=[name for name in gone if name])
-    pursuit = Pursuit(goal, surroundings, cast, memory, artifacts, begun.date)
+    gone = [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
+    workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name])
+    pipeline = Pipeline(goal, workspace, models, memo, artifacts, begun.date)
     note(begun)
-    note(await _walked(pursuit, past))
+    note(await _walked(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 
-async def _walked(pursuit: Pursuit, past: Past) -> RunFinished:
+async def _walked(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
-        return await pursuit.walk()
-    except CutOff:
-        return past.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
+        return await pipeline.run()
+    except RecordEnded:
+        return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
     except WeftError as error:
         message = error.message if error.code == "NO_PLAN" else str(error)
         return RunFinished("failed", error=message)

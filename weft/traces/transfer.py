@@ -6,11 +6,10 @@ import shutil
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from executor.journal import codec
-from executor.journal import trace_file as trace
+from executor.journal import codec, trace_file
 from executor.journal.summary import noted
 from executor.stores.errors import RunThere, UnknownRun
-from executor.stores.row import Row, Summary
+from executor.stores.row import Row, RunSummary
 from executor.tasks.artifacts import Artifacts
 from skills.errors import InputError
 from weft.runs import records
@@ -20,28 +19,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.stores.store import Store
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
 
 
 # Events that are held in memory and written in one go.
 _AT_ONCE = 5_000
 
-Piece = tuple[list[Row], dict[str, Summary]]
+Piece = tuple[list[Row], dict[str, RunSummary]]
 
 
-def take(files: Sequence[Path], store: Store, places: Places) -> list[str]:
+def take(files: Sequence[Path], store: Store, paths: Paths) -> list[str]:
     """Take the runs in files into a store; gives their ids. Whatever breaks it off, nothing of them is left behind."""
     ids = _checked(files, store)
-    store.take_in(_pieces(files, places))
+    store.take_in(_pieces(files, paths))
     return ids
 
 
-def _pieces(files: Sequence[Path], places: Places) -> Iterator[Piece]:
+def _pieces(files: Sequence[Path], paths: Paths) -> Iterator[Piece]:
     """The runs' rows a few at a time, with the line of each run as far as it goes."""
     kept: list[Row] = []
-    lines: dict[str, Summary] = {}
-    for run_id, rows in groupby(chain.from_iterable(map(trace.read, files)), key=lambda row: row.run_id):
-        capture, summary = records.capture(places, run_id), Summary(run_id, "", "interrupted", "")
+    lines: dict[str, RunSummary] = {}
+    for run_id, rows in groupby(chain.from_iterable(map(trace_file.read, files)), key=lambda row: row.run_id):
+        capture, summary = records.capture(paths, run_id), RunSummary(run_id, "", "interrupted", "")
         for row in rows:
             body = capture.value(capture.local(row.body))  # it was written down before, elsewhere
             kept.append(Row(run_id, row.seq, row.at, row.type, body))
@@ -60,7 +59,7 @@ def _checked(files: Sequence[Path], store: Store) -> list[str]:
     seen: dict[str, None] = {}
     for file in files:
         before = len(seen)
-        for run_id, rows in groupby(trace.read(file), key=lambda row: row.run_id):
+        for run_id, rows in groupby(trace_file.read(file), key=lambda row: row.run_id):
             if run_id in seen:
                 raise InputError(
                     f"{file}: the events of run {run_id} do not all stand together, or stand twice",
@@ -84,12 +83,12 @@ def _check_run(run_id: str, rows: Iterable[Row], file: Path) -> None:
             )
 
 
-def forget(run_ids: Collection[str], store: Store, places: Places) -> Sequence[str]:
+def forget(run_ids: Collection[str], store: Store, paths: Paths) -> Sequence[str]:
     """Delete runs with their artifacts, save those that a process is at; gives those deleted."""
     gone = store.delete(run_ids)
-    home = places.agents / "runs"
+    home = paths.agents / "runs"
     for run_id in gone:
-        folder = Artifacts.of(places.workspace, run_id).folder.parent
+        folder = Artifacts.of(paths.workspace, run_id).folder.parent
         if folder.parent == home and folder.name not in (".", ".."):  # an id may have come from anywhere
             shutil.rmtree(folder, ignore_errors=True)
     return gone

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from planner.model import Model
 
 
-class Line:
+class BlockingModel:
     """Opened with `with` on the loop, called in a thread; whoever leaves the block ends a call under way.
 
     Without that end, a run that is stopped would wait for a thread that waits for a model.

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from planner.decompose.json_answer import NotJson, extract
 from planner.errors import ModelError
 from planner.model import Message, Reply, Request
+from planner.plan.json_answer import NotJson, extract
 from planner.prompting.profile import Profile
 from skills.selection import ranked, triggers
 from skills.selection.detector import Selection
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
-    from skills.selection.ranked import Ranked
+    from skills.selection.ranked import RankedDetector
     from skills.skill import Skill
     from weft.workspace.blocking_model import Ask
-    from weft.workspace.workspace import Surroundings
+    from weft.workspace.workspace import Workspace
 
 
 SHORTLIST = 20
@@ -32,15 +32,15 @@ _SMALL_DESCRIPTION = 150
 _REASON = 200
 
 
-class _NoPick(ValueError):
+class _NoSelection(ValueError):
     """The answer picks nothing that can be used."""
 
 
 @dataclass(slots=True)
-class Picker:
+class LlmDetector:
     """Asks a model once for each goal; `warnings` say where ranking had to decide instead."""
 
-    ranked: Ranked
+    ranked: RankedDetector
     prompts: Prompts
     ask: Ask
     profile: Profile = field(default_factory=Profile)
@@ -48,9 +48,9 @@ class Picker:
     _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
 
     @classmethod
-    def of(cls, surroundings: Surroundings, models: Models, ask: Ask) -> Picker:
+    def of(cls, workspace: Workspace, models: Models, ask: Ask) -> LlmDetector:
         """The picker of a workspace, with its prompts."""
-        return cls(surroundings.shelf.ranked, surroundings.prompts, ask, models.profile("detector"))
+        return cls(workspace.skills.ranked, workspace.prompts, ask, models.profile("detector"))
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that the model picks; none where it picks none."""
@@ -72,7 +72,7 @@ class Picker:
         try:
             reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
             picked = _read(reply, {one.name: one for one in shortlist})
-        except (ModelError, NotJson, _NoPick) as error:
+        except (ModelError, NotJson, _NoSelection) as error:
             self.warnings.append(f"the model picked no skills, so they are selected by rank: {error}")
             return self.ranked.detect(goal, skills)
         return _merged(triggers.named(goal, skills), picked)
@@ -98,11 +98,11 @@ class Picker:
 def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
     if reply.cut_off:
-        raise _NoPick("the answer was cut off at the model's output limit")
+        raise _NoSelection("the answer was cut off at the model's output limit")
     document = extract(reply.text, "skills")
     rows = document.get("skills") if isinstance(document, dict) else document
     if not isinstance(rows, list):
-        raise _NoPick("the answer has no list 'skills'")
+        raise _NoSelection("the answer has no list 'skills'")
     picked: dict[str, Selection] = {}
     for row in rows:
         name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
@@ -112,7 +112,7 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
             # A model's word is no measure: what it picks is selected, as surely as ranking is of it.
             picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
     if rows and not picked:
-        raise _NoPick("the answer names no skill of the shortlist")
+        raise _NoSelection("the answer names no skill of the shortlist")
     return list(picked.values())[: ranked.MOST]
 
 

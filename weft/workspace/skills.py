@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.selection.detector import SkillDetector
-    from skills.selection.ranked import Ranked
+    from skills.selection.ranked import RankedDetector
     from skills.skill import Skill
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
 
@@ -29,20 +29,20 @@ def _files(use: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
-    from weft.workspace.substitute import Substituting
+    from weft.workspace.substitute import SubstitutingRegistry
 
-    return partial(Substituting, files=use)
+    return partial(SubstitutingRegistry, files=use)
 
 
-class Shelf:
+class WorkspaceSkills:
     """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
 
-    def __init__(self, places: Places, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
-        self._cache = cache_folder(places.workspace)
+    def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+        self._cache = cache_folder(paths.workspace)
         self._detector = settings.detector
         self.use = _files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
-        self.registry: Registry = make(places.workspace, strict=settings.strict_skills, cache=self._cache)
+        self.registry: Registry = make(paths.workspace, strict=settings.strict_skills, cache=self._cache)
 
     @cached_property
     def detector(self) -> SkillDetector:
@@ -50,21 +50,21 @@ class Shelf:
         found = detectors.detector(self._detector, cache=self._cache)
         if type(found).__module__.startswith("skills."):
             return found
-        from skills.selection import plugin as foreign  # not above: few have one, and listing skills must start at once
+        from skills.selection import plugin  # not above: few have one, and listing skills must start at once
 
-        return foreign.held(self._detector, found)
+        return plugin.checked(self._detector, found)
 
-    def skills(self) -> list[Skill]:
+    def active(self) -> list[Skill]:
         """The skills with a SKILL.md, as they are now."""
         self.registry.refresh()
         return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
 
     @cached_property
-    def ranked(self) -> Ranked:
+    def ranked(self) -> RankedDetector:
         """The detector that needs no model, for whoever needs a ranking beside or in place of another's."""
-        from skills.selection.ranked import Ranked
+        from skills.selection.ranked import RankedDetector
 
-        return Ranked(self._cache)
+        return RankedDetector(self._cache)
 
     def select(
         self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None

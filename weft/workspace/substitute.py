@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from skills.discovery import file_stamp as stamp
+from skills.discovery import file_stamp
 from skills.discovery.registry import Registry
 from skills.discovery.skill_file import read_all
 from skills.errors import InputError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 
-class Substituting(Registry):
+class SubstitutingRegistry(Registry):
     """A registry in which some names lead to other files."""
 
     def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
@@ -47,7 +47,7 @@ def skill_file(name: str, path: Path) -> Path:
 
 def _instead(skill: Skill, path: Path) -> Skill:
     try:
-        mark = stamp.kept(path.stat(), stamp.now())
+        mark = file_stamp.kept(path.stat(), file_stamp.now())
         text = frontmatter.decode(read_all(path))
     except OSError as error:
         what = f"--use {skill.name}={path}: it cannot be read ({error.strerror or error})"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skills import confinement
-from skills.functions import functions as inprocess
+from skills.functions import functions
 from skills.programs import manifest_file
-from skills.programs.build_cache import Workshop
-from skills.programs.executable import ExecutableTool, Surroundings
+from skills.programs.build_cache import BuildCache
+from skills.programs.executable import ExecutableTool, ToolHost
 from skills.programs.trust import OWN, Trust
 
 if TYPE_CHECKING:
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from skills.programs.manifest import Manifest
     from skills.skill import Skill
     from skills.tools.tool import Tool
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
 
 Log = Callable[["CallLog"], None]
 
 
-class Toolshed:
+class WorkspaceTools:
     """Which tools there are, which of them the user trusts, and how they are confined."""
 
-    def __init__(self, places: Places, registry: Registry, *, unsafe: bool = False) -> None:
-        self._places = places
+    def __init__(self, paths: Paths, registry: Registry, *, unsafe: bool = False) -> None:
+        self._paths = paths
         self._registry = registry
         self._unsafe = unsafe
-        self.trust = Trust(places.trust)
+        self.trust = Trust(paths.trust)
 
     @cached_property
     def confinement(self) -> Confinement:
@@ -61,19 +61,19 @@ class Toolshed:
         """Trust the workspace's tools and its settings as they are now, and the tools in these folders."""
         for folder in {*(row.base_dir for row in self.untrusted()), *folders}:
             self.trust.trust(folder)
-        self.trust.trust_workspace(self._places.workspace)
+        self.trust.trust_workspace(self._paths.workspace)
 
     @cached_property
     def functions(self) -> tuple[list[FunctionTool], list[str]]:
         """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
-        return inprocess.discover(self._places.workspace, os.environ)
+        return functions.discover(self._paths.workspace, os.environ)
 
     def notes(self) -> list[str]:
         """What is registered, from where, and what is not and why; a line each."""
         lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
         return [*lines, *self.functions[1]]
 
-    def tools(
+    def by_name(
         self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> dict[str, Tool]:
         """Every tool by name, bound to this workspace and to a run's artifacts; a program wins over a function."""
@@ -99,9 +99,9 @@ class Toolshed:
 
     def is_root(self, folder: Path) -> bool:
         """Whether a folder is the workspace itself, whose skill has no folder's name to match."""
-        return folder.resolve() == self._places.workspace.resolve()
+        return folder.resolve() == self._paths.workspace.resolve()
 
-    def bench(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> Surroundings:
+    def bench(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> ToolHost:
         """Where an author's tool is tried; `progress` hears of what is built for it.
 
         One that the user has not said may run is tried too where there are walls, with none of what it asks for.
@@ -114,12 +114,12 @@ class Toolshed:
 
     def _place(
         self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None
-    ) -> Surroundings:
-        place = Surroundings(
-            workspace=self._places.workspace,
+    ) -> ToolHost:
+        place = ToolHost(
+            workspace=self._paths.workspace,
             scratch=Path(tempfile.gettempdir()) / f"weft-{getpass.getuser()}",
             confinement=self.confinement,
-            workshop=Workshop(self._places.cache / "tools", dict(os.environ), progress or _silent),
+            build_cache=BuildCache(self._paths.cache / "tools", dict(os.environ), progress or _silent),
             trusted=trusted,
         )
         return replace(place, log=log) if log else place

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from planner.plan.validate import Known
 from planner.prompting.prompts import Prompts
-from skills.builtin import readable_roots as roots
+from skills.builtin import readable_roots
 from skills.builtin.file_tools import ListFiles, ReadFile
 from skills.builtin.skill_tool import SkillTool
 from skills.discovery import listing
@@ -20,8 +20,8 @@ from skills.discovery.registry import summary
 from skills.errors import SetupError
 from skills.selection import detectors
 from skills.tools import listing as tool_listing
-from weft.workspace.skills import Shelf
-from weft.workspace.tools import Toolshed
+from weft.workspace.skills import WorkspaceSkills
+from weft.workspace.tools import WorkspaceTools
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skills.selection.detector import Selection, SkillDetector
     from skills.skill import Skill
     from skills.tools.tool import Tool
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.workspace.blocking_model import Ask
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _ASKERS = 32
 
 
-class Goal(Protocol):
+class GoalText(Protocol):
     """As much of a goal as a workspace needs to know."""
 
     @property
@@ -63,7 +63,7 @@ class Catalogue:
     warnings: tuple[str, ...] = ()
 
 
-class Surroundings:
+class Workspace:
     """A workspace's skills, tools and prompts, looked at when a goal needs them.
 
     `use` puts files in the place of skills; `gone` are skills that a plan may name though they are not there.
@@ -71,36 +71,36 @@ class Surroundings:
 
     def __init__(
         self,
-        places: Places,
+        paths: Paths,
         settings: Settings,
         use: Mapping[str, Path] | None = None,
         *,
         gone: Collection[str] = (),
     ) -> None:
-        self.places = places
+        self.paths = paths
         self.settings = settings
-        self.shelf = Shelf(places, settings, use)
+        self.skills = WorkspaceSkills(paths, settings, use)
         self._gone = gone
         self._one_at_a_time = threading.Lock()
-        self.toolshed = Toolshed(places, self.shelf.registry, unsafe=settings.unsafe_tools)
+        self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
 
     @cached_property
     def prompts(self) -> Prompts:
         """The prompts: the workspace's own before the configured ones before those that weft ships."""
-        workspace = self.places.workspace  # where a relative path begins, wherever the command is given
+        workspace = self.paths.workspace  # where a relative path begins, wherever the command is given
         configured = [workspace / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
             if not folder.is_dir():
                 raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")
-        return Prompts([self.places.agents / "seed", *configured])
+        return Prompts([self.paths.agents / "seed", *configured])
 
-    def catalogue(self, goal: Goal, detector: SkillDetector | None = None) -> Catalogue:
+    def catalogue(self, goal: GoalText, detector: SkillDetector | None = None) -> Catalogue:
         """Look at the skills, choose among them (by the settings' detector, or another), list them for the prompt.
 
         One goal at a time: neither detectors nor stemmers are made for several threads.
         """
         with self._one_at_a_time:
-            return self._catalogue(goal, detector or self.shelf.detector)
+            return self._catalogue(goal, detector or self.skills.detector)
 
     @cached_property
     def askers(self) -> ThreadPoolExecutor:
@@ -119,33 +119,33 @@ class Surroundings:
 
         return asking
 
-    def _catalogue(self, goal: Goal, chooser: SkillDetector) -> Catalogue:
-        skills = self.shelf.skills()
-        tools = self.toolshed.tools()
-        selections = self.shelf.select(goal.text, goal.skills, skills, chooser)
-        best = self.shelf.best(goal.text, skills, listing.MOST, chooser)
+    def _catalogue(self, goal: GoalText, chooser: SkillDetector) -> Catalogue:
+        skills = self.skills.active()
+        tools = self.tools.by_name()
+        selections = self.skills.select(goal.text, goal.skills, skills, chooser)
+        best = self.skills.best(goal.text, skills, listing.MOST, chooser)
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
-        folders = [str(location.path) for location in self.shelf.registry.locations]
+        folders = [str(location.path) for location in self.skills.registry.locations]
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
             skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ), folders=folders),
             tool_listing=tool_listing.render(list(tools.values())),
             known=self._known(skills, tools),
-            warnings=tuple(summary(self.shelf.registry.warnings)),
+            warnings=tuple(summary(self.skills.registry.warnings)),
         )
 
-    def check(self, goal: Goal) -> None:
+    def check(self, goal: GoalText) -> None:
         """Raise where the goal asks for what is not there or a prompt cannot be used, before there is a run of it."""
         self.prompts.check()
-        self.shelf.check(goal.skills, self.shelf.skills())
+        self.skills.check(goal.skills, self.skills.active())
         if self.settings.detector != detectors.ASKING:
-            _ = self.shelf.detector
+            _ = self.skills.detector
 
     def known(self) -> Known:
         """What a plan may use."""
-        return self._known(self.shelf.skills(), self.toolshed.tools())
+        return self._known(self.skills.active(), self.tools.by_name())
 
     def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool]) -> Known:
         parameters = {name: tool.parameters for name, tool in tools.items()}
@@ -156,10 +156,10 @@ class Surroundings:
         self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]
     ) -> Sequence[Tool]:
         """The tools that one task's model may call."""
-        visible = roots.of(self.shelf.registry, files)
+        visible = readable_roots.of(self.skills.registry, files)
         loaded = [task.name] if task.action_type == "skill" and task.name else []
         return [
-            SkillTool(self.shelf.registry, stack=loaded, listing=catalogue.skill_listing),
+            SkillTool(self.skills.registry, stack=loaded, listing=catalogue.skill_listing),
             ReadFile(visible),
             ListFiles(visible),
             *tools.values(),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from executor.stores.lease import Handover
-    from executor.stores.row import Row, Summary
+    from executor.stores.row import Row, RunSummary
 
 LINE = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
 _LINES = (
@@ -37,7 +37,7 @@ Body = tuple[str, Mapping[str, str]]
 _NONE: Mapping[str, str] = {}
 
 
-def write_lines(connection: sqlite3.Connection, summaries: Iterable[Summary]) -> None:
+def write_lines(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
     """Write runs' lines, new or changed."""
     names = LINE.split(", ")
     connection.executemany(_LINES, [[_clean(getattr(line, name)) for name in names] for line in summaries])
@@ -81,8 +81,8 @@ def numbers(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[
     """The runs' numbers, by which all else refers to them."""
     for at in range(0, len(run_ids), _MOST_NAMES):
         some = run_ids[at : at + _MOST_NAMES]
-        places = ", ".join("?" * len(some))
-        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({places})", some)  # noqa: S608
+        paths = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({paths})", some)  # noqa: S608
 
 
 def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from executor.stores import texts
 from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.stores.lease import Holder, is_gone
-from executor.stores.row import Row, Summary
-from executor.stores.sqlite import intake
-from executor.stores.sqlite import messages as remedy
+from executor.stores.row import Row, RunSummary
+from executor.stores.sqlite import intake, messages
 from executor.stores.sqlite.schema import SELECTIONS, check, migrate
 from executor.stores.sqlite.statements import (
     LINE,
@@ -58,10 +57,12 @@ class SqliteStore:
             self._connection = self._open(create=create)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise BadStore(
-                f"the journal {path} cannot be used: {remedy.said(error)}", hint=remedy.hint(error)
+                f"the journal {path} cannot be used: {messages.said(error)}", hint=messages.hint(error)
             ) from error
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
         """Keep rows, summaries and who is at which run in one transaction."""
         bodies = [body_of(row) for row in rows]  # before the transaction, whose end other processes may wait for
         runs = {row.run_id for row in rows}
@@ -80,7 +81,7 @@ class SqliteStore:
         for run_id in handover.released if handover else ():
             self._numbers.pop(run_id, None)  # it may be pruned from now on, and its number become another's
 
-    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, Summary]]]) -> None:
+    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Keep runs that come in pieces: in a file of their own until they are whole, others write here meanwhile."""
         import tempfile  # not sooner: few processes take runs in
 
@@ -94,7 +95,7 @@ class SqliteStore:
             with self._writing() as connection:
                 intake.copy(connection, gathered._path)
 
-    def summaries(self, most: int | None = None) -> Iterator[Summary]:
+    def summaries(self, most: int | None = None) -> Iterator[RunSummary]:
         """The runs, newest first; one whose process died counts as interrupted."""
         with self._reading() as connection:
             found = connection.execute(
@@ -104,7 +105,7 @@ class SqliteStore:
             for *fields, holder, beat in found:
                 yield _summary(fields, holder, beat)
 
-    def find(self, run: str) -> Summary:
+    def find(self, run: str) -> RunSummary:
         """The run meant; all candidates are named where there are several."""
         if not run:  # every id begins with nothing
             raise UnknownRun("no run is named", hint="`weft trace list` shows those there are")
@@ -251,7 +252,7 @@ class SqliteStore:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
                 raise StoreFailed(
-                    f"the journal {self._path} cannot be written: {remedy.said(error)}", hint=remedy.hint(error)
+                    f"the journal {self._path} cannot be written: {messages.said(error)}", hint=messages.hint(error)
                 ) from error
 
     @contextmanager
@@ -264,7 +265,7 @@ class SqliteStore:
                 connection.close()
         except (sqlite3.Error, ValueError) as error:  # ValueError: what it holds is neither text nor JSON any more
             raise BadStore(
-                f"the journal {self._path} cannot be read: {remedy.said(error)}", hint=remedy.hint(error)
+                f"the journal {self._path} cannot be read: {messages.said(error)}", hint=messages.hint(error)
             ) from error
 
     def _rows(self, clause: str, given: Sequence[str]) -> Iterator[Row]:
@@ -283,8 +284,8 @@ class SqliteStore:
                 yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
 
 
-def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> Summary:
-    summary = Summary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
+def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> RunSummary:
+    summary = RunSummary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
     if summary.status == "running" and not _is_held(holder, beat):
         return replace(summary, status="interrupted")
     return summary

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from executor.journal import codec
-from executor.journal import trace_file as trace
+from executor.journal import codec, trace_file
 from executor.stores.row import VERSION, Row
 from planner import events
 from planner.events import Event, to_dict
@@ -52,9 +51,9 @@ EVENTS: list[Event] = [
 def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
     body = to_dict(event)
     row = Row("r", 7, "2026-01-01T00:00:00Z", body.pop("type"), body)
-    (line,) = trace.lines([row])
+    (line,) = trace_file.lines([row])
     assert list(json.loads(line))[:5] == ["v", "run_id", "seq", "at", "type"]
-    back = trace.parse(line, "here")
+    back = trace_file.parse(line, "here")
     assert (back.run_id, back.seq, back.at, back.type) == (row.run_id, row.seq, row.at, row.type)
     assert codec.event(back.type, back.body) == event
 
@@ -92,7 +91,7 @@ def test_an_envelope_survives() -> None:
 )
 def test_a_line_that_is_no_event_is_said_with_its_place(line: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
-        trace.parse(line, "file x, line 3")
+        trace_file.parse(line, "file x, line 3")
     assert "file x, line 3" in caught.value.message
 
 
@@ -128,7 +127,7 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
 def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[str, object], says: str) -> None:
     line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
     with pytest.raises(InputError) as caught:
-        trace.parse(line, "line 3")
+        trace_file.parse(line, "line 3")
     assert says in caught.value.message
     assert "line 3" in caught.value.message
 
@@ -136,19 +135,19 @@ def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[s
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
 def test_what_json_cannot_be_is_said(text: str) -> None:
     with pytest.raises(InputError, match="no JSON"):
-        trace.parse(text, "line 3")
+        trace_file.parse(text, "line 3")
 
 
 def test_a_number_beyond_all_numbers_is_none() -> None:
     line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
     with pytest.raises(InputError, match="'seconds' is inf"):
-        trace.parse(line.replace("12345", "1e999"), "line 3")
+        trace_file.parse(line.replace("12345", "1e999"), "line 3")
 
 
 def test_what_is_not_known_here_is_passed_over() -> None:
-    row = trace.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
+    row = trace_file.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
     assert row.body["mood"] == "calm"
-    assert trace.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
+    assert trace_file.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
 
 
 @pytest.mark.parametrize("numbers", [(1, 1), (2, 1), (1, 3, 2)])
@@ -157,4 +156,4 @@ def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[in
     lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
     file.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r stands behind"):
-        list(trace.read(file))
+        list(trace_file.read(file))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.stores.lease import Handover, Holder
-    from executor.stores.row import Row, Summary
+    from executor.stores.row import Row, RunSummary
 
 
 class Counting(SqliteStore):
@@ -36,7 +36,9 @@ class Counting(SqliteStore):
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         raise ValueError("nobody expected this")
 
-    def append(self, rows: Sequence[Row], summaries: Mapping[str, Summary], handover: Handover | None = None) -> None:
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
         if self.commits >= self.fails_after:
             raise StoreFailed("the disk is full")
         super().append(rows, summaries, handover)

@@ -47,7 +47,7 @@ async def reviewed(bench: Workbench, program: str = PROGRAM, **keys: Any) -> Rep
     folder = bench.folder()
     (folder / "main.py").write_text(REPLY + program, encoding="utf-8")
     (folder / "skill.yaml").write_text(yaml.safe_dump(MANIFEST | keys, allow_unicode=True), encoding="utf-8")
-    return (await review(folder, bench.surroundings()))[-1]
+    return (await review(folder, bench.host()))[-1]
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ async def test_each_finding_stands_at_the_line_that_is_to_be_mended(bench: Workb
     folder = bench.folder()
     (folder / "main.py").write_text(REPLY + "reply('fine')", encoding="utf-8")
     (folder / "skill.yaml").write_text(LINES, encoding="utf-8")
-    (report,) = await review(folder, bench.surroundings())
+    (report,) = await review(folder, bench.host())
     lines = {finding.rule: finding.line for finding in report.problems}
     assert lines["description-verb"] == 2
     assert lines["run-invalid"] == 4
@@ -140,7 +140,7 @@ async def test_a_tool_without_its_grants_is_not_blamed_for_missing_them(bench: W
     program = "import os\nif 'word' in arguments: os.environ['CITY']\n" + PROGRAM
     bench.environ["CITY"] = "Berlin"
     assert (await reviewed(bench, program, env=["CITY"])).problems == ()
-    place = replace(bench.surroundings(), granting=False)
+    place = replace(bench.host(), granting=False)
     (report,) = await review(bench.folder(), place)
     (finding,) = report.problems
     assert (finding.rule, finding.severity) == ("run-example", "warning")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.confinement import Box, Command, choose, in_force
-from skills.confinement.choose import Refusing
+from skills.confinement.choose import RefusingConfinement
 from skills.confinement.system_paths import roots, visible
 
 
@@ -24,7 +24,7 @@ def test_unsafe_says_what_is_open() -> None:
 
 
 def test_a_refusal_launches_nothing() -> None:
-    refusing = Refusing("nothing here can hold it")
+    refusing = RefusingConfinement("nothing here can hold it")
     with pytest.raises(OSError, match="nothing here can hold it"):
         refusing.launch(Command(("true",)), Box(Path("/")))
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from skills.confinement import choose
-from skills.confinement.bubblewrap import Bubblewrap
+from skills.confinement.bubblewrap import BubblewrapConfinement
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import Landlocked, Unconfined, counts
+from skills.confinement.landlock_box import LandlockConfinement, NoConfinement, counts
 from tests.skills.workbench import Workbench, walls
 
 NAMES = sorted(walls(Path("/nonexistent")))
@@ -93,7 +93,7 @@ async def test_a_workspace_that_is_the_home_shows_no_hidden_files(bench: Workben
     """)
     (bench.workspace / ".netrc").write_text("password")
     (bench.workspace / "notes.txt").write_text("notes")
-    name = "bubblewrap" if isinstance(bench.confinement, Bubblewrap) else "landlock"
+    name = "bubblewrap" if isinstance(bench.confinement, BubblewrapConfinement) else "landlock"
     bench.confinement = walls(bench.workspace)[name]
     assert (await bench.load(tool.manifest.folder).call({})).text == "wall notes"
 
@@ -116,7 +116,7 @@ async def test_the_workspace_is_the_working_directory_and_can_be_read(bench: Wor
 
 @pytest.mark.parametrize("where", ["workspace", "tool", "system", "tmp"])
 async def test_nothing_outside_the_scratch_can_be_written(bench: Workbench, where: str) -> None:
-    places = {
+    paths = {
         "workspace": bench.workspace / "made.txt",
         "tool": bench.folder() / "made.txt",
         "system": Path("/usr/made-by-a-tool.txt"),
@@ -124,13 +124,13 @@ async def test_nothing_outside_the_scratch_can_be_written(bench: Workbench, wher
     }
     tool = bench.tool(f"""
         try:
-            open({str(places[where])!r}, "w").write("x")
+            open({str(paths[where])!r}, "w").write("x")
             reply("written")
         except OSError:
             reply("wall")
     """)
     assert (await tool.call({})).text == "wall"
-    assert not places[where].exists()
+    assert not paths[where].exists()
 
 
 async def test_files_of_the_workspace_can_be_neither_changed_nor_removed(bench: Workbench) -> None:
@@ -330,7 +330,7 @@ async def test_a_cancelled_call_leaves_nothing(bench: Workbench) -> None:
 
 def test_killing_the_caller_leaves_no_orphan(bench: Workbench) -> None:
     marker = f"orphan-{os.getpid()}-{bench.root.name}"
-    detached = isinstance(bench.confinement, Bubblewrap)
+    detached = isinstance(bench.confinement, BubblewrapConfinement)
     bench.tool(SLEEPER.format(marker=marker, detached=detached, pause=60))
     script = textwrap.dedent(f"""
         import asyncio
@@ -401,7 +401,7 @@ BOMB = """
 
 async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> None:
     walled = walls(tmp_path / "home").get("landlock")
-    if not isinstance(walled, Landlocked) or not counts():
+    if not isinstance(walled, LandlockConfinement) or not counts():
         pytest.skip("needs Landlock and a kernel that lists children")
     bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
     assert (await bench.tool(BOMB).call({})).text == "wall"
@@ -411,7 +411,7 @@ async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> Non
 async def test_without_walls_too_many_processes_are_ended(tmp_path: Path) -> None:
     if not counts():
         pytest.skip("needs a kernel that lists children")
-    bench = Workbench(tmp_path, confinement=Unconfined(groups=Groups(None)))
+    bench = Workbench(tmp_path, confinement=NoConfinement(groups=Groups(None)))
     tool = bench.tool("""
         import os, time
         for _ in range(8):
@@ -427,7 +427,7 @@ async def test_without_walls_too_many_processes_are_ended(tmp_path: Path) -> Non
 
 async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None:
     walled = walls(tmp_path / "home").get("landlock")
-    if not isinstance(walled, Landlocked):
+    if not isinstance(walled, LandlockConfinement):
         pytest.skip("needs Landlock")
     bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
     tool = bench.tool("""
@@ -441,7 +441,7 @@ async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None
 async def test_without_walls_what_left_the_group_ends_with_the_call_too(tmp_path: Path) -> None:
     if not counts():
         pytest.skip("needs a kernel that lists children")
-    bench = Workbench(tmp_path, confinement=Unconfined())
+    bench = Workbench(tmp_path, confinement=NoConfinement())
     marker = f"daemon-{os.getpid()}-{tmp_path.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=True, pause=0))
     assert (await tool.call({})).text == "started"
@@ -468,7 +468,7 @@ async def test_new_namespaces_cannot_be_made(bench: Workbench) -> None:
 
 
 async def test_without_walls_the_group_still_ends_with_the_call(tmp_path: Path) -> None:
-    bench = Workbench(tmp_path, confinement=Unconfined())
+    bench = Workbench(tmp_path, confinement=NoConfinement())
     marker = f"unsafe-{os.getpid()}-{tmp_path.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=False, pause=0))
     assert (await tool.call({})).text == "started"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from executor.history.result import Result
 from planner.model import Usage
 from weft.batch.goals import BatchGoal
-from weft.batch.results import Past, Results
-from weft.batch.runner import Batch, Manner
-from weft.batch.summary import Summary
+from weft.batch.results import EarlierResult, Results
+from weft.batch.runner import Batch, BatchOptions
+from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class Prompt:
 
 async def test_a_sitting_is_not_through_while_a_goal_that_was_cut_off_waits_beyond_it(tmp_path: Path) -> None:
     results = Results(tmp_path / "out.jsonl")
-    past = {"a": Past("", "run-a"), "z": Past("", "run-z")}
-    sitting = Batch(Prompt(), results, past, Budget(), Manner(), Summary(1))
+    history = {"a": EarlierResult("", "run-a"), "z": EarlierResult("", "run-z")}
+    sitting = Batch(Prompt(), results, history, Budget(), BatchOptions(), BatchSummary(1))
     through = []
     for goal in (BatchGoal("a", 1, "x"), BatchGoal("z", 9, "y")):
         await sitting.run([goal])

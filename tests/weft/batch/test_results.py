@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.errors import InputError, WeftError
-from weft.batch.results import Past, Results, apart, drop, forget, fresh, held, recall, remember, runs_path
+from weft.batch.results import EarlierResult, Results, apart, drop, forget, fresh, held, recall, remember, runs_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
     path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
     path.write_text(json.dumps(row("a")) + "\n", encoding="utf-8")
     errors.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
-    assert {name: past.status for name, past in recall(path, errors).items()} == {"a": "done", "b": "failed"}
+    assert {name: history.status for name, history in recall(path, errors).items()} == {"a": "done", "b": "failed"}
     assert written(errors) == [row("b", "failed")]
 
 
@@ -89,7 +89,7 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
     results.close(through=False)
     with path.open("a", encoding="utf-8") as file:
         file.write('{"id": "b", "run_id"')
-    assert recall(path) == {"a": Past("h", "run-a", "done"), "b": Past("h2", "run-b")}
+    assert recall(path) == {"a": EarlierResult("h", "run-a", "done"), "b": EarlierResult("h2", "run-b")}
     assert written(path) == [row("a")]
 
 
@@ -138,10 +138,10 @@ def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
 def test_the_runs_of_goals_that_are_run_again_stay_known(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
-    past = recall(path)
-    remember(path, {"a": past["a"]})
+    history = recall(path)
+    remember(path, {"a": history["a"]})
     drop(path, ["a"])
-    assert recall(path) == {"a": Past("h", "run-a"), "b": Past("h", "run-b", "failed")}
+    assert recall(path) == {"a": EarlierResult("h", "run-a"), "b": EarlierResult("h", "run-b", "failed")}
 
 
 def test_only_one_batch_writes_a_file(tmp_path: Path) -> None:

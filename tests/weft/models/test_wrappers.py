@@ -22,9 +22,9 @@ from planner.errors import (
 from planner.events import CallRetried, Warned
 from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft.models.budget import Budget, Metered
-from weft.models.fallback import Fallback
-from weft.models.retry import Patience, Retrying
+from weft.models.budget import Budget, BudgetedModel
+from weft.models.fallback import FallbackModel
+from weft.models.retry import RetryingModel, RetryPolicy
 from weft.providers.capabilities import Capabilities
 from weft.providers.prompted_tools import with_calls, without_tools
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REQUEST = Request((Message("system", "be brief"), Message("user", "hi")), task="t")
-QUICK = Patience(seconds=0.3, first_wait=0.001, longest_wait=0.01)
+QUICK = RetryPolicy(seconds=0.3, first_wait=0.001, longest_wait=0.01)
 
 
 async def test_a_passing_failure_is_retried_and_told() -> None:
     record = Recorder()
     model = saying(ServerFailed("oops"), Unreachable("gone"), "back")
-    reply = await Retrying(model, QUICK, record).complete(REQUEST)
+    reply = await RetryingModel(model, QUICK, record).complete(REQUEST)
     assert reply.text == "back"
     told = [event for event in record.events if isinstance(event, CallRetried)]
     assert [(event.attempt, event.reason, event.task) for event in told] == [(1, "oops", "t"), (2, "gone", "t")]
@@ -48,14 +48,14 @@ async def test_a_passing_failure_is_retried_and_told() -> None:
 async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: ModelError, attempts: int) -> None:
     model = saying(error)
     with pytest.raises(type(error)):
-        await Retrying(model, QUICK, Recorder()).complete(REQUEST)
+        await RetryingModel(model, QUICK, Recorder()).complete(REQUEST)
     assert len(model.asked) == attempts
 
 
 async def test_being_asked_to_wait_does_not_count_as_a_failure() -> None:
     asked_to_wait = [RateLimited("slow", retry_after=0.001)] * 6
     model = saying(*asked_to_wait, ServerFailed("oops"), *asked_to_wait, "back")
-    reply = await Retrying(model, Patience(seconds=20, first_wait=0.001), Recorder()).complete(REQUEST)
+    reply = await RetryingModel(model, RetryPolicy(seconds=20, first_wait=0.001), Recorder()).complete(REQUEST)
     assert reply.text == "back"
 
 
@@ -63,7 +63,7 @@ async def test_a_rate_limit_is_bounded_by_time() -> None:
     model = saying(RateLimited("slow"))
     began = time.monotonic()
     with pytest.raises(RateLimited):
-        await Retrying(model, QUICK, Recorder()).complete(REQUEST)
+        await RetryingModel(model, QUICK, Recorder()).complete(REQUEST)
     assert len(model.asked) > 5
     assert time.monotonic() - began < 5
 
@@ -71,12 +71,12 @@ async def test_a_rate_limit_is_bounded_by_time() -> None:
 async def test_no_attempt_is_made_before_retry_after_has_passed() -> None:
     record = Recorder()
     began = time.monotonic()
-    patience = Patience(seconds=5, first_wait=0.001)
-    await Retrying(saying(RateLimited("slow", retry_after=0.2), "ok"), patience, record).complete(REQUEST)
+    patience = RetryPolicy(seconds=5, first_wait=0.001)
+    await RetryingModel(saying(RateLimited("slow", retry_after=0.2), "ok"), patience, record).complete(REQUEST)
     assert time.monotonic() - began >= 0.2
     impatient = saying(RateLimited("slow", retry_after=60))
     with pytest.raises(RateLimited):
-        await Retrying(impatient, QUICK, record).complete(REQUEST)
+        await RetryingModel(impatient, QUICK, record).complete(REQUEST)
     assert len(impatient.asked) == 1
 
 
@@ -84,14 +84,14 @@ async def test_the_last_failure_counts_where_no_fallback_answers() -> None:
     record = Recorder()
     models = (saying(KeyRefused("first")), saying(KeyRefused("second")))
     with pytest.raises(KeyRefused, match="second"):
-        await Fallback(models, record).complete(REQUEST)
+        await FallbackModel(models, record).complete(REQUEST)
     assert [event.message for event in record.events if isinstance(event, Warned)] == ["first; going on with scripted"]
 
 
 async def test_a_model_that_does_not_exist_is_asked_once_and_told_of_once() -> None:
     record = Recorder()
     nobody, other = ScriptedModel(lambda _: UnknownModel("no such"), name="nobody"), saying("ok")
-    model = Fallback((nobody, other), record)
+    model = FallbackModel((nobody, other), record)
     assert (await model.complete(REQUEST)).text == "ok"
     await asyncio.gather(*(model.complete(REQUEST) for _ in range(3)))
     assert (len(nobody.asked), len(other.asked)) == (1, 4)
@@ -101,7 +101,7 @@ async def test_a_model_that_does_not_exist_is_asked_once_and_told_of_once() -> N
 
 async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
     first = ScriptedModel(lambda _: KeyRefused("not now"), name="first")
-    model = Fallback((first, saying("ok")), Recorder())
+    model = FallbackModel((first, saying("ok")), Recorder())
     for _ in range(2):
         await model.complete(REQUEST)
     assert len(first.asked) == 2
@@ -110,7 +110,7 @@ async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
 async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:
     budget = Budget(max_tokens=10)
     model = saying(Reply("x", usage=Usage(1, 6, 5)))
-    metered = Metered(model, budget, Recorder())
+    metered = BudgetedModel(model, budget, Recorder())
     await metered.complete(REQUEST)
     with pytest.raises(BudgetSpent, match="11 of --max-tokens 10"):
         await metered.complete(REQUEST)
@@ -140,10 +140,10 @@ def test_what_worked_is_kept_in_a_file_and_forgotten_when_old_or_broken(tmp_path
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    memory = Capabilities(tmp_path / "file" / "models.json")
-    memory.of("m").step_down()
-    memory.learnt("m")
-    assert memory.of("m").format == "json_object"
+    memo = Capabilities(tmp_path / "file" / "models.json")
+    memo.of("m").step_down()
+    memo.learnt("m")
+    assert memo.of("m").format == "json_object"
 
 
 def test_tools_in_words_and_back() -> None:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from executor.stores.errors import UnknownRun
 from planner.errors import ModelError
 from planner.events import Event, RunStarted
-from weft.models.budget import Budget, Metered
-from weft.models.open import opener
-from weft.models.workers.pool import Callers, Distant, most
-from weft.models.workers.worker import Opening
-from weft.providers import litellm_model as provider
+from weft.models.budget import Budget, BudgetedModel
+from weft.models.open import model_opener
+from weft.models.workers.pool import RemoteModel, WorkerPool, most
+from weft.models.workers.worker import WorkerSettings
+from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs.runtime import Weft
 from weft.settings.default_model import is_local
-from weft.settings.paths import Places
+from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.model import Model
-    from weft.batch.limits.dedupe import Answers
-    from weft.batch.limits.limited_model import Traffic
+    from weft.batch.limits.dedupe import ReplyCache
+    from weft.batch.limits.limited_model import CallLimits
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
 from weft.batch.engine import Job, goal_of
@@ -44,10 +44,10 @@ class InProcess:
 
     workspace: Path
     settings: Settings
-    traffic: Traffic
+    limits: CallLimits
     budget: Budget
-    answers: Answers | None = None
-    callers: Callers | None = None
+    answers: ReplyCache | None = None
+    workers: WorkerPool | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
 
     async def run(self, job: Job, stop: Stop) -> Result:
@@ -84,24 +84,24 @@ class InProcess:
     async def warm(self, goals: int) -> None:
         """Make ready for so many goals that ask a model, so that no call waits after its turn has come."""
         if goals >= MANY and (cores := most()) > 1:
-            self.callers = Callers(Opening(self.settings, self._capabilities), cores)
-            await self.callers.warm()
+            self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
+            await self.workers.warm()
         elif goals:
-            await asyncio.to_thread(provider.load)
+            await asyncio.to_thread(litellm_model.load)
 
     @property
     def _capabilities(self) -> Path:
-        return Places.of(self.workspace, os.environ).cache / "models.json"
+        return Paths.of(self.workspace, os.environ).cache / "models.json"
 
     def _open(self, settings: Settings) -> Callable[[str], Model]:
-        here = opener(settings, Capabilities(self._capabilities))
+        here = model_opener(settings, Capabilities(self._capabilities))
         last = settings.fallback[-1:]
 
         def open_model(name: str) -> Model:
-            plain = here(name) if self.callers is None or is_local(name) else Distant(name, self.callers)
+            plain = here(name) if self.workers is None or is_local(name) else RemoteModel(name, self.workers)
             # The last has nobody behind it: however long its provider is down, it is waited for.
             patience = settings.retry_patience if last and name not in last else math.inf
-            shared: Model = Metered(self.traffic.around(plain, _OWNER.get(), patience), self.budget, _unheard)
+            shared: Model = BudgetedModel(self.limits.around(plain, _OWNER.get(), patience), self.budget, _unheard)
             return self.answers.around(shared) if self.answers is not None else shared
 
         return open_model
@@ -109,8 +109,8 @@ class InProcess:
     async def close(self) -> None:
         """Close journals and connections."""
         try:
-            if self.callers is not None:
-                await self.callers.close()
+            if self.workers is not None:
+                await self.workers.close()
         finally:
             for weft in self._runtimes.values():
                 await weft.close()

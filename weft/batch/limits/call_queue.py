@@ -17,47 +17,47 @@ from planner.errors import ModelError, UnknownModel
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from weft.batch.limits.rate_limiter import Gate
+    from weft.batch.limits.rate_limiter import RateLimiter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wish:
+class CallRequest:
     """A call that is to be made; with less than endless patience it has another model to turn to."""
 
-    gate: Gate
+    limiter: RateLimiter
     model: str = ""
     tokens: int = 0
     patience: float = math.inf
 
     def refusal(self) -> ModelError | None:
         """Why it need not be waited for, if so: there is another model to turn to, and this one cannot be had now."""
-        why = self.gate.closed(self.patience)
-        kind = UnknownModel if self.gate.unknown else ModelError
+        why = self.limiter.closed(self.patience)
+        kind = UnknownModel if self.limiter.unknown else ModelError
         return kind(f"{self.model} {why}", model=self.model) if why else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Waiter:
     owner: str
-    wish: Wish
+    request: CallRequest
     admitted: asyncio.Future[None]
 
 
 @dataclass(slots=True)
-class _Line:
+class _ModelQueue:
     """The calls that wait before one gate; their owners take turns."""
 
-    gate: Gate
-    owners: OrderedDict[str, deque[_Place]] = field(default_factory=OrderedDict)
-    impatient: dict[_Place, None] = field(default_factory=dict)
+    limiter: RateLimiter
+    owners: OrderedDict[str, deque[_Waiter]] = field(default_factory=OrderedDict)
+    impatient: dict[_Waiter, None] = field(default_factory=dict)
 
-    def join(self, place: _Place) -> None:
+    def join(self, place: _Waiter) -> None:
         """Wait behind the others."""
         self.owners.setdefault(place.owner, deque()).append(place)
-        if place.wish.patience < math.inf:
+        if place.request.patience < math.inf:
             self.impatient[place] = None
 
-    def quit(self, place: _Place) -> None:
+    def quit(self, place: _Waiter) -> None:
         """Wait no longer; one that has left already is none to leave."""
         self.impatient.pop(place, None)
         queue = self.owners.get(place.owner)
@@ -66,7 +66,7 @@ class _Line:
             if not queue:
                 del self.owners[place.owner]
 
-    def first(self) -> _Place | None:
+    def first(self) -> _Waiter | None:
         """Whose turn it is; those who were cancelled are passed over."""
         while self.owners:
             place = next(iter(self.owners.values()))[0]
@@ -75,41 +75,41 @@ class _Line:
             self.quit(place)
         return None
 
-    def let_in(self, place: _Place) -> None:
+    def let_in(self, place: _Waiter) -> None:
         """The first may go; its owner's next call comes after one of every other."""
         self.quit(place)
         if place.owner in self.owners:
             self.owners.move_to_end(place.owner)
-        self.gate.enter(place.wish.tokens)
+        self.limiter.enter(place.request.tokens)
         place.admitted.set_result(None)
 
     def turn_away(self) -> None:
         """Tell those who have another model to turn to that this one cannot be had for now."""
-        if not self.gate.closed(0.0):
+        if not self.limiter.closed(0.0):
             return
         for place in list(self.impatient):
-            if (refusal := place.wish.refusal()) is not None:
+            if (refusal := place.request.refusal()) is not None:
                 self.quit(place)
                 if not place.admitted.done():
                     place.admitted.set_exception(refusal)
 
 
 @dataclass(slots=True)
-class Pool:
+class CallQueue:
     """Admits a call when there is room and its model's gate lets it through."""
 
     most: int
     under_way: int = 0
-    _lines: OrderedDict[Gate, _Line] = field(default_factory=OrderedDict)
+    _lines: OrderedDict[RateLimiter, _ModelQueue] = field(default_factory=OrderedDict)
     _timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def turn(self, owner: str, wish: Wish) -> AsyncIterator[None]:
+    async def turn(self, owner: str, request: CallRequest) -> AsyncIterator[None]:
         """Wait for room; owners take turns, so that one with many calls does not keep the others waiting."""
-        if (refusal := wish.refusal()) is not None:
+        if (refusal := request.refusal()) is not None:
             raise refusal
-        place = _Place(owner, wish, asyncio.get_running_loop().create_future())
-        line = self._lines.setdefault(wish.gate, _Line(wish.gate))
+        place = _Waiter(owner, request, asyncio.get_running_loop().create_future())
+        line = self._lines.setdefault(request.limiter, _ModelQueue(request.limiter))
         line.join(place)
         self._admit()
         try:
@@ -119,16 +119,16 @@ class Pool:
                 line.quit(place)
                 self._admit()  # those behind it may need less than it did
             elif place.admitted.exception() is None:
-                self._leave(wish.gate)
+                self._leave(request.limiter)
             raise
         try:
             yield
         finally:
-            self._leave(wish.gate)
+            self._leave(request.limiter)
 
-    def _leave(self, gate: Gate) -> None:
+    def _leave(self, limiter: RateLimiter) -> None:
         self.under_way -= 1
-        gate.leave()
+        limiter.leave()
         self._admit()
 
     def _admit(self) -> None:
@@ -146,18 +146,18 @@ class Pool:
     def _let_one_in(self) -> float:
         """Let in whoever's turn it is; where it is nobody's, the seconds until it may be somebody's."""
         soonest = math.inf
-        for gate, line in list(self._lines.items()):
+        for limiter, line in list(self._lines.items()):
             line.turn_away()
             place = line.first()
             if place is None:
-                del self._lines[gate]
+                del self._lines[limiter]
                 continue
             # Behind a call that waits for its gate none is let through: a large one would never get its tokens.
-            if (wait := gate.wait(place.wish.tokens)) > 0:
+            if (wait := limiter.wait(place.request.tokens)) > 0:
                 soonest = min(soonest, wait)
                 continue
             self.under_way += 1
             line.let_in(place)
-            self._lines.move_to_end(gate)
+            self._lines.move_to_end(limiter)
             return 0.0
         return soonest

@@ -18,23 +18,23 @@ _MOST_KEPT = 10_000
 
 
 @dataclass(slots=True)
-class Answers:
+class ReplyCache:
     """Replies by what was asked, the oldest forgotten first; one that is still awaited is awaited by all."""
 
     known: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
     saved: int = 0
 
-    def around(self, model: Model) -> Deduped:
+    def around(self, model: Model) -> DedupedModel:
         """The model, asked once for each request."""
-        return Deduped(model, self)
+        return DedupedModel(model, self)
 
 
 @dataclass(frozen=True, slots=True)
-class Deduped:
+class DedupedModel:
     """A model that is not asked what it was asked before."""
 
     model: Model
-    answers: Answers
+    answers: ReplyCache
 
     @property
     def name(self) -> str:

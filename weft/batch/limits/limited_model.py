@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
-from weft.batch.limits.call_queue import Pool, Wish
-from weft.batch.limits.rate_limiter import Gate, Rates
+from weft.batch.limits.call_queue import CallQueue, CallRequest
+from weft.batch.limits.rate_limiter import RateLimiter, Rates
 
 if TYPE_CHECKING:
     from planner.model import Model, Reply, Request
@@ -24,37 +24,37 @@ _EXPECTED_ANSWER = 300
 
 
 @dataclass(slots=True)
-class Traffic:
+class CallLimits:
     """The pool and the gates that all goals of a batch share."""
 
     rates: Rates
-    pool: Pool = field(init=False)
-    gates: dict[str, Gate] = field(default_factory=dict)
+    queue: CallQueue = field(init=False)
+    limiters: dict[str, RateLimiter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.pool = Pool(self.rates.max_calls)
+        self.queue = CallQueue(self.rates.max_calls)
 
-    def gate(self, model: str) -> Gate:
+    def limiter(self, model: str) -> RateLimiter:
         """The gate of a model."""
-        return self.gates.setdefault(model, Gate(self.rates))
+        return self.limiters.setdefault(model, RateLimiter(self.rates))
 
     @property
     def limit(self) -> int:
         """Calls that may be under way now, which are fewer where providers have too much to do."""
         most = self.rates.max_calls
-        return min(sum(int(gate.limit) for gate in self.gates.values()) or most, most)
+        return min(sum(int(limiter.limit) for limiter in self.limiters.values()) or most, most)
 
-    def around(self, model: Model, owner: str, patience: float = math.inf) -> Pooled:
+    def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
         """The model as one goal of the batch uses it; with another to turn to, it waits no longer than its patience."""
-        return Pooled(model, self, owner, patience)
+        return LimitedModel(model, self, owner, patience)
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class LimitedModel:
     """Waits for its turn before every call, and tells the gate how the call went."""
 
     model: Model
-    traffic: Traffic
+    limits: CallLimits
     owner: str
     patience: float = math.inf
 
@@ -65,19 +65,19 @@ class Pooled:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request when it is its turn; an outage is waited out without counting as an attempt."""
-        gate, expected = self.traffic.gate(self.name), _estimate(request)
+        limiter, expected = self.limits.limiter(self.name), _estimate(request)
         give_up = time.monotonic() + min(_OUTAGE, self.patience)
-        wish = Wish(gate, self.name, expected, self.patience)
+        turn = CallRequest(limiter, self.name, expected, self.patience)
         while True:
-            async with self.traffic.pool.turn(self.owner, wish):
+            async with self.limits.queue.turn(self.owner, turn):
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:
-                    gate.went_wrong(error, expected)
-                    if not (isinstance(error, Transient) and gate.is_down and time.monotonic() < give_up):
+                    limiter.went_wrong(error, expected)
+                    if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
                         raise
                 else:
-                    gate.went_well(expected, reply.usage.tokens)
+                    limiter.went_well(expected, reply.usage.tokens)
                     return reply
 
 

@@ -32,7 +32,7 @@ class Rates:
 
 
 @dataclass(slots=True, eq=False)
-class Gate:
+class RateLimiter:
     """What is known of a model's provider, from how calls to it went."""
 
     rates: Rates

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from planner.events import CallFinished, CallRetried, Event
 from skills.text.plural import counted
-from weft.batch.runner import Watch
+from weft.batch.runner import BatchObserver
 from weft.cli.view import output
 from weft.cli.view.heartbeat import beating
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
 
     from weft.batch.goals import BatchGoal
-    from weft.batch.limits.limited_model import Traffic
-    from weft.batch.summary import Summary
-    from weft.cli.view.voice import Voice
+    from weft.batch.limits.limited_model import CallLimits
+    from weft.batch.summary import BatchSummary
+    from weft.cli.view.output_mode import OutputMode
 
 _EVERY = 5.0
 _SLOWEST = 3
@@ -31,12 +31,12 @@ _SLOWEST = 3
 _RECENT = 100
 
 
-class View(Watch):
+class BatchProgress(BatchObserver):
     """Keeps what there is to say: goals under way, retries, rate, what was spent so far."""
 
-    def __init__(self, summary: Summary, traffic: Traffic, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, summary: BatchSummary, limits: CallLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.summary = summary
-        self.traffic = traffic
+        self.limits = limits
         self._clock = clock
         self._running: dict[str, float] = {}
         self._retries = self._tokens = 0
@@ -81,9 +81,9 @@ class View(Watch):
             yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
         if rate and (left := self.summary.goals - self.over) > 0:
             yield f"about {duration(left / rate)} left"
-        pool, limit = self.traffic.pool, self.traffic.limit
-        narrow = f", at most {limit} now" if limit < pool.most else ""
-        goals, calls = counted(len(self._running), "goal"), counted(pool.under_way, "call")
+        queue, limit = self.limits.queue, self.limits.limit
+        narrow = f", at most {limit} now" if limit < queue.most else ""
+        goals, calls = counted(len(self._running), "goal"), counted(queue.under_way, "call")
         yield f"{goals} under way ({calls}{narrow})" if self._running or self.over else "starting"
         yield from self._waits()
 
@@ -100,9 +100,9 @@ class View(Watch):
             yield "slowest: " + ", ".join(f"{name} {duration(self._clock() - began)}" for name, began in slow)
 
     def _waits(self) -> Iterator[str]:
-        for model, gate in self.traffic.gates.items():
-            if (wait := gate.opens_at - self._clock()) > 1.0:
-                yield f"{model} {'is down' if gate.is_down else 'asked for a pause'}: on in {duration(wait)}"
+        for model, limiter in self.limits.limiters.items():
+            if (wait := limiter.opens_at - self._clock()) > 1.0:
+                yield f"{model} {'is down' if limiter.is_down else 'asked for a pause'}: on in {duration(wait)}"
 
 
 def duration(seconds: float) -> str:
@@ -116,11 +116,11 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def watching(voice: Voice, summary: Summary, traffic: Traffic) -> Iterator[Watch]:
+def watching(mode: OutputMode, summary: BatchSummary, limits: CallLimits) -> Iterator[BatchObserver]:
     """Whom to tell of a batch's events."""
-    view = View(summary, traffic)
-    if voice.quiet:
-        yield Watch()
+    view = BatchProgress(summary, limits)
+    if mode.quiet:
+        yield BatchObserver()
     elif not output.is_terminal():
         with beating(lambda: output.say(view.line()), _EVERY):
             yield view
@@ -133,7 +133,7 @@ def watching(voice: Voice, summary: Summary, traffic: Traffic) -> Iterator[Watch
             yield view
 
 
-def drawn(view: View, console: Console) -> Group:
+def drawn(view: BatchProgress, console: Console) -> Group:
     """A bar with what there is to say below; it vanishes for the summary."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar

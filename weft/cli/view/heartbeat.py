@@ -19,7 +19,7 @@ _MOST = 3
 _DOING = {"decomposer": "planning", "synthesis": "writing the answer", "detector": "selecting skills"}
 
 
-class Pulse:
+class Heartbeat:
     """Knows from the events what is under way, and since when."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -16,30 +16,30 @@ from planner.events import (
 )
 from weft.cli.view import output, width
 from weft.cli.view.event_text import describe
-from weft.cli.view.heartbeat import EVERY, LONGEST, Pulse, beating
+from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from planner.events import Record
-    from weft.cli.view.voice import Voice
+    from weft.cli.view.output_mode import OutputMode
 
 
 _INDENT = 11  # of the time in front of a line
 
 
 @contextmanager
-def progress(voice: Voice, *, graph: bool = True) -> Iterator[Record]:
+def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[Record]:
     """Where to hand events while a run goes on; without a graph to draw there are lines on a terminal too."""
-    if voice.quiet:
+    if mode.quiet:
         yield _only_warnings
-    elif graph and output.is_terminal() and not voice.verbose and not voice.as_json:
+    elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
         from weft.cli.view.live import LiveView
 
         with LiveView() as view:
             yield view.note
     else:
-        lines = Lines(verbose=voice.verbose)
+        lines = ProgressLines(verbose=mode.verbose)
         with beating(lines.beat):
             yield lines.note
 
@@ -48,7 +48,7 @@ def _only_warnings(event: Event) -> None:
     """Quiet means no progress; what goes wrong stands in the result."""
 
 
-class Lines:
+class ProgressLines:
     """A line for each thing that happens."""
 
     def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +56,7 @@ class Lines:
         self._clock = clock
         self._began = self._said = clock()
         self._patience = EVERY / 2
-        self._pulse = Pulse(clock)
+        self._pulse = Heartbeat(clock)
 
     def note(self, event: Event) -> None:
         """Say what is worth a line."""

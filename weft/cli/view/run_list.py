@@ -10,13 +10,13 @@ from weft.cli.view import width
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from executor.stores.row import Summary
+    from executor.stores.row import RunSummary
 
 # The columns that a goal needs to be told from others.
 _GOAL = 24
 
 
-def lines(runs: Sequence[Summary], room: int | None) -> Iterator[str]:
+def lines(runs: Sequence[RunSummary], room: int | None) -> Iterator[str]:
     """The runs with their state, tasks, time, cost and goal; on a narrow terminal the goal has a line of its own."""
     rows = [(run.run_id, *_figures(run)) for run in runs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -31,7 +31,7 @@ def lines(runs: Sequence[Summary], room: int | None) -> Iterator[str]:
         yield f"    {width.cut(goal, room - 4)}"
 
 
-def _figures(run: Summary) -> tuple[str, str, str, str]:
+def _figures(run: RunSummary) -> tuple[str, str, str, str]:
     cost = "?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
     seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
     return run.status, counted(run.tasks, "task"), seconds, cost

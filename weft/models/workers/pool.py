@@ -24,7 +24,7 @@ from weft.models.workers.worker import READY
 
 if TYPE_CHECKING:
     from planner.model import Reply, Request
-    from weft.models.workers.worker import Opening
+    from weft.models.workers.worker import WorkerSettings
 
 # So many calls at once keep one process busy; with more, another one is worth its start.
 _BUSY = 8
@@ -44,7 +44,7 @@ def most() -> int:
 
 
 @dataclass(slots=True, eq=False)
-class Caller:
+class Worker:
     """One such process and the calls that it has under way."""
 
     process: subprocess.Popen[bytes]
@@ -55,7 +55,7 @@ class Caller:
     _listening: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, opening: Opening) -> Caller:
+    async def start(cls, opening: WorkerSettings) -> Worker:
         """A new one, ready for calls."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -147,12 +147,12 @@ def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
 
 
 @dataclass(slots=True)
-class Callers:
+class WorkerPool:
     """All such processes: the first is started with the first call, further ones while all others are busy."""
 
-    opening: Opening
+    opening: WorkerSettings
     most: int = field(default_factory=most)
-    _callers: dict[Caller, asyncio.Task[None]] = field(default_factory=dict)
+    _callers: dict[Worker, asyncio.Task[None]] = field(default_factory=dict)
     _started: int = 0
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _more: asyncio.Task[None] | None = None
@@ -179,11 +179,11 @@ class Callers:
         """Start one, unless someone else did since so many were."""
         async with self._starting:
             if self._started == started:
-                caller = await Caller.start(self.opening)
+                caller = await Worker.start(self.opening)
                 self._started += 1
                 self._callers[caller] = asyncio.create_task(self._bury(caller))
 
-    async def _bury(self, caller: Caller) -> None:
+    async def _bury(self, caller: Worker) -> None:
         """Let go of one that died: of its process, its socket and itself."""
         await caller.ended()
         del self._callers[caller]
@@ -200,15 +200,15 @@ class Callers:
 
 
 @dataclass(frozen=True, slots=True)
-class Distant:
+class RemoteModel:
     """A model that is called from another process."""
 
     name: str
-    callers: Callers
+    workers: WorkerPool
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request; its text comes in one piece."""
-        reply = await self.callers.ask(self.name, request)
+        reply = await self.workers.ask(self.name, request)
         if request.on_text is not None:
             request.on_text(reply.text)
         return reply

@@ -13,9 +13,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from skills.errors import WeftError
-from weft.models.open import opener
+from weft.models.open import model_opener
 from weft.models.workers import frames
-from weft.providers import litellm_model as provider
+from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class WorkerSettings:
     """The first message: what the models are opened with."""
 
     settings: Settings
@@ -37,17 +37,17 @@ class Opening:
 
 
 @dataclass(slots=True)
-class Calls:
+class CallServer:
     """The calls that are under way."""
 
-    opening: Opening
+    opening: WorkerSettings
     writer: asyncio.StreamWriter
     under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
         """Make calls until nobody asks any more."""
-        open_model = cache(opener(self.opening.settings, Capabilities(self.opening.capabilities)))
-        provider.load()
+        open_model = cache(model_opener(self.opening.settings, Capabilities(self.opening.capabilities)))
+        litellm_model.load()
         frames.write(self.writer, READY)
         while (message := await frames.read(reader)) is not None:
             number, name, request = message
@@ -75,7 +75,7 @@ async def _main(descriptor: int) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
     opening = await frames.read(reader)
     if opening is not None:
-        await Calls(opening, writer).serve(reader)
+        await CallServer(opening, writer).serve(reader)
 
 
 def main(descriptor: int) -> None:

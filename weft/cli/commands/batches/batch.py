@@ -11,10 +11,10 @@ import click
 
 from skills.errors import InputError
 from weft.cli import options
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
-    from weft.batch.runner import Manner
+    from weft.batch.runner import BatchOptions
 
 # Nobody waits at the terminal: a provider that asks for fewer calls is given ten minutes.
 _PATIENCE = 600.0
@@ -70,33 +70,33 @@ def batch(file: str, workspace: Path, target: Path, **rest: Any) -> int:
     130 interrupted.
     """
     from weft.batch import results
-    from weft.cli import trust_prompt as trusting
+    from weft.cli import trust_prompt
     from weft.cli.commands.batches.batch_run import Sitting
 
-    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    manner = _manner(rest)
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    how = _batch_options(rest)
     if rest["errors"] is not None and rest["errors"].absolute() == target.absolute():
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")
-    where = options.places(workspace)
+    where = options.paths(workspace)
     trust = rest.pop("trust")
     if trust:
-        trusting.workspace(where)
+        trust_prompt.workspace(where)
     names = ("model", "fallback", "timeout", "detector", "strict_skills", "unsafe_tools", "journal")
-    resolved = options.settings(where, {name: rest[name] for name in names}, quiet=voice.quiet)
+    resolved = options.settings(where, {name: rest[name] for name in names}, quiet=mode.quiet)
     # These two are the batch's, not each goal's, but bad ones are refused in the same words.
     options.settings(where, {name: rest[name] for name in ("max_cost", "max_tokens")}, quiet=True)
     settings = resolved.settings
     if "retry_patience" not in resolved.origins:
         settings = replace(settings, retry_patience=_PATIENCE)
     if not rest["dry_run"]:
-        options.tell_journal(where, resolved, quiet=voice.quiet)
+        options.tell_journal(where, resolved, quiet=mode.quiet)
     if not rest["resume"] and not rest["dry_run"]:
         results.fresh(target, rest["errors"])
-    return Sitting(workspace, settings, voice, target, rest | {"manner": manner}).run(file, trust=trust)
+    return Sitting(workspace, settings, mode, target, rest | {"options": how}).run(file, trust=trust)
 
 
-def _manner(flags: dict[str, Any]) -> Manner:
-    from weft.batch.runner import Manner
+def _batch_options(flags: dict[str, Any]) -> BatchOptions:
+    from weft.batch.runner import BatchOptions
 
     text = "0" if flags["fail_fast"] else flags["max_failures"]
     most, share = None, False
@@ -107,4 +107,4 @@ def _manner(flags: dict[str, Any]) -> Manner:
         most = float(text.rstrip("%")) / (100 if share else 1)
     if not flags["resume"] and (flags["retry_errors"] or flags["rerun_changed"]):
         raise InputError("--retry-errors and --rerun-changed go with --resume", hint="add --resume, or leave them out")
-    return Manner(flags["jobs"], most, share, flags["retry_errors"], flags["rerun_changed"])
+    return BatchOptions(flags["jobs"], most, share, flags["retry_errors"], flags["rerun_changed"])

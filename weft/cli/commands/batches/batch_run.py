@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError, SetupError
-from weft.cli import execution as reach
+from weft.cli import execution
 from weft.cli.view import batch_report, output
 
 if TYPE_CHECKING:
@@ -21,39 +21,40 @@ if TYPE_CHECKING:
 
     from weft.batch.engines.in_process import InProcess
     from weft.batch.goals import BatchGoal, GoalFile
-    from weft.batch.results import Past
-    from weft.batch.runner import Batch, Manner
-    from weft.cli.view.voice import Voice
+    from weft.batch.results import EarlierResult
+    from weft.batch.runner import Batch, BatchOptions
+    from weft.cli.view.output_mode import OutputMode
     from weft.settings.settings import Settings
 
 
 class Sitting:
     """One call of the command."""
 
-    def __init__(self, workspace: Path, settings: Settings, voice: Voice, target: Path, flags: dict[str, Any]) -> None:
+    def __init__(
+        self, workspace: Path, settings: Settings, mode: OutputMode, target: Path, flags: dict[str, Any]
+    ) -> None:
         from weft.batch.engines.in_process import InProcess
-        from weft.batch.goal_order import Lineup
-        from weft.batch.limits.dedupe import Answers
-        from weft.batch.limits.limited_model import Traffic
+        from weft.batch.goal_order import GoalOrder
+        from weft.batch.limits.dedupe import ReplyCache
+        from weft.batch.limits.limited_model import CallLimits
         from weft.batch.limits.rate_limiter import Rates
         from weft.models.budget import Budget
 
-        self.voice, self.target, self.flags = voice, target, flags
-        self.manner: Manner = flags["manner"]
+        self.mode, self.target, self.flags = mode, target, flags
+        self.options: BatchOptions = flags["options"]
         self.errors: Path | None = flags["errors"]
         self.files = list(filter(None, (target, self.errors)))
-        self.traffic = Traffic(Rates(flags["max_calls"], flags["rpm"], flags["tpm"]))
+        self.limits = CallLimits(Rates(flags["max_calls"], flags["rpm"], flags["tpm"]))
         self.budget = Budget(flags["max_cost"], flags["max_tokens"])
-        answers = Answers() if flags["dedupe"] else None
-        self.engine: InProcess = InProcess(workspace, settings, self.traffic, self.budget, answers)
+        answers = ReplyCache() if flags["dedupe"] else None
+        self.engine: InProcess = InProcess(workspace, settings, self.limits, self.budget, answers)
         named = [name.strip() for name in (flags["models"] or "").split(",")]
         models = tuple(dict.fromkeys(filter(None, named)))
-        self.lineup = Lineup(flags["limit"], flags["shuffle"], models, flags["repeat"])
+        self.order = GoalOrder(flags["limit"], flags["shuffle"], models, flags["repeat"])
 
     def run(self, file: str, *, trust: bool) -> int:
         from weft.batch import goals, results
-        from weft.cli import model_download as pulling
-        from weft.cli import trust_prompt as trusting
+        from weft.cli import model_download, trust_prompt
 
         weft = self.engine.runtime()
         with goals.opened(file, check=self._check()) as known:
@@ -69,11 +70,11 @@ class Sitting:
                     results.fresh(self.target, self.errors)  # another batch may have ended since
                     results.forget(self.target)
                 _ = weft.journal  # one that cannot be used is said before any goal is begun
-                weft.surroundings.prompts.check()  # likewise, or every goal would fail by it
-                past = self._past(known)
-                trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=self.voice.quiet)
-                pulling.offer(names, yes=self.flags["yes"], quiet=self.voice.quiet)
-                return asyncio.run(self._carry_out(known, past, asking.total()))
+                weft.workspace.prompts.check()  # likewise, or every goal would fail by it
+                history = self._past(known)
+                trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=self.mode.quiet)
+                model_download.offer(names, yes=self.flags["yes"], quiet=self.mode.quiet)
+                return asyncio.run(self._run(known, history, asking.total()))
 
     def _check(self) -> Any:
         """Find fault with what the file alone cannot show: skills that are not there, plans that cannot run."""
@@ -81,7 +82,7 @@ class Sitting:
         from planner.plan.validate import nearest, problems
         from weft.runs.goal import Goal
 
-        known = self.engine.runtime().surroundings.known()
+        known = self.engine.runtime().workspace.known()
 
         def check(goal: BatchGoal) -> str:
             faults = [
@@ -104,7 +105,7 @@ class Sitting:
         from weft.batch.engine import goal_of
 
         weft = self.engine.runtime()
-        goals = self.lineup.runs(known)
+        goals = self.order.runs(known)
         return Counter(goal.model for goal in goals if goal.plan is None or weft.asks(goal_of(goal)))
 
     def _names(self, asking: Iterable[str | None]) -> tuple[str, ...]:
@@ -112,19 +113,19 @@ class Sitting:
         runtimes = [self.engine.runtime(name) for name in asking]
         return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models))
 
-    def _past(self, known: GoalFile) -> dict[str, Past]:
+    def _past(self, known: GoalFile) -> dict[str, EarlierResult]:
         from weft.batch import results
         from weft.batch.runner import check_past
 
         if not self.flags["resume"]:
             return {}
         self._find_errors()
-        past = results.recall(*self.files)
-        again = check_past(self.lineup.runs(known), past, self.manner)
-        results.remember(self.target, {name: past[name] for name in again if name in past})
+        history = results.recall(*self.files)
+        again = check_past(self.order.runs(known), history, self.options)
+        results.remember(self.target, {name: history[name] for name in again if name in history})
         for path in self.files:
             results.drop(path, again)
-        return past
+        return history
 
     def _find_errors(self) -> None:
         """Take up the files of goals that are not done, of earlier sittings too; without --errors the last one."""
@@ -133,33 +134,33 @@ class Sitting:
         before = results.apart(self.target)
         if self.errors is None and before:
             self.errors = before[-1]
-            if not self.voice.quiet:
+            if not self.mode.quiet:
                 output.say(f"Goals that are not done stand in {self.errors}, as before.")
         files = filter(None, (self.target, *before, self.errors))
         self.files = list({file.resolve(): file for file in files}.values())
 
-    async def _carry_out(self, known: GoalFile, past: dict[str, Past], asking: int) -> int:
+    async def _run(self, known: GoalFile, history: dict[str, EarlierResult], asking: int) -> int:
         from weft.batch.results import Results
         from weft.batch.runner import Batch
-        from weft.batch.summary import Summary
+        from weft.batch.summary import BatchSummary
         from weft.cli.view.batch_progress import watching
 
-        summary = Summary(self.lineup.count(known.count))
+        summary = BatchSummary(self.order.count(known.count))
         results = Results(self.target, self.errors)
-        with watching(self.voice, summary, self.traffic) as watch:
-            sitting = Batch(self.engine, results, past, self.budget, self.manner, summary, watch)
+        with watching(self.mode, summary, self.limits) as watch:
+            sitting = Batch(self.engine, results, history, self.budget, self.options, summary, watch)
             _on_interrupt(sitting)
             through = False
             try:
                 await self.engine.warm(asking)
-                await sitting.run(self.lineup.runs(known))
+                await sitting.run(self.order.runs(known))
                 through = sitting.through
             finally:
                 await self.engine.close()
                 results.close(through=through)
         status = self._end(sitting)
         if sitting.stopped == "interrupted":
-            reach.leave(status)
+            execution.leave(status)
         return status
 
     def _end(self, sitting: Batch) -> int:
@@ -167,9 +168,9 @@ class Sitting:
         from weft.batch.experiment import comparison
 
         document = sitting.summary.to_dict() | {"stopped": sitting.stopped, "output": str(self.target)}
-        if self.lineup.compares:
+        if self.order.compares:
             document["models"] = comparison(results.read(*self.files))
-        if self.voice.as_json:
+        if self.mode.as_json:
             output.print_json(document)
         else:
             batch_report.print_summary(document)
@@ -180,15 +181,15 @@ class Sitting:
 
     def _preview(self, known: GoalFile) -> int:
         """What would run, at least; nothing is asked and nothing is touched."""
-        shelf = self.engine.runtime().surroundings.shelf
+        skills_here = self.engine.runtime().workspace.skills
         skills, goals, none, calls = Counter[str](), 0, 0, 0
-        for goal in self.lineup.runs(known):
-            found = shelf.select(goal.text, goal.skills, shelf.skills())
+        for goal in self.order.runs(known):
+            found = skills_here.select(goal.text, goal.skills, skills_here.active())
             skills.update(one.name for one in found)
             goals, none = goals + 1, none + (not found)
             calls += _least_calls(goal)
         document = {"goals": goals, "without_skill": none, "skills": dict(skills.most_common(20)), "calls": calls}
-        if self.voice.as_json:
+        if self.mode.as_json:
             output.print_json(document)
         else:
             batch_report.print_preview(document)
@@ -226,9 +227,9 @@ def _on_interrupt(sitting: Batch) -> None:
 
 def _check_models(names: Iterable[str]) -> None:
     """Find out before thousands of goals fail one by one whether a model can be asked at all."""
-    from weft.doctor.model_check import lack
+    from weft.doctor.model_check import find_problem
 
-    for found in filter(None, map(lack, names)):
+    for found in filter(None, map(find_problem, names)):
         if found.certain:
             raise SetupError(found.what, hint=found.remedy)
 

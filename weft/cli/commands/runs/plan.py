@@ -12,7 +12,7 @@ from planner.errors import BudgetSpent
 from planner.events import Warned
 from weft.cli import options
 from weft.cli.view import output
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,63 +41,62 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 
     Exit status: 0 made, 1 no valid plan or a question to answer, 2 wrong usage, 4 no model or key.
     """
-    from weft.cli import execution as reach
-    from weft.cli import model_download as pulling
-    from weft.providers import litellm_model as provider
-    from weft.runs import plan_file as planfile
+    from weft.cli import execution, model_download
+    from weft.providers import litellm_model
+    from weft.runs import plan_file
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
-    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
-    reach.writable(target)
-    provider.preload()
+    execution.writable(target)
+    litellm_model.preload()
     wanted = Goal(
         options.goal_text(goal),
         skills=rest.pop("skill"),
         files=tuple(path.absolute() for path in files),
         answers=rest.pop("answers"),
     )
-    where = options.places(workspace)
-    weft = Weft(workspace, options.settings(where, rest, quiet=voice.quiet).settings)
-    pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
-    made = asyncio.run(_made(weft, wanted, voice))
+    where = options.paths(workspace)
+    weft = Weft(workspace, options.settings(where, rest, quiet=mode.quiet).settings)
+    model_download.offer(weft.models, yes=yes, quiet=mode.quiet)
+    made = asyncio.run(_made(weft, wanted, mode))
     if not made.tasks:
         target = None  # a question is no plan, and must not take the place of one
-    elif target is not None and not _kept(planfile.dump(made, planfile.form_of(target), wanted.text), target, voice):
+    elif target is not None and not _kept(plan_file.dump(made, plan_file.form_of(target), wanted.text), target, mode):
         target = None
-    if voice.as_json:
+    if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
-        output.print_text(planfile.dump(made, "yaml"))
+        output.print_text(plan_file.dump(made, "yaml"))
     if not made.tasks:
         output.say(f"It needs to know: {made.clarification}\nAnswer with --answer TEXT")
         return 1
     return 0
 
 
-def _kept(text: str, target: Path, voice: Voice) -> bool:
+def _kept(text: str, target: Path, mode: OutputMode) -> bool:
     """Whether the plan could be written; it was paid for, and must not be lost where it could not."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         output.say_warning(f"the plan could not be written to {target}: {error.strerror}; here it is")
         return False
-    if not voice.quiet:
+    if not mode.quiet:
         output.say(f"The plan is in {target}; run it with: weft run --plan {shlex.quote(str(target))}")
     return True
 
 
-async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
+async def _made(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
     """The plan, with progress, within the time that it may take."""
-    from weft.cli import execution as reach
+    from weft.cli import execution
     from weft.cli.view.progress import progress
     from weft.settings.default_model import LOCAL_NOTICE, is_local
 
     seconds = weft.settings.timeout
     try:
         async with weft:
-            with progress(voice, graph=False) as record:
+            with progress(mode, graph=False) as record:
                 if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
                     record(Warned(LOCAL_NOTICE))
                 async with asyncio.timeout(seconds):
@@ -106,5 +105,5 @@ async def _made(weft: Weft, goal: Goal, voice: Voice) -> Plan:
         raise BudgetSpent(f"there is no plan after --timeout {seconds:g} s", hint="give it more time") from error
     except asyncio.CancelledError:
         output.say("interrupted; a plan that is not made yet leaves nothing behind")
-        reach.leave(130)
+        execution.leave(130)
         raise

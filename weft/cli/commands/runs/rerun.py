@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
-from weft.cli import execution as reach
-from weft.cli import options
+from weft.cli import execution, options
 from weft.cli.view import output
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
-    from weft.runs.rerun import Division
+    from weft.runs.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
@@ -44,19 +43,19 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
 
     Exit status: as for `weft run`.
     """
-    from weft.providers import litellm_model as provider
+    from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
 
-    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     begin, dry = rest.pop("begin"), rest.pop("dry_run")
     use = {name: Path(path) for name, path in _pairs("--use", rest.pop("use")).items()}
     inputs = {task: _read(path) for task, path in _pairs("--input", rest.pop("inputs")).items()}
     if not begin and not inputs:
         raise InputError("nothing says where to begin", hint="name a task with --from; `weft trace show` lists them")
-    reach.writable(target)
-    where = options.places(workspace)
-    now = options.settings(where, rest, quiet=voice.quiet).settings
+    execution.writable(target)
+    where = options.paths(workspace)
+    now = options.settings(where, rest, quiet=mode.quiet).settings
     store = records.kept(where, now)
     parent = records.begun(store, run, where)
     store.close()
@@ -64,16 +63,16 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
     division = weft.divided(parent.run_id, begin, inputs)
     if dry:
-        weft.surroundings.shelf.skills()  # says where --use names a skill that is not there
+        weft.workspace.skills.active()  # says where --use names a skill that is not there
         asyncio.run(weft.close())
-        return _preview(parent.run_id, division, voice)
-    provider.preload()
-    run_anew = reach.carried(weft, voice, partial(weft.rerun, parent.run_id, division))
-    return reach.carry_out(run_anew, reach.Ending(voice, workspace, target))
+        return _preview(parent.run_id, division, mode)
+    litellm_model.preload()
+    run_anew = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, division))
+    return execution.run_to_exit(run_anew, execution.Ending(mode, workspace, target))
 
 
-def _preview(parent: str, division: Division, voice: Voice) -> int:
-    if voice.as_json:
+def _preview(parent: str, division: RerunPlan, mode: OutputMode) -> int:
+    if mode.as_json:
         document = {"parent": parent, "reused": list(division.reused), "executed": list(division.executed)}
         output.print_json(document)
         return 0

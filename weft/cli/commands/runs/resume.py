@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import execution as reach
-from weft.cli import options
+from weft.cli import execution, options
 from weft.cli.view import output
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,23 +40,23 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
 
     Exit status: as for `weft run`.
     """
-    from weft.providers import litellm_model as provider
+    from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
 
-    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    reach.writable(target)
-    where = options.places(workspace)
-    now = options.settings(where, rest, quiet=voice.quiet).settings
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    execution.writable(target)
+    where = options.paths(workspace)
+    now = options.settings(where, rest, quiet=mode.quiet).settings
     recorded = records.begun(records.kept(where, now), run, where)
-    provider.preload()
+    litellm_model.preload()
     use = records.substitutes(recorded)
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
-    run_again = reach.carried(weft, voice, partial(_gone_on, weft, recorded.run_id, voice))
-    return reach.carry_out(run_again, reach.Ending(voice, workspace, target))
+    run_again = execution.run_with_progress(weft, mode, partial(_gone_on, weft, recorded.run_id, mode))
+    return execution.run_to_exit(run_again, execution.Ending(mode, workspace, target))
 
 
-async def _gone_on(weft: Weft, run_id: str, voice: Voice, *, record: Record, stop: Stop) -> Result:
+async def _gone_on(weft: Weft, run_id: str, mode: OutputMode, *, record: Record, stop: Stop) -> Result:
     """Go on with a run; one that was done says so, for otherwise it looks as if it had been done just now."""
     from planner.events import Event, RunResumed
 
@@ -69,6 +68,6 @@ async def _gone_on(weft: Weft, run_id: str, voice: Voice, *, record: Record, sto
         record(event)
 
     result = await weft.resume(run_id, record=watch, stop=stop)
-    if result.status == "done" and not resumed and not voice.quiet:
+    if result.status == "done" and not resumed and not mode.quiet:
         output.say(f"Run {run_id} was done already: there was nothing left to do. This is what it came to:")
     return result

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.text.plural import counted
-from weft.cli import execution as reach
-from weft.cli import options
+from weft.cli import execution, options
 from weft.cli.view import output
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from executor.history.result import Result
@@ -60,23 +59,22 @@ def run(
 
     Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
     """
-    from weft.cli import model_download as pulling
-    from weft.cli import trust_prompt as trusting
-    from weft.providers import litellm_model as provider
+    from weft.cli import model_download, trust_prompt
+    from weft.providers import litellm_model
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
-    voice = Voice(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust = rest.pop("trust")
-    reach.writable(target)
+    execution.writable(target)
     if not dry:
-        provider.preload()
-    where = options.places(workspace)
+        litellm_model.preload()
+    where = options.paths(workspace)
     if trust:
-        trusting.workspace(where)
-    resolved = options.settings(where, rest, quiet=voice.quiet)
+        trust_prompt.workspace(where)
+    resolved = options.settings(where, rest, quiet=mode.quiet)
     weft = Weft(workspace, resolved.settings)
     plan = _plan(weft, plan_file) if plan_file is not None else None
     wanted = Goal(
@@ -85,26 +83,28 @@ def run(
         files=tuple(path.absolute() for path in files),
         plan=plan.plan if plan else None,
         answers=answers,
-        stream=not voice.as_json and output.is_terminal() and sys.stdout.isatty(),
+        stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
     )
-    if voice.verbose:
-        for note in weft.surroundings.toolshed.notes():
+    if mode.verbose:
+        for note in weft.workspace.tools.notes():
             output.say(note)
     if dry:
-        return _preview(weft, wanted, voice)
-    options.tell_journal(where, resolved, quiet=voice.quiet)
-    trusting.settle(weft.surroundings.toolshed, trust=trust, quiet=voice.quiet)
+        return _preview(weft, wanted, mode)
+    options.tell_journal(where, resolved, quiet=mode.quiet)
+    trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     if weft.asks(wanted):
-        pulling.offer(weft.models, yes=yes, quiet=voice.quiet)
+        model_download.offer(weft.models, yes=yes, quiet=mode.quiet)
     given = click.get_current_context().obj or ()
-    return reach.carry_out(_reach(weft, wanted, voice), reach.Ending(voice, workspace, target, tuple(given[1:])))
+    return execution.run_to_exit(
+        _reach(weft, wanted, mode), execution.Ending(mode, workspace, target, tuple(given[1:]))
+    )
 
 
-async def _reach(weft: Weft, goal: Goal, voice: Voice) -> Result:
+async def _reach(weft: Weft, goal: Goal, mode: OutputMode) -> Result:
     """Run the goal; on a terminal, ask what the planner wants to know, and go on."""
     while True:
-        result = await reach.carried(weft, voice, partial(weft.run, goal))
-        if result.status != "clarification" or voice.as_json or not (output.is_terminal() and sys.stdin.isatty()):
+        result = await execution.run_with_progress(weft, mode, partial(weft.run, goal))
+        if result.status != "clarification" or mode.as_json or not (output.is_terminal() and sys.stdin.isatty()):
             return result
         answer = _answered(result.question or "")
         if answer is None:
@@ -127,18 +127,18 @@ def _answered(question: str) -> str | None:
 def _plan(weft: Weft, path: Path) -> PlanFile:
     from weft.runs import plan_file as planfile
 
-    known = weft.surroundings.known()
+    known = weft.workspace.known()
     if str(path) == "-":
         return planfile.parse(options.stdin_text("the plan"), "on stdin", known)
     return planfile.read(path, known)
 
 
-def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
+def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     preview = asyncio.run(weft.preview(goal))
     if goal.plan is not None:
-        return _preview_plan(goal, goal.plan, preview.calls, voice)
+        return _preview_plan(goal, goal.plan, preview.calls, mode)
     selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
-    if voice.as_json:
+    if mode.as_json:
         prompt = [{"role": message.role, "content": message.content} for message in preview.messages]
         estimate = {"prompt_tokens": preview.prompt_tokens, "calls": preview.calls}
         output.print_json({"goal": goal.text, "selected": selected, "prompt": prompt, "estimate": estimate})
@@ -152,11 +152,11 @@ def _preview(weft: Weft, goal: Goal, voice: Voice) -> int:
     return 0
 
 
-def _preview_plan(goal: Goal, plan: Plan, calls: str, voice: Voice) -> int:
+def _preview_plan(goal: Goal, plan: Plan, calls: str, mode: OutputMode) -> int:
     """What would run where the plan is given: neither is a skill selected nor a planning prompt sent."""
     from weft.runs import plan_file as planfile
 
-    if voice.as_json:
+    if mode.as_json:
         estimate = {"prompt_tokens": 0, "calls": calls}
         output.print_json(
             {"goal": goal.text, "selected": [], "prompt": [], "plan": plan.to_dict(), "estimate": estimate}

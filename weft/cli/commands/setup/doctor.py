@@ -31,18 +31,18 @@ def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, ve
 
     Exit status: 0 a goal can be run, 4 something that it needs is missing.
     """
-    from weft.doctor.checks import Finding, checkup
+    from weft.doctor.checks import Check, run_checks
     from weft.settings.settings import Resolved, Settings
-    from weft.workspace.workspace import Surroundings
+    from weft.workspace.workspace import Workspace
 
-    where = options.places(workspace)
-    broken: list[Finding] = []
+    where = options.paths(workspace)
+    broken: list[Check] = []
     try:
         resolved = options.settings(where, {"model": model}, quiet=True)
     except SetupError as error:
-        broken = [Finding("settings", False, error.message, "mend the file; what follows is without it")]
+        broken = [Check("settings", False, error.message, "mend the file; what follows is without it")]
         resolved = Resolved(Settings(model=model), {})
-    findings = [*broken, *checkup(where, resolved, Surroundings(where, resolved.settings), os.environ)]
+    findings = [*broken, *run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)]
     needed = ("model", "packages", "prompts", "settings", "store")
     missing = any(one.ok is False and one.topic in needed for one in findings)
     if as_json:

@@ -32,7 +32,7 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_:
     """
     from skills.manage import install
 
-    where = options.places(workspace).workspace
+    where = options.paths(workspace).workspace
     path = where / "weft.toml"
     there = path.exists()
     if there and not skill:

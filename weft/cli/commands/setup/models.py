@@ -10,7 +10,7 @@ from weft.cli import options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from weft.local.store import Installed, Store
+    from weft.local.store import Installed, ModelStore
 
 
 @click.group()
@@ -133,10 +133,10 @@ def model_path(name: str | None, *, as_json: bool, **_: Any) -> int:
     return 0
 
 
-def _store() -> Store:
-    from weft.local.store import Store, models_dir
+def _store() -> ModelStore:
+    from weft.local.store import ModelStore, models_dir
 
-    return Store(models_dir())
+    return ModelStore(models_dir())
 
 
 def _own(one: Installed) -> dict[str, Any]:

@@ -11,14 +11,14 @@ import click
 from skills.errors import InputError
 from skills.text.plural import counted
 from weft.cli import options
-from weft.cli.commands.skills.tools import toolshed
+from weft.cli.commands.skills.tools import open_tools
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from skills.check import Report
-    from weft.workspace.tools import Toolshed
+    from weft.workspace.tools import WorkspaceTools
 
 MAKERS = ("SKILL.md", "skill.yaml")
 SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages"})
@@ -50,18 +50,18 @@ def check(
 
     from skills import check as checks
 
-    shed = toolshed(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
-    folders = _given(paths) if paths else shed.own_folders()
+    tools = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    folders = _given(paths) if paths else tools.own_folders()
     for folder in folders if mend else ():
-        for done in checks.fix(folder, root=shed.is_root(folder)):
+        for done in checks.fix(folder, root=tools.is_root(folder)):
             if not quiet:
                 output.say(f"mended: {done}")
     if trust:
-        shed.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
+        tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
     say = _silent if quiet else output.say
-    reports = asyncio.run(_review(folders, shed, say, run=not no_run))
+    reports = asyncio.run(_review(folders, tools, say, run=not no_run))
     if not paths:
-        reports += _functions(shed, options.places(workspace).workspace)
+        reports += _functions(tools, options.paths(workspace).workspace)
     if as_json:
         output.print_json([_row(report) for report in reports])
     else:
@@ -69,7 +69,9 @@ def check(
     return 0 if all(report.ok for report in reports) else 1
 
 
-async def _review(folders: Sequence[Path], shed: Toolshed, say: Callable[[str], None], *, run: bool) -> list[Report]:
+async def _review(
+    folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], *, run: bool
+) -> list[Report]:
     """A report on each file; `say` hears of what is built meanwhile, which may take long."""
     import tempfile
 
@@ -78,8 +80,8 @@ async def _review(folders: Sequence[Path], shed: Toolshed, say: Callable[[str], 
     reports: list[Report] = []
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
-            place = shed.bench(folder, Path(made), say) if run else None
-            reports += await checks.review(folder, place, root=shed.is_root(folder))
+            place = tools.bench(folder, Path(made), say) if run else None
+            reports += await checks.review(folder, place, root=tools.is_root(folder))
     return reports
 
 
@@ -87,17 +89,17 @@ def _silent(_: str) -> None:
     """For whoever wants no progress."""
 
 
-def _functions(shed: Toolshed, workspace: Path) -> list[Report]:
+def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
     """The tools of installed packages that this workspace documents or makes."""
     from skills import check as checks
 
-    found, reports = shed.functions[0], []
+    found, reports = tools.functions[0], []
     for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):
         page = workspace / "docs" / "skills" / f"{domain}.md"
-        tools = [tool for tool in found if tool.name.startswith(f"{domain}_")]
-        own = any(workspace in Path(tool.function.__code__.co_filename).resolve().parents for tool in tools)
+        own_tools = [tool for tool in found if tool.name.startswith(f"{domain}_")]
+        own = any(workspace in Path(tool.function.__code__.co_filename).resolve().parents for tool in own_tools)
         if page.is_file() or own:
-            reports += checks.review_function(tools, page)
+            reports += checks.review_function(own_tools, page)
     return reports
 
 

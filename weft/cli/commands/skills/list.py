@@ -14,7 +14,7 @@ import click
 from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output, width
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skills.discovery.registry import Registry
     from skills.selection.detector import Selection, SkillDetector
     from skills.skill import Skill
-    from weft.workspace.skills import Shelf
+    from weft.workspace.skills import WorkspaceSkills
 
 Choose = Callable[[str, tuple[str, ...]], "list[Selection]"]
 
@@ -80,7 +80,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list
       weft skills list --all --json
     """
-    registry = shelf(workspace, flags, quiet=quiet).registry
+    registry = open_skills(workspace, flags, quiet=quiet).registry
     rows = [*registry.list_skills(all=everything), *_functions(everything)]
     _warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
@@ -113,37 +113,37 @@ def select(
     if (goal is None) == (source is None):
         raise InputError("give either a goal or --from FILE", hint='weft skills select "Write API documentation"')
     from skills.selection import detectors
-    from weft.workspace.skills import Shelf
+    from weft.workspace.skills import WorkspaceSkills
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, flags, quiet=quiet).settings
-    known, voice = Shelf(where, settings), Voice(as_json, quiet, verbose)
+    known, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
 
     def work(detector: SkillDetector | None = None) -> int:
         choose = partial(_selected, known, top, detector)
         if source is None:
-            return _select_one(choose, known, goal, voice)
+            return _select_one(choose, known, goal, mode)
         _select_all(choose, source)
         _warn(known.registry, verbose=verbose, quiet=quiet)
         return 0
 
     if settings.detector != detectors.ASKING:
         return work()
-    from weft.cli.commands.skills import llm_selection as picking
+    from weft.cli.commands.skills import llm_selection
 
-    return picking.asked(where.workspace, settings, voice, work)
+    return llm_selection.asked(where.workspace, settings, mode, work)
 
 
-def _select_one(choose: Choose, known: Shelf, goal: str | None, voice: Voice) -> int:
+def _select_one(choose: Choose, known: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = options.goal_text(goal)
     found = choose(text, ())
-    _warn(known.registry, verbose=voice.verbose, quiet=voice.quiet)
-    if voice.as_json:
+    _warn(known.registry, verbose=mode.verbose, quiet=mode.quiet)
+    if mode.as_json:
         output.print_json({"goal": text, "selected": _plain(found)})
         return 0
     for one in found:
         output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
-    if not found and not voice.quiet:
+    if not found and not mode.quiet:
         output.say("No skill fits this goal. `weft skills list` shows what there is; --top 5 shows the nearest.")
     return 0
 
@@ -159,7 +159,7 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     Examples:
       weft skills show cataloging-apis --args "only the public endpoints"
     """
-    registry = shelf(workspace, {}, quiet=quiet).registry
+    registry = open_skills(workspace, {}, quiet=quiet).registry
     skill = registry.get(name)
     if skill.kind == "executable" if skill else name in {row.name for row in _functions(everything=False)}:
         raise InputError(f"{name!r} is a tool, without a SKILL.md to show", hint=f"`weft skills call {name}` runs it")
@@ -172,18 +172,18 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     return 0
 
 
-def shelf(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> Shelf:
+def open_skills(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> WorkspaceSkills:
     """The skills of a workspace."""
-    from weft.workspace.skills import Shelf
+    from weft.workspace.skills import WorkspaceSkills
 
-    where = options.places(workspace)
-    return Shelf(where, options.settings(where, flags, quiet=quiet).settings)
+    where = options.paths(workspace)
+    return WorkspaceSkills(where, options.settings(where, flags, quiet=quiet).settings)
 
 
 def _selected(
-    known: Shelf, top: int | None, detector: SkillDetector | None, text: str, forced: tuple[str, ...]
+    known: WorkspaceSkills, top: int | None, detector: SkillDetector | None, text: str, forced: tuple[str, ...]
 ) -> list[Selection]:
-    candidates = known.skills()
+    candidates = known.active()
     if not text.strip():
         raise InputError("the goal is empty", hint='weft skills select "Write API documentation"')
     if top is None:

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.selection.detector import SkillDetector
-    from weft.cli.view.voice import Voice
+    from weft.cli.view.output_mode import OutputMode
     from weft.settings.settings import Settings
 
 
-def asked(workspace: Path, settings: Settings, voice: Voice, work: Callable[[SkillDetector], int]) -> int:
+def asked(workspace: Path, settings: Settings, mode: OutputMode, work: Callable[[SkillDetector], int]) -> int:
     """Do the work, in a thread, with a detector that asks the settings' model; gives the work's exit status."""
 
     def hear(event: Event) -> None:
-        if isinstance(event, Warned) and not voice.quiet:
+        if isinstance(event, Warned) and not mode.quiet:
             output.say_warning(event.message)
 
     async def ask() -> int:
-        async with Weft(workspace, settings) as weft, weft.picker(hear) as picker:
-            status = await asyncio.to_thread(work, picker)
-            for warning in dict.fromkeys(picker.warnings):
+        async with Weft(workspace, settings) as weft, weft.llm_detector(hear) as llm_detector:
+            status = await asyncio.to_thread(work, llm_detector)
+            for warning in dict.fromkeys(llm_detector.warnings):
                 hear(Warned(warning))
             return status
 

@@ -33,7 +33,7 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
     """
     from skills.manage import install
 
-    path = install.add(options.places(workspace).workspace, name, description)
+    path = install.add(options.paths(workspace).workspace, name, description)
     if as_json:
         output.print_json({"name": name, "path": str(path)})
     else:
@@ -63,7 +63,7 @@ def import_skill(
     """
     from skills.manage import install
 
-    with install.stage(source, options.places(workspace).workspace, id=name) as staged:
+    with install.stage(source, options.paths(workspace).workspace, id=name) as staged:
         if not quiet:
             _warn(staged)
         replaces = staged.exists
@@ -141,9 +141,9 @@ def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bo
 
 
 def _registry(workspace: Path) -> Registry:
-    from weft.cli.commands.skills.list import shelf
+    from weft.cli.commands.skills.list import open_skills
 
-    return shelf(workspace, {}, quiet=True).registry
+    return open_skills(workspace, {}, quiet=True).registry
 
 
 def _asks() -> bool:

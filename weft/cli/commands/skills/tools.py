@@ -15,7 +15,7 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.workspace.tools import Toolshed
+    from weft.workspace.tools import WorkspaceTools
 
 RUNTIMES = ("python", "node", "go", "binary")
 
@@ -36,7 +36,7 @@ def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool,
     """
     from skills.manage.new_tool import new as write
 
-    written = write(name, runtime, options.places(workspace).workspace / "skills")
+    written = write(name, runtime, options.paths(workspace).workspace / "skills")
     if as_json:
         output.print_json({"written": [str(path) for path in written]})
     else:
@@ -70,21 +70,21 @@ def call(
 
     from executor.tasks.artifacts import Artifacts, make_home
     from skills.discovery.registry import listed
-    from weft.cli import trust_prompt as trusting
+    from weft.cli import trust_prompt
     from weft.runs.run_id import new_run_id
 
-    where = options.places(workspace)
-    shed = toolshed(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    where = options.paths(workspace)
+    offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
     given = _object(options.stdin_text("what is passed") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
-    tools = shed.tools(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
-    if name not in tools and (reason := shed.reason(name)):
+    tools = offered.by_name(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
+    if name not in tools and (reason := offered.reason(name)):
         raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:
         near = listed(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
-    if trust or name in {row.name for row in shed.untrusted()}:
-        trusting.settle(shed, trust=trust, quiet=quiet)
+    if trust or name in {row.name for row in offered.untrusted()}:
+        trust_prompt.settle(offered, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
     if artifacts.exists():
         make_home(where.agents)
@@ -92,17 +92,17 @@ def call(
     return 1 if envelope.status == "error" else 0
 
 
-def toolshed(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool) -> Toolshed:
+def open_tools(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool) -> WorkspaceTools:
     """The tools of a workspace; its settings count once it is trusted, so that is said first."""
-    from weft.cli import trust_prompt as trusting
-    from weft.workspace.skills import Shelf
-    from weft.workspace.tools import Toolshed
+    from weft.cli import trust_prompt
+    from weft.workspace.skills import WorkspaceSkills
+    from weft.workspace.tools import WorkspaceTools
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     if trust:
-        trusting.workspace(where)
+        trust_prompt.workspace(where)
     settings = options.settings(where, {"unsafe_tools": unsafe}, quiet=quiet).settings
-    return Toolshed(where, Shelf(where, settings).registry, unsafe=settings.unsafe_tools)
+    return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
 
 
 def _object(text: str) -> dict[str, Any]:

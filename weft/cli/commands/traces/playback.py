@@ -12,14 +12,14 @@ from weft.cli.view import output, width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
 _LONGEST = 10.0
 _INDENT = 11  # of the time in front of a line
 
 
-def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -> int:
+def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
     """Print what happened with the time worked until then; with a speed, pause in between as then."""
     from executor.journal import codec
     from planner.events import RunFinished, RunResumed, RunStarted
@@ -59,14 +59,14 @@ def show(runs: Sequence[str], where: Places, settings: Settings, speed: float) -
     return 0
 
 
-def document(runs: Sequence[str], where: Places, settings: Settings) -> int:
+def document(runs: Sequence[str], where: Paths, settings: Settings) -> int:
     """Print what the recorded runs came to, as `run` does."""
-    from executor.history.history import Past
+    from executor.history.history import RunHistory
     from weft.runs import records
     from weft.traces import read as traces
 
     found = [
-        Past.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()
+        RunHistory.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()
         for trace in traces.named(runs, where, settings)
     ]
     output.print_json(found[0] if len(found) == 1 else found)

@@ -11,12 +11,12 @@ from skills.errors import InputError
 from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
-from weft.cli.view.voice import Voice
+from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.strict_replay import Replay
 
@@ -53,46 +53,46 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
 
     Exit status: 0 nothing differs, 2 no such run, 3 drift.
     """
-    voice = Voice(rest["as_json"], rest["quiet"], rest["verbose"])
+    mode = OutputMode(rest["as_json"], rest["quiet"], rest["verbose"])
     if rest["strict"] and rest["selection"]:
         raise InputError("--strict and --select are two things", hint="choose one")
-    where = options.places(workspace)
+    where = options.paths(workspace)
     flags = {"journal": rest["journal"], "detector": rest["detector"]}
-    resolved = options.settings(where, flags, quiet=voice.quiet)
+    resolved = options.settings(where, flags, quiet=mode.quiet)
     settings = resolved.settings
     if rest["selection"]:
-        from weft.cli.commands.traces import reselection as reselect
+        from weft.cli.commands.traces import reselection
 
-        return reselect.show(runs, where, resolved, voice, check=rest["check"])
+        return reselection.show(runs, where, resolved, mode, check=rest["check"])
     if not runs:
         raise InputError("name a run or a file to replay", hint="`weft trace list` shows the runs there are")
     if rest["strict"]:
-        return _strict(runs, where, settings, voice)
-    from weft.cli.commands.traces import playback as playback
+        return _strict(runs, where, settings, mode)
+    from weft.cli.commands.traces import playback
 
-    if voice.as_json:
+    if mode.as_json:
         return playback.document(runs, where, settings)
     return playback.show(runs, where, settings, rest["speed"])
 
 
-def _strict(runs: tuple[str, ...], where: Places, settings: Settings, voice: Voice) -> int:
+def _strict(runs: tuple[str, ...], where: Paths, settings: Settings, mode: OutputMode) -> int:
     from weft.traces import read as traces
-    from weft.traces import strict_replay as replaying
+    from weft.traces import strict_replay
 
     async def each() -> list[Replay]:
         return [
-            await replaying.strict(trace.rows(), where, settings, journal=trace.journal)
+            await strict_replay.strict(trace.rows(), where, settings, journal=trace.journal)
             for trace in traces.named(runs, where, settings)
         ]
 
     done = asyncio.run(each())
-    if voice.as_json:
+    if mode.as_json:
         documents = [one.to_dict() for one in done]
         output.print_json(documents[0] if len(documents) == 1 else documents)
     for one in done:
         for drift in one.drift:
             output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
-        if not voice.as_json:
+        if not mode.as_json:
             said = counted(len(one.drift), "difference") if one.drift else "nothing differs"
             output.print_text(f"{one.result.run_id}: {one.result.status}, {said}")
     return _DRIFT if any(one.drift for one in done) else 0

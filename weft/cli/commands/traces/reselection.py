@@ -10,29 +10,29 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.cli.view.voice import Voice
-    from weft.settings.paths import Places
+    from weft.cli.view.output_mode import OutputMode
+    from weft.settings.paths import Paths
     from weft.settings.settings import Resolved
     from weft.traces.reselect import Reselection
 
 _DRIFT = 3
 
 
-def show(runs: Sequence[str], where: Places, resolved: Resolved, voice: Voice, *, check: bool) -> int:
+def show(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode, *, check: bool) -> int:
     """Select again, print what differs, and with `check` say so in the exit status."""
     from weft.traces import read as traces
     from weft.traces.reselect import reselect
-    from weft.workspace.workspace import Surroundings
+    from weft.workspace.workspace import Workspace
 
     settings = resolved.settings
-    surroundings = Surroundings(where, settings)
+    workspace = Workspace(where, settings)
     detector = settings.detector if "detector" in resolved.origins else None
-    found = list(reselect(traces.selections(runs, where, settings), surroundings, detector=detector))
+    found = list(reselect(traces.selections(runs, where, settings), workspace, detector=detector))
     drifted = [one for one in found if one.drifted]
-    if voice.as_json:
+    if mode.as_json:
         output.print_json([one.to_dict() for one in found])
     else:
-        for one in found if voice.verbose else drifted:
+        for one in found if mode.verbose else drifted:
             output.print_text(_described(one))
         moved = sum(bool(one.scores) and not one.drifted for one in found)
         scores = f", {moved} with other scores only" if moved else ""

@@ -19,9 +19,9 @@ from weft.cli.view import output, width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from executor.stores.row import Summary
+    from executor.stores.row import RunSummary
     from executor.stores.store import Store
-    from weft.settings.paths import Places
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.read import Trace
 
@@ -39,19 +39,19 @@ def trace() -> None:
     """
 
 
-def _opened(workspace: Path, journal: str | None) -> tuple[Places, Settings, Store]:
+def _opened(workspace: Path, journal: str | None) -> tuple[Paths, Settings, Store]:
     from weft.runs import records
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     return where, settings, records.kept(where, settings)
 
 
-def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[Summary]:
+def _runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[RunSummary]:
     """The runs there are; none where no run was ever made here."""
     from weft.runs import records
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
@@ -70,7 +70,7 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
       weft trace list --limit 10
       weft trace list --json
     """
-    from weft.cli.view import run_list as listing
+    from weft.cli.view import run_list
 
     runs = _runs(workspace, journal, limit if limit or as_json else 50)
     if as_json:
@@ -78,7 +78,7 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
         return 0
     if not runs and not quiet:
         output.say("No run was made here yet.")
-    for line in listing.lines(runs, width.of(sys.stdout)):
+    for line in run_list.lines(runs, width.of(sys.stdout)):
         output.print_text(line)
     return 0
 
@@ -100,11 +100,11 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
       weft trace show last --task "(plan)"
       weft trace show exported.jsonl
     """
-    from weft.cli.view import timeline as drawing
+    from weft.cli.view.timeline import drawn
     from weft.traces import read as traces
     from weft.traces.timeline import TYPES, timeline
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     found = list(traces.named([run], where, settings))
     if task is not None:
@@ -115,12 +115,12 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
         room = width.of(sys.stdout)
-        output.print_text("\n\n".join(drawing.drawn(view, room) for view in views))
+        output.print_text("\n\n".join(drawn(view, room) for view in views))
     return 0
 
 
 def _show_task(found: Sequence[Trace], task: str, *, as_json: bool) -> int:
-    from weft.cli.view import timeline as drawing
+    from weft.cli.view.timeline import in_full
 
     role = {"(plan)": "decomposer", "(synthesis)": "synthesis"}.get(task)
     rows = [
@@ -135,7 +135,7 @@ def _show_task(found: Sequence[Trace], task: str, *, as_json: bool) -> int:
     if as_json:
         output.print_json([row.to_dict() for row in rows])
     else:
-        output.print_text("\n".join(drawing.in_full(rows)))
+        output.print_text("\n".join(in_full(rows)))
     return 0
 
 
@@ -156,7 +156,7 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
     from weft.traces.diff import compare
     from weft.traces.timeline import TYPES, timeline
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     views = [
         timeline(one.rows(TYPES), alive=one.alive)
@@ -218,17 +218,17 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
     return 0
 
 
-def _write(file: TextIO, store: Store, runs: Sequence[Summary], *, html: bool) -> None:
+def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool) -> None:
     if html:
-        from weft.traces import html_page as page
+        from weft.traces import html_page
 
         alive = {run.run_id for run in runs if run.status == "running"}
-        file.write(page.render([list(store.rows(run.run_id)) for run in runs], alive))
+        file.write(html_page.render([list(store.rows(run.run_id)) for run in runs], alive))
         return
-    from executor.journal import trace_file as traces
+    from executor.journal import trace_file
 
     for run in runs:
-        for line in traces.lines(store.rows(run.run_id)):
+        for line in trace_file.lines(store.rows(run.run_id)):
             file.write(line + "\n")
 
 
@@ -247,7 +247,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     from weft.runs import records
     from weft.traces import transfer
 
-    where = options.places(workspace)
+    where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings
     journal_of_runs = records.opened(where, settings)
     try:

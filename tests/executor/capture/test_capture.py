@@ -1,0 +1,236 @@
+"""What enters a record: no secret, and paths that mean the same elsewhere."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executor.capture.capture import Capture
+from executor.capture.named_roots import NamedRoots
+from executor.capture.secrets import REDACTED, Secrets
+from executor.stores import texts
+
+ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
+
+
+@pytest.mark.parametrize(
+    ("text", "recorded"),
+    [
+        ("read /home/me/work/notes.md.", "read ⟦workspace⟧/notes.md."),
+        ("/home/me/work", "⟦workspace⟧"),
+        ("/home/me/work/.agents/runs/r1/artifacts/a.md", "⟦run⟧/artifacts/a.md"),
+        ("/home/me/workshop/x", "⟦home⟧/workshop/x"),
+        ("/mnt/home/me/work/x", "/mnt/home/me/work/x"),
+        ("file:///home/me/work/x", "file://⟦workspace⟧/x"),
+        ('{"cwd": "/home/me/work"}', '{"cwd": "⟦workspace⟧"}'),
+        ("two\n/home/me/work\nlines", "two\n⟦workspace⟧\nlines"),
+        ("no path at all", "no path at all"),
+    ],
+)
+def test_paths_below_a_root_are_written_by_its_name(text: str, recorded: str) -> None:
+    assert ROOTS.portable(text) == recorded
+    assert ROOTS.local(recorded) == text
+
+
+def test_a_record_means_another_folder_in_another_checkout() -> None:
+    there = NamedRoots({"workspace": "/srv/checkout"})
+    assert there.local(ROOTS.portable("see /home/me/work/a/b.md")) == "see /srv/checkout/a/b.md"
+    assert there.local("⟦unknown⟧/x") == "⟦unknown⟧/x"
+
+
+def test_a_root_is_found_as_a_listing_escapes_it_and_put_back_so() -> None:
+    odd = NamedRoots({"workspace": "/srv/R&D <x>"})
+    listed = "<location>/srv/R&amp;D &lt;x&gt;/skills/a</location>, /srv/R&D <x>/b"
+    assert odd.portable(listed) == "<location>⟦workspace⟧/skills/a</location>, ⟦workspace⟧/b"
+    assert odd.local(odd.portable(listed)) == listed
+
+
+def test_roots_that_begin_differently_are_all_found() -> None:
+    mixed = NamedRoots({"workspace": "/srv/w", "share": "C:\\share"})
+    assert mixed.portable("/srv/w/a and C:\\share/b, xC:\\share") == "⟦workspace⟧/a and ⟦share⟧/b, xC:\\share"
+
+
+def test_a_hash_is_the_same_in_another_checkout() -> None:
+    here, there = Capture(ROOTS), Capture(NamedRoots({"workspace": "/srv/checkout"}))
+    assert here.hash(["a\n/home/me/work/x"]) == there.hash(["a\n/srv/checkout/x"])
+    assert here.hash(["a"]) != here.hash(["b"])
+
+
+SECRET = "k3y-of-mine-0123456789"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the key is {SECRET}",
+        "Authorization: Bearer abcdef0123456789abcdef",
+        '{"api_key": "0a1b2c3d4e5f6071"}',
+        '{\\"api_key\\": \\"0a1b2c3d4e5f6071\\"}',
+        "DB_PASSWORD=correct-horse-7-battery",
+        "use sk-proj-0123456789abcdefghij now",
+        "ghp_0123456789abcdefghijABCDEFGHIJ",
+        "postgres://me:hunter2@db/x",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_a_secret_is_redacted_by_value_name_or_form(text: str) -> None:
+    secrets = Secrets.of({"MY_API_KEY": SECRET, "PATH": "/usr/bin"})
+    redacted = secrets.redact(text)
+    assert REDACTED in redacted
+    for part in (
+        SECRET,
+        "abcdef0123456789abcdef",
+        "0a1b2c3d",
+        "correct-horse",
+        "0123456789abcdefghij",
+        "hunter2",
+        "MIIE",
+    ):
+        assert part not in redacted
+    assert secrets.redact(redacted) == redacted
+
+
+KEY = "-----BEGIN THING-----\nMIIBlineone/abc+def==\nsecondlineofkey0987\n-----END THING-----"
+ODD = 'we"ird\\ tök/en+va=lü&e#7'
+
+
+@pytest.mark.parametrize("secret", [SECRET, KEY, ODD], ids=["plain", "lines", "odd"])
+def test_a_secret_is_found_in_other_writing_too(secret: str) -> None:
+    secrets, data = Secrets.of({"MY_API_KEY": secret}), secret.encode()
+    once = json.dumps(secret)
+    written = {
+        "json": once,
+        "json as it is": json.dumps(secret, ensure_ascii=False),
+        "json in json": json.dumps({"arguments": once}),
+        "url": quote(secret, safe=""),
+        "path": quote(secret),
+        "form": quote_plus(secret),
+        "base64": b64encode(data).decode(),
+        "base64 for urls": urlsafe_b64encode(data).decode(),
+        "basic": b64encode(b"user:" + data).decode(),
+        "basic, more": b64encode(b"me:" + data + b"!").decode(),
+        "hex": data.hex(),
+        "other ends of lines": secret.replace("\n", "\r\n"),
+    }
+    for what, text in written.items():
+        redacted = secrets.redact(f"see {text} there")
+        assert REDACTED in redacted, what
+        assert len(redacted.replace(REDACTED, "")) < 60, what
+        assert not any(line in redacted for line in ("MIIBlineone", "secondline")), what
+
+
+@pytest.mark.parametrize(
+    "name", ["PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GPG_PASSPHRASE", "GITHUB_PAT", "GHTOKEN", "OPENAI_API_KEY"]
+)
+def test_a_variable_whose_name_says_so_holds_a_secret(name: str) -> None:
+    assert Secrets.of({name: SECRET}).redact(SECRET) == REDACTED
+
+
+@pytest.mark.parametrize("name", ["PWD", "OLDPWD", "PATH", "MONKEY_ISLAND", "COMPASS", "TOKENIZERS_PARALLELISM"])
+def test_other_variables_hold_none(name: str) -> None:
+    assert Secrets.of({name: "/home/me/work"}).redact("see /home/me/work/x") == "see /home/me/work/x"
+
+
+def test_a_secret_is_no_name_of_a_field_either() -> None:
+    capture = Capture(secrets=Secrets.of({"MY_API_KEY": "identifier0123"}))
+    assert capture.value({"identifier0123": 1, "a": {"ghp_0123456789abcdefghij": 2}, "tool_calls": 3}) == {
+        REDACTED: 1, "a": {REDACTED: 2}, "tool_calls": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("before", ["", "İİİ ", "task-force ", "max_tokens = 5; ", "a risk-", "é — "])
+@pytest.mark.parametrize("after", ["", " İ", " token: none", "\n" + "word " * 100])
+def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
+    secrets = Secrets.of({"MY_API_KEY": SECRET, "OTHER_TOKEN": f"{SECRET}-and-more"})
+    for secret in (SECRET, f"{SECRET}-and-more", "sk-proj-0123456789abcdefghij", "AKIA0123456789ABCDEF"):
+        assert secrets.redact(f"{before}{secret}{after}") == f"{before}{REDACTED}{after}"
+    assert secrets.redact(f"{before}ApI_KeY: a1b2c3d4e5f6g7{after}") == f"{before}ApI_KeY: {REDACTED}{after}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a token: explained in a sentence",
+        "max_tokens: 4096",
+        "The password must be changed.",
+        "key=value",
+        "see https://example.org/a:b@c",
+        "secret: none",
+    ],
+)
+def test_what_only_speaks_of_secrets_stays(text: str) -> None:
+    assert Secrets.of({"SHORT_TOKEN": "abc"}).redact(text) == text
+
+
+def test_a_short_secret_is_redacted_as_a_word_of_its_own() -> None:
+    secrets = Secrets.of({"DB_PASSWORD": "hunter2", "PIN_SECRET": "a-1b", "API_TOKEN": "tok3n-0123456789"})
+    assert secrets.redact("log in with hunter2, or 'a-1b'") == f"log in with {REDACTED}, or '{REDACTED}'"
+    assert secrets.redact("hunter2") == REDACTED
+    assert secrets.redact("hunter2x and xa-1b") == "hunter2x and xa-1b"
+    assert Capture(secrets=secrets).text("a-1b") == REDACTED
+
+
+@pytest.mark.parametrize("value", ["test", "true", "root", "Secret", "2026", "1234567", "x1", "a1b"])
+def test_a_short_value_that_may_be_a_word_or_a_number_stays(value: str) -> None:
+    text = f"write a {value} plan"
+    assert Secrets.of({"API_KEY": value}).redact(text) == text
+
+
+def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
+    recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
+    assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}
+    said = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
+    kept = {"headers": {"Authorization": [REDACTED, ""]}, "clientSecret": REDACTED, "tokenizer": "bpe"}
+    assert Capture().value(said) == kept
+    paths = {"next_page_token": "p2", "nextToken": "p3", "pageToken": "p4"}
+    assert Capture().value(paths) == paths
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=800),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.just("$text"), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_large_texts_are_taken_out_and_put_back(value: object) -> None:
+    kept: dict[str, str] = {}
+    small = texts.split(value, kept)
+    assert texts.join(small, kept.__getitem__) == value
+    assert set(texts.hashes(small)) <= set(kept)
+
+
+def test_a_long_list_said_twice_is_kept_once_and_put_back() -> None:
+    kept: dict[str, str] = {}
+    skills = [{"name": f"skill-{number}", "description_hash": "0" * 64, "$json": "own"} for number in range(20)]
+    small = texts.split({"skills": skills, "again": list(skills)}, kept)
+    assert len(kept) == 1
+    assert texts.join(small, kept.__getitem__) == {"skills": skills, "again": skills}
+    assert set(texts.hashes(small)) == set(kept)
+
+
+@pytest.mark.parametrize("key", ["$text", "$json", "$$json"])
+def test_a_field_named_like_a_mark_stays_what_it_is(key: str) -> None:
+    value, kept = {key: "of the user's"}, dict[str, str]()
+    assert texts.join(texts.split(value, kept), kept.__getitem__) == value
+
+
+def test_a_large_text_said_twice_is_kept_once() -> None:
+    kept: dict[str, str] = {}
+    long = "word " * 200
+    assert texts.split([long, {"a": long}], kept) != [long, {"a": long}]
+    assert list(kept.values()) == [long]
+
+
+@pytest.mark.parametrize("text", ["⟦workspace⟧/literal", "⟦run⟧", "⟦=⟧", "⟦", "see /w/notes.md and ⟦workspace⟧"])
+def test_what_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
+    capture = Capture(NamedRoots({"run": "/w/.agents/runs/r", "workspace": "/w"}))
+    assert capture.local(capture.text(text)) == text

@@ -1,0 +1,115 @@
+"""What models really write, and the JSON they meant."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.plan.json_answer import NotJson, extract, mend, without_thinking
+
+PLAN = {"tasks": [{"id": "a", "instruction": 'say "{x}", // not a comment'}], "synthesis": None}
+TEXT = json.dumps(PLAN)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"```json\n{TEXT}\n```",
+        f"```\n{TEXT}```",
+        f"Here is the plan:\n\n```json\n{TEXT}\n```\nTell me if it suits.",
+        f"Sure! {TEXT} Done.",
+        f'<think>maybe {{"tasks": []}}? no</think>\n{TEXT}',
+        f"<think>a</think><think>b</think>{TEXT}",
+        f'I think {{"tasks": [1]}} is wrong</think>{TEXT}',
+        TEXT.replace("}]", "},]"),
+        TEXT.replace("]", ",]").replace(": null}", ": null,}"),
+        TEXT.replace('{"tasks"', '{ // the plan\n"tasks"'),
+        TEXT.replace('{"tasks"', '{ /* the\nplan */ "tasks"'),
+        TEXT[:-1],
+        "\ufeff" + TEXT,
+    ],
+)
+def test_the_plan_is_found_whatever_stands_around_it(text: str) -> None:
+    assert extract(text, "tasks") == PLAN
+
+
+def test_missing_commas_and_inner_brackets_are_set_right() -> None:
+    assert extract('{"tasks": [{"id": "a"} {"id": "b"}] "synthesis": "x"}', "tasks") == {
+        "tasks": [{"id": "a"}, {"id": "b"}],
+        "synthesis": "x",
+    }
+    assert extract('{"tasks": [{"id": "a"}, {"id": "b"}}', "tasks") == {"tasks": [{"id": "a"}, {"id": "b"}]}
+
+
+def test_of_several_documents_the_last_that_is_a_plan_counts() -> None:
+    assert extract(f'{{"tasks": []}} was wrong; rather {TEXT} (see [1])', "tasks") == PLAN
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        ("  \n", "empty"),
+        ("<think>hm</think>", "empty"),
+        ("I cannot do that.", "prose"),
+        ('{"tasks": [{"id": "a", "instruction": "do', "not valid JSON"),
+        ('{"tasks": [{"id": "a"', "not valid JSON"),
+        ("{'tasks': []}", "not valid JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_the_reason(text: str, says: str) -> None:
+    with pytest.raises(NotJson, match=says):
+        extract(text, "tasks")
+
+
+def test_a_document_that_breaks_off_is_completed_only_where_its_last_bracket_is_all_that_is_missing() -> None:
+    whole = json.dumps({"tasks": [{"id": "a", "depends_on": []}, {"id": "b", "depends_on": ["a"]}]})
+    for end in range(1, len(whole) - 1):
+        with pytest.raises(NotJson):
+            extract(whole[:end], "tasks")
+    assert extract(whole[:-1], "tasks") == json.loads(whole)
+
+
+@given(json_values)
+def test_valid_json_is_never_altered(value: object) -> None:
+    document = {"tasks": value}
+    assert extract(json.dumps(document), "tasks") == document
+    assert extract(json.dumps(document, ensure_ascii=False, indent=1), "tasks") == document
+
+
+@given(json_values)
+def test_mending_leaves_valid_json_as_it_is(value: object) -> None:
+    text = json.dumps({"tasks": value})
+    mended = mend(text)
+    assert mended is not None
+    assert json.loads(mended) == {"tasks": value}
+
+
+@given(st.text())
+def test_no_text_crashes_extraction(text: str) -> None:
+    with contextlib.suppress(NotJson):
+        extract(text, "tasks")
+    without_thinking(text)
+
+
+def test_half_a_character_is_replaced() -> None:
+    assert extract('{"tasks": ["half \\ud83d of it", "\\ud83d\\ude00"]}', "tasks") == {
+        "tasks": ["half \ufffd of it", "\U0001f600"]
+    }
+
+
+def test_brackets_that_are_never_closed_do_not_hide_a_plan_nor_take_forever() -> None:
+    assert extract('a set { of things, then {"tasks": [1]}', "tasks") == {"tasks": [1]}
+    with pytest.raises(NotJson):  # hours, were each bracket looked for to the end
+        extract("x {" * 100_000, "tasks")

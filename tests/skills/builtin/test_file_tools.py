@@ -1,0 +1,193 @@
+"""ReadFile and ListFiles: what they show, and what they refuse."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skills.builtin.file_tools import ListFiles, ReadFile
+from skills.builtin.readable_roots import ReadableRoots, of
+from skills.discovery.registry import Registry
+from skills.tools.envelope import TEXT_LIMIT, Envelope
+from tests.skills.tree import put
+
+
+def code(envelope: Envelope) -> str:
+    assert envelope.error is not None
+    assert envelope.status == "error"
+    assert envelope.to_dict()["error"]["message"] == envelope.text
+    return envelope.error.code
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    (work / "sub").mkdir(parents=True)
+    (work / "a.md").write_text("hello\n")
+    (work / "sub/b.txt").write_text("below\n")
+    (tmp_path / "secret.md").write_text("SECRET")
+    return work
+
+
+async def read(workspace: Path, path: Any, **more: Any) -> Envelope:
+    return await ReadFile(ReadableRoots(workspace)).call({"path": path, **more})
+
+
+async def test_a_file_is_read_by_relative_and_absolute_path(workspace: Path) -> None:
+    for path in ("a.md", "./sub/../a.md", str(workspace / "a.md")):
+        envelope = await read(workspace, path)
+        assert (envelope.status, envelope.text) == ("success", "hello\n")
+        assert envelope.context.path_resolved == str((workspace / "a.md").resolve())
+        assert envelope.to_dict()["context"]["params_input"] == {"path": path}
+
+
+async def test_a_long_file_is_read_part_by_part(workspace: Path) -> None:
+    text = "".join(f"line {number}\n" for number in range(3_000))
+    (workspace / "long.txt").write_text(text)
+    offset, got = 0, ""
+    for _ in range(10):
+        envelope = await read(workspace, "long.txt", offset=offset)
+        assert len(envelope.text) <= TEXT_LIMIT
+        got += text[offset : envelope.data["end"]]
+        assert envelope.text.startswith(text[offset : envelope.data["end"]])
+        if envelope.status == "success":
+            break
+        assert f"offset={envelope.data['end']}" in envelope.text
+        offset = envelope.data["end"]
+    assert got == text
+    part = await read(workspace, "long.txt", offset=5, limit=10)
+    assert part.status == "partial"
+    assert part.text.startswith(text[5:15] + "\n[")
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "sub/../../secret.md", "link.md", "folder/secret.md"])
+async def test_nothing_outside_is_read(workspace: Path, path: str) -> None:
+    (workspace / "link.md").symlink_to(workspace.parent / "secret.md")
+    (workspace / "folder").symlink_to(workspace.parent)
+    envelope = await read(workspace, path)
+    assert code(envelope) == "ACCESS_DENIED"
+    assert "SECRET" not in envelope.to_json()
+
+
+async def test_links_inside_are_followed(workspace: Path) -> None:
+    (workspace / "link.md").symlink_to("a.md")
+    assert (await read(workspace, "link.md")).text == "hello\n"
+
+
+async def test_skills_folders_and_further_roots_are_seen(workspace: Path) -> None:
+    skill, extra = workspace.parent / "skill", workspace.parent / "extra"
+    for folder in (skill, extra):
+        folder.mkdir()
+        (folder / "x.md").write_text(folder.name)
+    (workspace.parent / "linked").symlink_to(skill)
+    roots = ReadableRoots(workspace, lambda: [skill, workspace.parent / "linked"], [extra])
+    for path, text in ((skill, "skill"), (extra, "extra"), (workspace.parent / "linked", "skill")):
+        assert (await ReadFile(roots).call({"path": str(path / "x.md")})).text == text
+    assert code(await ReadFile(roots).call({"path": str(workspace.parent / "secret.md")})) == "ACCESS_DENIED"
+
+
+async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
+    put(workspace / "home/.claude/skills/far", "far", body="Far away.\n")
+    inner = workspace / "inner"
+    found = Registry(inner, env={}, home=workspace / "home", library=workspace / "library")
+    path = workspace / "home/.claude/skills/far/SKILL.md"
+    assert (await ReadFile(of(found)).call({"path": str(path)})).text.endswith("Far away.\n")
+    assert code(await ReadFile(of(found)).call({"path": str(workspace / "a.md")})) == "ACCESS_DENIED"
+
+
+async def test_what_is_no_plain_text_file_is_refused(workspace: Path) -> None:
+    (workspace / "b.md").write_bytes(b"a\0b")
+    (workspace / "c.exe").write_text("text")
+    (workspace / "d.md").write_bytes(b"")
+    os.truncate(workspace / "d.md", 21 * 1024 * 1024)
+    os.mkfifo(workspace / "e.md")
+    assert code(await read(workspace, "b.md")) == "BINARY_FILE"
+    assert code(await read(workspace, "c.exe")) == "INVALID_PARAM"
+    assert code(await read(workspace, "d.md")) == "INVALID_PARAM"
+    assert code(await read(workspace, "e.md")) == "ACCESS_DENIED"
+    assert code(await read(workspace, "sub")) == "IS_DIRECTORY"
+    assert code(await read(workspace, "none.md")) == "NOT_FOUND"
+    assert code(await read(workspace, "a.md/x")) == "NOT_FOUND"
+    assert code(await read(Path("/"), "/proc/self/environ")) == "ACCESS_DENIED"
+    assert code(await read(Path("/"), "/dev/null")) == "ACCESS_DENIED"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+async def test_what_the_system_refuses_is_said_so(workspace: Path) -> None:
+    (workspace / "a.md").chmod(0)
+    assert code(await read(workspace, "a.md")) == "PERMISSION_DENIED"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"path": 3}, {"path": ""}, {"path": "a\0b"}, {"path": "a.md", "offset": -1}])
+async def test_wrong_parameters_are_refused(workspace: Path, arguments: dict[str, Any]) -> None:
+    assert code(await ReadFile(ReadableRoots(workspace)).call(arguments)) == "INVALID_PARAM"
+
+
+async def test_an_offset_past_the_end_or_a_wrong_limit_is_refused(workspace: Path) -> None:
+    assert code(await read(workspace, "a.md", offset=99)) == "INVALID_PARAM"
+    assert code(await read(workspace, "a.md", limit="x")) == "INVALID_PARAM"
+
+
+async def test_the_allowed_extensions_can_be_set(workspace: Path) -> None:
+    (workspace / "x.weird").write_text("odd")
+    envelope = await ReadFile(ReadableRoots(workspace), [".WEIRD"]).call({"path": "x.weird"})
+    assert envelope.text == "odd"
+
+
+async def test_a_folder_is_listed(workspace: Path) -> None:
+    envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "."})
+    assert envelope.text == "a.md (6 bytes)\nsub/\n"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "a.md"})) == "INVALID_PARAM"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": ".."})) == "ACCESS_DENIED"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "none"})) == "NOT_FOUND"
+
+
+async def test_a_large_folder_is_listed_in_part(workspace: Path) -> None:
+    for number in range(1_000):
+        (workspace / f"sub/{number:04}.txt").touch()
+    envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "sub"})
+    assert envelope.status == "partial"
+    assert len(envelope.text) <= TEXT_LIMIT
+    assert envelope.data["total"] == 1_001
+
+
+PARTS = st.sampled_from(["..", ".", "sub", "a.md", "link.md", "out", "secret.md", "/", "//", "~", "b.txt", "\0", "etc"])
+
+
+@given(st.lists(PARTS, max_size=8).map("/".join))
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_path_escapes(workspace: Path, path: str) -> None:
+    import asyncio
+
+    for name, target in (("link.md", "secret.md"), ("out", "")):
+        if not (workspace / name).is_symlink():
+            (workspace / name).symlink_to(workspace.parent / target)
+    envelope = asyncio.run(read(workspace, path))
+    assert "SECRET" not in envelope.to_json()
+    if envelope.status != "error":
+        assert Path(envelope.data["path"]).is_relative_to(workspace.resolve())
+
+
+async def test_every_refusal_says_which_value_and_what_to_do_next(workspace: Path) -> None:
+    (workspace / "b.md").write_bytes(b"x\0y")
+    (workspace / "tool.exe").write_text("text")
+    past = await read(workspace, "a.md", offset=99)
+    assert "offset 99" in past.text
+    assert "give one from 0 to 6" in past.text
+    binary = await read(workspace, "b.md")
+    assert f"{workspace}/b.md" in binary.text
+    assert "read another file" in binary.text
+    kind = await read(workspace, "tool.exe")
+    assert "'.exe'" in kind.text
+    assert "read one of these types: " in kind.text
+    assert " .md " in kind.text
+    wrong = await read(workspace, "a.md", limit="many")
+    assert "'many'; leave it out" in wrong.text
+    for tool in (ReadFile(ReadableRoots(workspace)), ListFiles(ReadableRoots(workspace))):
+        missing = await tool.call({"path": "sub/none/at/all.md"})
+        assert f"there is no {workspace}/sub/none/at/all.md; ListFiles on {workspace}/sub shows" in missing.text

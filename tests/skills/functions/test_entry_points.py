@@ -1,0 +1,57 @@
+"""Entry points as they are read from packages' own files."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.functions.entry_points import EntryPoint, entry_points, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """
+[console_scripts]
+a_tool = other:main
+
+[weft.tools]
+# a comment
+a_tool = some.module:Thing.method [extra]
+b_tool=some.module
+not a point
+"""
+
+
+def test_only_the_group_that_is_asked_for_is_read() -> None:
+    assert list(parse(TEXT, "weft.tools", "p")) == [
+        EntryPoint("a_tool", "some.module:Thing.method", "p"),
+        EntryPoint("b_tool", "some.module", "p"),
+    ]
+    assert list(parse(TEXT, "weft.detectors")) == []
+
+
+def test_a_point_is_loaded_by_module_and_attribute() -> None:
+    assert EntryPoint("x", "os:path.join", "").load() is __import__("os").path.join
+    assert EntryPoint("x", "os.path", "").load() is __import__("os").path
+    with pytest.raises(AttributeError):
+        EntryPoint("x", "os:nothing", "").load()
+
+
+def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_passed_over(tmp_path: Path) -> None:
+    for folder, value in (("one", "first:f"), ("two", "second:f")):
+        package = tmp_path / folder / "My_Tools-1.0.dist-info"
+        package.mkdir(parents=True)
+        (package / "entry_points.txt").write_text(f"[weft.tools]\nx_tool = {value}\n")
+    (tmp_path / "two/latin-1.0.dist-info").mkdir()
+    (tmp_path / "two/latin-1.0.dist-info/entry_points.txt").write_bytes(b"[weft.tools]\n\xff = a:b\n")
+    (tmp_path / "two/bare-1.0.dist-info").mkdir()
+    path = [str(tmp_path / name) for name in ("missing", "one", "two")]
+    assert entry_points("weft.tools", path) == [EntryPoint("x_tool", "first:f", "my-tools")]
+
+
+def test_what_is_installed_here_is_what_the_standard_library_finds() -> None:
+    ours = [(point.name, point.value) for point in entry_points("console_scripts")]
+    theirs = {point.name: point.value for point in importlib.metadata.entry_points(group="console_scripts")}
+    assert dict(ours).keys() == theirs.keys()

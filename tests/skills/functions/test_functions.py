@@ -1,0 +1,163 @@
+"""A typed function becomes a tool."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from skills.functions.functions import discover, tool
+from skills.functions.installed import GROUP, switched_off
+from skills.tools.fault import ToolFault
+
+
+def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:
+    """Greet someone by name,
+    at most ten times.
+
+    Args:
+        name: Whom to greet; must not be empty.
+            Example: Ada
+        times (int): How often, by default 1. Example: 3
+    """
+    if not name:
+        raise ToolFault("INVALID_PARAM", "name is empty: — give a name")
+    return f"{tone} hello {name} " * times + workspace.name
+
+
+async def greet_list(names: list[Any] | None = None) -> dict[str, Any]:
+    """List names."""
+    return {"names": names}
+
+
+def broken_run() -> str:
+    """Fail."""
+    raise ValueError("inner detail")
+
+
+def untyped_run(x) -> str:  # type: ignore[no-untyped-def]
+    """Take anything."""
+    return str(x)
+
+
+def test_signature_and_docstring_become_schema_and_description() -> None:
+    made = tool(greet_say, "greet_say", Path("/w"))
+    assert made.description == "Greet someone by name, at most ten times."
+    assert made.parameters == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "Whom to greet; must not be empty. Example: Ada"},
+            "times": {"type": "integer", "description": "How often, by default 1. Example: 3", "default": 1},
+            "tone": {"type": "string", "enum": ["warm", "cool"], "default": "warm"},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+
+async def test_a_call_is_checked_and_filled() -> None:
+    made = tool(greet_say, "greet_say", Path("/w"))
+    assert (await made.call({"name": "Ada"})).text == "warm hello Ada w"
+    wrong = await made.call({"times": "x"})
+    assert wrong.error is not None
+    assert wrong.error.code == "INVALID_PARAM"
+    refused = await made.call({"name": ""})
+    assert refused.error is not None
+    assert refused.error.message == "name is empty: — give a name"
+
+
+async def test_an_async_function_and_json_output_work() -> None:
+    envelope = await tool(greet_list, "greet_list", Path("/w")).call({"names": ["a"]})
+    assert envelope.data["output"] == {"names": ["a"]}
+
+
+async def test_whatever_a_function_raises_is_an_envelope_without_its_inside() -> None:
+    envelope = await tool(broken_run, "broken_run", Path("/w")).call({})
+    assert envelope.error is not None
+    assert envelope.error.code == "EXECUTION_ERROR"
+    assert "inner detail" not in envelope.to_json()
+
+
+async def test_long_output_is_cut_and_kept_among_the_artifacts(tmp_path: Path) -> None:
+    made = replace(tool(greet_say, "greet_say", Path("/w")), artifacts=tmp_path / "artifacts")
+    envelope = await made.call({"name": "x" * 9_000})
+    assert envelope.status == "partial"
+    assert len(envelope.text) == 8_000
+    (kept,) = (tmp_path / "artifacts").iterdir()
+    assert envelope.data == {"characters": 9_013, "artifact": str(kept)}
+    assert kept.read_text(encoding="utf-8") == "warm hello " + "x" * 9_000 + " w"
+
+
+async def test_without_a_run_long_output_is_only_cut() -> None:
+    envelope = await tool(greet_say, "greet_say", Path("/w")).call({"name": "x" * 9_000})
+    assert envelope.data == {"characters": 9_013, "artifact": None}
+
+
+def odd_give(kind: str) -> Any:
+    """Give what JSON does not know."""
+    return {"nan": {"mean": float("nan")}, "date": [date(2026, 1, 2)], "half": "a\ud800", "key": {(1, 2): 3}}[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("nan", '{"mean": null}'), ("date", '["2026-01-02"]'), ("half", "a\ufffd"), ("key", "TypeError")]
+)
+async def test_what_json_does_not_know_is_said_in_what_it_knows(kind: str, text: str) -> None:
+    envelope = await tool(odd_give, "odd_give", Path("/w")).call({"kind": kind})
+    assert text in envelope.text
+    assert json.loads(envelope.to_json().encode())["text"] == envelope.text
+
+
+def point(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, value, GROUP)
+
+
+def test_what_cannot_be_offered_is_left_out_with_a_reason() -> None:
+    here = "tests.skills.functions.test_functions"
+    found = [
+        point("greet_say", f"{here}:greet_say"),
+        point("untyped_run", f"{here}:untyped_run"),
+        point("absent_run", f"{here}:absent"),
+        point("missing_run", "no.such.module:f"),
+        point("Bad", f"{here}:greet_say"),
+        point("quiet_run", f"{here}:greet_list"),
+    ]
+    tools, notes = discover(Path("/w"), {"SKILL_QUIET_ENABLED": "false"}, found)
+    assert [made.name for made in tools] == ["greet_say"]
+    assert len(notes) == 6
+    assert any("switched off by SKILL_QUIET_ENABLED" in note for note in notes)
+    assert any("no type that a model can be told" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise RuntimeError('no licence')",
+        "def broken(",
+        "from typing import Literal\n\ndef run(x: Literal[None]) -> str: ...",
+    ],
+)
+def test_a_package_that_fails_on_import_is_left_out_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    name = f"failing_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(body, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = [point("failing_run", f"{name}:run"), point("greet_say", "tests.skills.functions.test_functions:greet_say")]
+    tools, notes = discover(Path("/w"), {}, found)
+    assert [made.name for made in tools] == ["greet_say"]
+    assert notes[0].startswith("failing_run: left out, ")
+    assert f"mend {name}:run" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("variable", "off"),
+    [("SKILL_WEB_ENABLED", True), ("SKILL_WEB_PAGE_ENABLED", True), ("SKILL_EXCEL_ENABLED", False)],
+)
+def test_a_domain_is_switched_off_by_its_name(variable: str, off: bool) -> None:
+    assert bool(switched_off("web_page_read", {variable: "false"})) is off
+    assert not switched_off("web_page_read", {variable: "true"})

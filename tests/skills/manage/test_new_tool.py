@@ -1,0 +1,57 @@
+"""A new tool works and passes the check, in every runtime."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.check import review
+from skills.errors import InputError
+from skills.manage.new_tool import new
+from tests.skills.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.programs.manifest import Runtime
+
+NEEDS = {"python": "python3", "node": "node", "go": "go", "binary": "sh"}
+
+
+@pytest.mark.parametrize("runtime", ["python", "node", "go", "binary"])
+async def test_a_new_tool_passes_the_check(tmp_path: Path, runtime: Runtime) -> None:
+    if shutil.which(NEEDS[runtime]) is None:
+        pytest.skip(f"{NEEDS[runtime]} is not installed")
+    bench = Workbench(tmp_path)
+    files = new("word-count", runtime, bench.workspace / "skills")
+    assert all(path.is_file() for path in files)
+    (report,) = await review(files[0].parent, bench.host())
+    assert [str(finding) for finding in report.problems] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "tool"),
+    [
+        ("greet", "greet", "greet_run"),
+        ("web-page", "web-page", "web_page_run"),
+        ("greet_say", "greet", "greet_say"),
+    ],
+)
+def test_the_name_is_the_folders_or_the_tools(tmp_path: Path, name: str, folder: str, tool: str) -> None:
+    new(name, "python", tmp_path)
+    assert f"name: {tool}\n" in (tmp_path / folder / "skill.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["Greet", "a b", "../x", "", "-x", "x" * 70])
+def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot be a tool's name"):
+        new(name, "python", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    new("greet", "python", tmp_path)
+    with pytest.raises(InputError, match="already there"):
+        new("greet", "node", tmp_path)

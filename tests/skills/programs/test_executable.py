@@ -1,0 +1,182 @@
+"""A call by the protocol: every end of a process is an envelope that says what to do next."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.confinement.choose import RefusingConfinement
+from skills.programs.executable import ExecutableTool
+from skills.programs.process import STDERR_LIMIT
+from tests.skills.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+async def test_the_output_is_the_text_as_it_came(bench: Workbench) -> None:
+    envelope = await bench.tool("reply('Grüße,\\n世界')").call({})
+    assert (envelope.status, envelope.text) == ("success", "Grüße,\n世界")
+
+
+async def test_json_output_is_text_for_the_model_and_data_for_programs(bench: Workbench) -> None:
+    envelope = await bench.tool("reply({'rows': [1, 2]})").call({})
+    assert json.loads(envelope.text) == {"rows": [1, 2]}
+    assert envelope.data["output"] == {"rows": [1, 2]}
+
+
+async def test_arguments_arrive_with_their_defaults(bench: Workbench) -> None:
+    parameters = [{"name": "a", "required": True}, {"name": "b", "type": "integer", "default": 7}]
+    envelope = await bench.tool("reply(arguments)", parameters=parameters).call({"a": "é"})
+    assert envelope.data["output"] == {"a": "é", "b": 7}
+
+
+async def test_wrong_arguments_start_nothing(bench: Workbench) -> None:
+    parameters = [{"name": "path", "required": True, "description": "Path of the book"}]
+    envelope = await bench.tool("reply('ran')", parameters=parameters).call({"pth": 1})
+    assert envelope.error is not None
+    assert envelope.error.code == "INVALID_PARAM"
+    assert "path" in envelope.error.message
+    assert "Path of the book" in envelope.error.message
+    assert bench.logs == []
+
+
+async def test_chatter_before_the_answer_is_kept_as_a_log(bench: Workbench) -> None:
+    envelope = await bench.tool("print('loading'); print('{}'); reply('x'); print()").call({})
+    assert envelope.text == "x"
+    assert bench.logs[0].log == "loading\n{}"
+
+
+async def test_stderr_is_kept_within_bounds_and_not_shown_to_the_model(bench: Workbench) -> None:
+    envelope = await bench.tool("sys.stderr.write('e' * 10**6 + 'end'); reply('x')").call({})
+    assert bench.logs[0].stderr.endswith("end")
+    assert len(bench.logs[0].stderr) < STDERR_LIMIT + 100
+    assert "eee" not in envelope.to_json()
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "says"),
+    [
+        ("reply(error='no such file: a — list files first')", "EXECUTION_ERROR", "no such file: a"),
+        ("raise ValueError('secret detail')", "EXECUTION_ERROR", "crashed (exit status 1)"),
+        ("import os; os.kill(os.getpid(), 11)", "EXECUTION_ERROR", "signal 11"),
+        ("reply('x'); sys.exit(3)", "EXECUTION_ERROR", "exit status 3"),
+        ("pass", "EXECUTION_ERROR", "without an answer line"),
+        ("print('hello')", "EXECUTION_ERROR", "not JSON: hello"),
+        ("print('[1]')", "EXECUTION_ERROR", "is not {"),
+        ("print(json.dumps({'result': 1}))", "EXECUTION_ERROR", "is not {"),
+        ("print('x' * 20_000_000)", "EXECUTION_ERROR", "wrote more than 8 MB"),
+        ("import time; time.sleep(30)", "TIMEOUT", "longer than 1 s"),
+    ],
+)
+async def test_each_failure_has_its_own_error(bench: Workbench, program: str, code: str, says: str) -> None:
+    envelope = await bench.tool(program, timeout=1 if code == "TIMEOUT" else 20).call({})
+    assert envelope.status == "error"
+    assert envelope.error is not None
+    assert envelope.error.code == code
+    assert says in envelope.error.message
+    assert "—" in envelope.error.message
+    assert "Traceback" not in envelope.to_json()
+    assert "secret detail" not in envelope.to_json()
+
+
+async def test_long_output_is_cut_and_kept_among_the_artifacts(bench: Workbench) -> None:
+    envelope = await bench.tool("reply('é' * 9_000)").call({})
+    assert envelope.status == "partial"
+    assert len(envelope.text) == 8_000
+    (kept,) = bench.artifacts.iterdir()
+    assert envelope.data["artifact"] == str(kept)
+    assert kept.read_text(encoding="utf-8") == "é" * 9_000
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "value"),
+    [
+        ('{"output": {"mean": NaN}}', '{"mean": null}', {"mean": None}),
+        ('{"output": "a\\ud800b"}', "a\ufffdb", None),
+        ('{"output": "\\ud83d\\ude00"}', "\U0001f600", None),
+    ],
+)
+async def test_what_no_file_can_hold_is_replaced(bench: Workbench, line: str, text: str, value: object) -> None:
+    envelope = await bench.tool(f"print({line!r})").call({})
+    assert (envelope.text, envelope.data.get("output")) == (text, value)
+    assert json.loads(envelope.to_json().encode())["text"] == text
+
+
+async def test_half_a_character_in_the_arguments_is_replaced(bench: Workbench) -> None:
+    tool = bench.tool("reply(arguments['text'])", parameters=[{"name": "text"}])
+    assert (await tool.call({"text": "a\ud800"})).text == "a\ufffd"
+
+
+async def test_a_long_error_and_long_chatter_are_cut(bench: Workbench) -> None:
+    envelope = await bench.tool("print('c' * 10**6); reply(error='e' * 10**6)").call({})
+    assert len(envelope.text) == 8_000
+    assert len(bench.logs[0].log) < STDERR_LIMIT + 100
+
+
+async def test_without_grants_neither_variables_nor_network_are_there(bench: Workbench) -> None:
+    bench.environ["CITY"] = "Berlin"
+    keys = {"env": ["CITY"], "network": True}
+    granted = bench.tool(
+        """
+        import os, socket
+        try:
+            socket.socket(socket.AF_INET).bind(("127.0.0.1", 0))
+            net = any(name != "lo" for _, name in socket.if_nameindex())
+        except OSError:
+            net = False
+        reply([os.environ.get("CITY"), net])
+        """,
+        **keys,
+    )
+    bare = ExecutableTool(granted.manifest, replace(granted.host, granting=False))
+    assert (await bare.call({})).data["output"] == [None, False]
+    assert (await granted.call({})).data["output"][0] == "Berlin"
+
+
+async def test_a_tool_that_is_not_trusted_is_not_run(bench: Workbench) -> None:
+    bench.trusted = False
+    envelope = await bench.tool("reply('ran')").call({})
+    assert envelope.error is not None
+    assert envelope.error.code == "ACCESS_DENIED"
+    assert "--trust" in envelope.error.message
+    assert bench.logs == []
+
+
+async def test_without_confinement_nothing_is_run(bench: Workbench) -> None:
+    bench.confinement = RefusingConfinement("nothing here can confine it — install bubblewrap")
+    envelope = await bench.tool("reply('ran')").call({})
+    assert envelope.error is not None
+    assert "install bubblewrap" in envelope.error.message
+    assert bench.logs == []
+
+
+async def test_calls_run_at_the_same_time_and_leave_nothing(bench: Workbench) -> None:
+    tool = bench.tool("reply(arguments['n'])", parameters=[{"name": "n", "type": "integer"}])
+    envelopes = await asyncio.gather(*(tool.call({"n": n}) for n in range(20)))
+    assert [envelope.data["output"] for envelope in envelopes] == list(range(20))
+    assert list(bench.scratch.iterdir()) == []
+
+
+async def test_a_program_may_import_its_neighbours(bench: Workbench) -> None:
+    (bench.folder() / "neighbour.py").write_text("VALUE = 'near'")
+    assert (await bench.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
+
+
+async def test_standard_input_can_be_opened_as_a_file(bench: Workbench) -> None:
+    assert (await bench.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
+
+
+def test_the_description_says_when_to_use_it_and_when_not(bench: Workbench) -> None:
+    docs = {"when_to_use": ["a demo is wanted"], "when_not_to_use": ["it is serious"]}
+    description = bench.tool("reply()", docs=docs).description
+    assert description == ("Run a demo.\nUse it when: a demo is wanted\nDo not use it when: it is serious")

@@ -1,0 +1,55 @@
+"""The examples of docs/executable-skills.md work as they stand there, and pass the check."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.check import review
+from tests.skills.workbench import Workbench
+
+PAGE = Path(__file__).parents[3] / "docs" / "executable-skills.md"
+FILE = re.compile(r"^`(?P<path>skills/[^`]+)`\n\n```[a-z-]+\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
+    "words": ({"text": "to be or not to be"}, "6 words"),
+    "slugs": ({"title": "Hello, World"}, "hello-world"),
+    "primes": ({"bound": 20}, "[2,3,5,7,11,13,17,19]"),
+    "host": ({}, "Linux"),
+}
+
+
+def runnable(name: str) -> str:
+    """Why an example cannot run here; empty where it can."""
+    program = {"primes": "go", "slugs": "node"}.get(name)
+    return f"{program} is not installed" if program and shutil.which(program) is None else ""
+
+
+def test_there_is_an_example_for_each_runtime() -> None:
+    folders = {Path(match["path"]).parent.name for match in FILE.finditer(PAGE.read_text(encoding="utf-8"))}
+    assert folders == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+async def test_an_example_works_as_shown(tmp_path: Path, name: str) -> None:
+    reason = runnable(name)
+    if reason:
+        pytest.skip(reason)
+    bench = Workbench(tmp_path)
+    for match in FILE.finditer(PAGE.read_text(encoding="utf-8")):
+        path = bench.workspace / match["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(match["text"], encoding="utf-8")
+        if not path.suffix:
+            path.chmod(0o755)
+    arguments, text = EXPECTED[name]
+    folder = bench.folder(name)
+    envelope = await bench.load(folder).call(arguments)
+    if "cannot run TypeScript" in envelope.text:
+        pytest.skip(envelope.text)
+    assert envelope.text == text
+    (report,) = await review(folder, bench.host())
+    assert report.problems == ()

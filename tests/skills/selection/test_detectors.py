@@ -1,0 +1,335 @@
+"""Which skills a goal selects, by every detector."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skills.errors import InputError
+from skills.selection import postings
+from skills.selection.descriptions import cut
+from skills.selection.detectors import detector, top
+from skills.selection.keyword import KeywordDetector
+from skills.selection.ranked import RankedDetector
+from skills.selection.terms import _STEMS, fold, spelled, terms
+from skills.selection.triggers import named
+from tests.skills.tree import put, registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.skill import Skill
+
+POOL = {
+    "cataloging-apis": "Documents the endpoints of an API. Use for API documentation and endpoint catalogues.",
+    "code-review": "Reviews code for quality, risks and style. Use when a change or pull request is to be reviewed.",
+    "chinese-writing": "中文报告写作。使用时机：撰写报告、格式化输出、翻译技术内容。",
+    "invoice-reader": "Reads invoices and receipts and extracts their totals. For expense reports, see expenses.",
+    "expenses": "Prepares monthly spending overviews.",
+    "kubernetes-debugging": "Diagnoses pods that crash, pending deployments and failing probes in a cluster.",
+}
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> list[Skill]:
+    for name, description in POOL.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"', f"# {name}\n\nSteps to follow.\n")
+    return registry(tmp_path).list_skills()
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "use skill code-review on this",
+        "Use code-review skill",
+        "please use the code-review skill here",
+        "load skill code-review",
+        "do it --skill code-review",
+        "do it --skill=code-review",
+        "$code-review the invoices",
+        "Use the `code-review` skill",
+        "USE SKILL Code-Review.",
+    ],
+)
+@pytest.mark.parametrize("name", ["ranked", "keyword"])
+def test_a_skill_that_the_goal_names_comes_first(pool: list[Skill], goal: str, name: str) -> None:
+    first = detector(name).detect(goal + " and read invoices, receipts, extract totals", pool)[0]
+    assert (first.name, first.score) == ("code-review", 1.0)
+    assert "asks for it" in first.reason
+
+
+@pytest.mark.parametrize("name", ["ranked", "keyword"])
+@pytest.mark.parametrize(
+    "goal", ["use skill $code-review on src/", "please load the code-review skill", "$code-review"]
+)
+def test_the_words_that_name_a_skill_select_no_other(tmp_path: Path, goal: str, name: str) -> None:
+    put(tmp_path / "skills" / "code-review", "code-review", "Reviews code.", "# Steps\n")
+    put(
+        tmp_path / "skills" / "skill-authoring", "skill-authoring", "Writes a skill. Use for a new skill.", "# Skills\n"
+    )
+    put(tmp_path / "skills" / "code-style", "code-style", "Style of code under review.", "# Code\n")
+    found = detector(name).detect(goal, registry(tmp_path).list_skills())
+    assert [one.name for one in found] == ["code-review"]
+
+
+@pytest.mark.parametrize(
+    "goal", ["use skill unknown", "costs $5", "code-review", "a$code-review", r"\$code-review", "--skills code-review"]
+)
+def test_other_words_are_no_trigger(pool: list[Skill], goal: str) -> None:
+    assert named(goal, pool) == []
+
+
+def test_several_triggers_keep_their_order_and_count_once(pool: list[Skill]) -> None:
+    goal = "$expenses then use the code-review skill, then $expenses"
+    assert [selection.name for selection in named(goal, pool)] == ["expenses", "code-review"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("Write API documentation for the to-do service", "cataloging-apis"),
+        ("document our APIs", "cataloging-apis"),
+        ("review the code in my pull request for quality and risks", "code-review"),
+        ("why does my deployment's pod keep crashing in the cluster", "kubernetes-debugging"),
+        ("extract the totals from these receipts", "invoice-reader"),
+        ("帮我写一份中文报告", "chinese-writing"),
+        ("幫我撰寫一份中文報告", "chinese-writing"),
+        ("翻譯這份技術內容", "chinese-writing"),
+    ],
+)
+def test_the_right_skill_is_selected(pool: list[Skill], goal: str, expected: str) -> None:
+    first = RankedDetector().detect(goal, pool)[0]
+    assert first.name == expected
+    assert 0 < first.score <= 1
+    assert first.reason.startswith("words of the goal in its")
+
+
+@pytest.mark.parametrize(
+    "goal", ["Bake a chocolate cake", "", "the of and", "今天天气怎么样", "!!!", "sing me a lullaby"]
+)
+def test_nothing_is_selected_where_nothing_fits(pool: list[Skill], goal: str) -> None:
+    assert RankedDetector().detect(goal, pool) == []
+    assert RankedDetector().detect(goal, []) == []
+
+
+def test_the_reason_says_which_words_matched_where(pool: list[Skill]) -> None:
+    first = RankedDetector().detect("extract invoice totals, step by step", pool)[0]
+    assert first.reason == "words of the goal in its description: extract, invoice, totals; in its body: step"
+
+
+def test_what_a_skill_says_of_another_counts_for_that_one(pool: list[Skill]) -> None:
+    assert RankedDetector().rank("make an expense report", pool, 1)[0].name == "expenses"
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "referrals"),
+    [
+        ("Does x. For y and z, see other.", "Does x. ", (("other", "y and z"),)),
+        ("Does x. For why→other-one. Then z.", "Does x.  Then z.", (("other-one", "why"),)),
+        ("Does x. Not for pull requests.", "Does x. ", ()),
+        ("Plain.", "Plain.", ()),
+    ],
+)
+def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
+    found = cut(text)
+    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
+
+
+def test_a_clause_that_names_no_skill_counts_for_its_own(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Charts. For plotting telescopes, use matplotlib.")
+    put(tmp_path / "skills/b", "b", "Bakes bread and cakes.")
+    assert RankedDetector().rank("plotting telescopes", registry(tmp_path).list_skills(), 1)[0].name == "a"
+
+
+def test_inflections_and_scripts_share_terms() -> None:
+    assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
+    assert terms("PDFs and SDKs, not CSS or DNS") == ["pdf", "sdk", "css", "dns"]
+    assert terms("API") == terms("APIs") == terms("API's")
+    assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
+    assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
+    assert terms("보고서") == ["보고", "고서"]
+    assert terms("C# and c++ code") == ["c#", "c++", "code"]
+    assert fold("ＦＵＬＬ　Width") == "full width"
+    assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
+
+
+def test_on_a_near_tie_the_users_own_skill_comes_before_one_that_ships(pool: list[Skill]) -> None:
+    (reader,) = (skill for skill in pool if skill.name == "invoice-reader")
+    shipped = replace(reader, name="c-reader", source="bundled", stamp=0)
+    for both in ([shipped, replace(reader, name="b-reader")], [replace(reader, name="b-reader"), shipped]):
+        assert [one.name for one in RankedDetector().rank("extract the totals of receipts", both, 2)] == [
+            "b-reader",
+            "c-reader",
+        ]
+    clearly = [replace(reader, description="Receipts."), replace(shipped, name="totals-of-receipts")]
+    assert RankedDetector().rank("extract the totals of receipts", clearly, 1)[0].name == "totals-of-receipts"
+
+
+def test_what_is_asked_for_first_counts_more_than_its_circumstances(tmp_path: Path) -> None:
+    put(tmp_path / "skills/b", "b", "Handles receipts.")
+    put(tmp_path / "skills/c", "c", "Handles tickets.")
+    both = registry(tmp_path).list_skills()
+    assert RankedDetector().rank("Sort receipts, then some tickets", both, 1)[0].name == "b"
+    assert RankedDetector().rank("Sort tickets, then some receipts", both, 1)[0].name == "c"
+
+
+def test_why_tells_a_skill_that_explains_from_one_that_makes(tmp_path: Path) -> None:
+    put(tmp_path / "skills/b", "b", "Starts jobs and lists jobs.")
+    put(tmp_path / "skills/c", "c", "Says why jobs stop.")
+    assert RankedDetector().rank("Why did my jobs end?", registry(tmp_path).list_skills(), 1)[0].name == "c"
+
+
+def test_keyword_matches_words_of_name_and_description(pool: list[Skill]) -> None:
+    found = KeywordDetector().detect("Review the INVOICES", pool)
+    assert {selection.name for selection in found} == {"code-review", "invoice-reader"}
+    assert "review" in next(s.reason for s in found if s.name == "code-review")
+    assert KeywordDetector().detect("bake a cake", pool) == []
+
+
+def test_the_ranking_is_the_same_from_the_cache_and_after_changes(tmp_path: Path) -> None:
+    for name, description in POOL.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"')
+    cache = tmp_path / "cache"
+    goal = "reading invoices and receipts"
+    pool = registry(tmp_path).list_skills()
+    plain = RankedDetector().rank(goal, pool, 5)
+    assert RankedDetector(cache).rank(goal, pool, 5) == plain
+    assert (cache / "postings.bin").exists()
+    assert RankedDetector(cache).rank(goal, pool, 5) == plain
+    put(tmp_path / "skills/new", "new", "Reading receipts of invoices.")
+    changed = registry(tmp_path).list_skills()
+    assert RankedDetector(cache).rank(goal, changed, 5) == RankedDetector().rank(goal, changed, 5)
+
+
+def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
+    (skill,) = registry(tmp_path).list_skills()
+    sure = [type(skill)(skill.name, skill.description, skill.file, skill.source, stamp=1)]
+    cache = tmp_path / "cache"
+    before = RankedDetector(cache).rank("invoice body", sure, 1)
+    skill.path.unlink()
+    assert RankedDetector(cache).rank("invoice body", sure, 1) == before
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"x", b"\0" * 5_000, b"\xff" * 3_000])
+def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish: bytes) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "postings.bin").write_bytes(rubbish)
+    assert RankedDetector(cache).rank("read receipts", pool, 3) == RankedDetector().rank("read receipts", pool, 3)
+
+
+def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
+    sure = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
+    data = postings.build(sure)
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    good = RankedDetector().rank("read invoices and receipts", sure, 3)
+    for cut_at in (2_100, len(data) // 2, len(data) - 8):
+        (cache / "postings.bin").write_bytes(data[:cut_at] + b"\xff" * (len(data) - cut_at))
+        found = RankedDetector(cache).rank("read invoices and receipts", sure, 3)
+        assert len(found) <= len(sure)
+    (cache / "postings.bin").write_bytes(data)
+    assert RankedDetector(cache).rank("read invoices and receipts", sure, 3) == good
+
+
+def test_an_unknown_detector_names_the_known_ones() -> None:
+    with pytest.raises(InputError, match="embedding, keyword, llm, ranked"):
+        detector("magic")
+
+
+def test_the_detector_that_asks_a_model_is_not_made_without_one() -> None:
+    with pytest.raises(InputError, match="asks a model"):
+        detector("llm")
+
+
+def test_a_detector_of_an_installed_package_is_found_by_its_name(
+    tmp_path: Path, pool: list[Skill], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site/other-1.0.dist-info").mkdir(parents=True)
+    (tmp_path / "site/other-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    points = "[weft.detectors]\nfirst = other_detector:First\nbad = other_detector:Missing\n"
+    (tmp_path / "site/other-1.0.dist-info/entry_points.txt").write_text(points)
+    (tmp_path / "site/other_detector.py").write_text(
+        "class First:\n    def detect(self, goal, skills):\n"
+        "        return [(one.name, 0.5, 'it is here') for one in skills[:2]]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = detector("first")
+    assert len(found.detect("x", pool)) == 2
+    assert len(top(found, "x", pool, 1)) == 1
+    with pytest.raises(InputError, match="other_detector"):
+        detector("bad")
+
+
+def test_top_ranks_without_the_threshold(pool: list[Skill]) -> None:
+    goal = "crash a party"
+    assert RankedDetector().detect(goal, pool) == []
+    found = top(detector(), goal, pool, 3)
+    assert len(found) == min(3, len(pool))
+    assert (found[0].name, found[-1].score) == ("kubernetes-debugging", 0.0)
+    assert len(top(detector(), "zzzz qqqq", pool, 2)) == 2
+    assert [s.name for s in top(detector(), "$expenses for invoices", pool, 2)] == ["expenses", "invoice-reader"]
+
+
+@given(st.text(max_size=300))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_goal_gives_confidences_that_fall_from_one_to_zero(pool: list[Skill], goal: str) -> None:
+    scores = [selection.score for selection in RankedDetector().rank(goal, pool, 6)]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_hostile_descriptions_are_cut_quickly() -> None:
+    for text in (
+        "see " * 100_000,
+        "for x see" + " " * 200_000 + "!",
+        "a -> " * 50_000,
+        "for " * 100_000,
+        "→" * 100_000,
+    ):
+        assert len(cut(text).own) <= 100_000
+
+
+def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
+    words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
+    alone = {word: list(spelled(word)) for word in words}
+    _STEMS.clear()
+
+    def all_of_them(_: int) -> bool:
+        _STEMS.clear()
+        return all(list(spelled(word)) == alone[word] for word in words)
+
+    pause = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(all_of_them, range(200)))
+    finally:
+        sys.setswitchinterval(pause)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("summarise", "summarize"),
+        ("optimisations", "optimization"),
+        ("analysing", "analysis"),
+        ("analyse", "analyze"),
+        ("behavioural", "behavior"),
+        ("colours", "color"),
+        ("cataloguing", "cataloging"),
+    ],
+)
+def test_two_spellings_of_a_word_are_one_term(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+def test_words_that_only_look_like_another_spelling_stay_apart() -> None:
+    assert terms("four hours of noise in a contour") == ["four", "hour", "nois", "contor"]

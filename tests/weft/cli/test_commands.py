@@ -1,0 +1,240 @@
+"""Small promises of the commands, kept in this process: what is asked, said and kept silent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.journal import trace_file
+from tests.fakes import ScriptedModel
+from tests.weft import recorded
+from tests.weft.cli.test_main import ended
+from tests.weft.traces.test_timeline import BEGUN, RESUMED, event, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+goal: Greet the team
+tasks:
+  - {id: greet, action_type: llm, instruction: Say hello.}
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_is_not_there_is_said_before_anyone_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "delete", "nope") == 2
+    said = capsys.readouterr().err
+    assert "there is no skill 'nope'" in said
+    assert "nothing was deleted" not in said
+
+
+def test_what_new_wrote_delete_removes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "new", "word-count", "-q") == 0
+    assert capsys.readouterr().err == ""
+    assert ended("skills", "delete", "word-count") == 2
+    assert "confirm with --yes" in capsys.readouterr().err
+    assert ended("skills", "delete", "word-count", "--yes") == 0
+    assert not (tmp_path / "skills" / "word-count").exists()
+
+
+def test_a_local_model_that_is_not_known_names_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (("models", "path", "nope"), ("run", "--model", "local/nope", "Say hello")):
+        assert ended(*command) == 4
+        said = capsys.readouterr().err
+        assert "there is no local model 'nope'; models are: " in said
+        assert "qwen2.5-coder-0.5b" in said
+
+
+def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    flags = ("run", "--plan", "plan.yaml", "--dry-run", "--model", "openai/x")
+    assert ended(*flags) == 0
+    said = capsys.readouterr().out
+    assert "goal: Greet the team" in said
+    assert "instruction: Say hello." in said
+    assert "Estimate: 1 task; calls: 1 or more" in said
+    assert "available_skills" not in said
+    assert ended(*flags, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["plan"]["tasks"][0]["id"] == "greet"
+    assert document["prompt"] == []
+
+
+def test_an_export_to_a_file_says_which_runs_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.prepare(tmp_path)
+
+    async def run() -> str:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as weft:
+            return (await weft.run(recorded.GOAL)).run_id
+
+    run_id = asyncio.run(run())
+    assert ended("trace", "export", "-o", "run.jsonl", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"output": str(tmp_path / "run.jsonl"), "runs": [run_id]}
+    assert ended("trace", "export", "-o", "run.jsonl", "-q") == 0
+    assert capsys.readouterr() == ("", "")
+    lines = (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["run_id"] for line in lines} == {run_id}
+    assert ended("replay", "last", "--strict", "-q") == 0
+    assert capsys.readouterr() == (f"{run_id}: done, nothing differs\n", "")
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_where_the_answer_cannot_go_is_said_before_anything_is_spent(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target, said in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "there is no folder")):
+        assert ended(command, "--model", "openai/x", "-o", str(target), "Say hello") == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "goals.txt").write_text("Say hello\nSay goodbye\n", encoding="utf-8")
+    assert ended("batch", "goals.txt", "-o", "out.jsonl", "--model", "nonsense", "--json") == 4
+    assert json.loads(capsys.readouterr().out)["error"]["message"] == "no provider is known for the model 'nonsense'"
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("skills", "select", "-q", "Bake a sourdough loaf"),
+        ("skills", "add", "notes", "--description", "Take notes.", "-q"),
+        ("init", "--skill", "minutes", "-q"),
+        ("skills", "check", "-q"),
+    ],
+)
+def test_quiet_leaves_only_the_result(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    ended(*command)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_that_a_process_is_at_is_left_alone_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.prepare(tmp_path)
+
+    async def pruned() -> tuple[int, str]:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            run_id = (await runtime.run(recorded.GOAL)).run_id
+            runtime.journal.claim(run_id)
+            return await asyncio.to_thread(ended, "trace", "prune", run_id), run_id
+
+    status, run_id = asyncio.run(pruned())
+    said = capsys.readouterr()
+    assert (status, said.out) == (0, "0 runs forgotten\n")
+    assert f"a process is at run {run_id}" in said.err
+    assert ended("trace", "prune", "--older-than", "nan") == 2
+    assert "no number of days" in capsys.readouterr().err
+
+
+def test_a_run_that_was_done_says_that_there_was_nothing_left_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded.prepare(tmp_path)
+
+    async def run() -> str:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            return (await runtime.run(recorded.GOAL)).run_id
+
+    run_id = asyncio.run(run())
+    assert ended("resume") == 0
+    said = capsys.readouterr()
+    assert said.out == "the answer\n"
+    assert f"Run {run_id} was done already: there was nothing left to do." in said.err
+    assert ended("resume", "-q") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_is_played_back_with_the_time_worked_and_how_it_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(f"{line}\n" for line in trace_file.lines(rows(*BEGUN, *RESUMED))), encoding="utf-8")
+    assert ended("replay", str(file)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-4:] == ["    6.0 s  b: started", "    9.0 s  b: done after 3.0 s", "   10.0 s  done", "o"]
+    assert "    5.0 s  resumed" in lines
+
+
+def test_a_task_in_full_has_seconds_that_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = (*BEGUN[:4], event("10:00:05", "task_finished", task="a", status="done", seconds=3.000123456789012))
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(f"{line}\n" for line in trace_file.lines(rows(*long))), encoding="utf-8")
+    assert ended("trace", "show", str(file), "--task", "a") == 0
+    assert "seconds: 3.0\n" in capsys.readouterr().out
+
+
+def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draft = recorded.prepare(tmp_path)
+
+    async def run() -> None:
+        async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
+            await runtime.run(recorded.GOAL)
+
+    asyncio.run(run())
+    flags = ("rerun", "last", "--from", "survey", "--dry-run")
+    assert ended(*flags, "--use", f"{recorded.SKILL}={draft}") == 0
+    assert "executed  survey" in capsys.readouterr().out
+    assert ended(*flags, "--use", f"nope={draft}") == 2
+    assert "there is no skill 'nope'" in capsys.readouterr().err
+
+
+def test_a_budget_of_skills_that_is_no_number_is_warned_of_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
+    assert ended("run", "--dry-run", "--model", "openai/x", "--workspace", str(tmp_path), "hello") == 0
+    said = capsys.readouterr()
+    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is not used") == 1
+    assert "abc" not in said.out
+
+
+def test_a_listing_of_all_says_each_state_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (".agents/skills", "skills"):
+        (tmp_path / folder / "greeting").mkdir(parents=True)
+        text = "---\nname: greeting\ndescription: Greet people.\n---\nHello.\n"
+        (tmp_path / folder / "greeting" / "SKILL.md").write_text(text)
+    assert ended("skills", "list", "--all") == 0
+    said = capsys.readouterr().out
+    assert f"[shadowed by {tmp_path}/.agents/skills/greeting/SKILL.md]" in said
+
+
+GO_TOOL = """
+name: word_count
+description: Count the words of a text, up to a million of them.
+runtime: go
+entry: main.go
+parameters:
+  - {name: text, type: string, required: true, description: "The text, at most a million words. Example: one two"}
+docs:
+  examples: [{title: Count, arguments: {text: one two}}]
+"""
+
+
+def test_a_check_says_what_it_builds_while_one_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "bin" / "go"
+    go.parent.mkdir()
+    go.write_text('#!/bin/sh\n[ "$1" = version ] && echo go version go1.22 && exit 0\nexit 1\n')
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", str(go.parent), prepend=os.pathsep)
+    folder = tmp_path / "skills" / "word"
+    folder.mkdir(parents=True)
+    for name, text in {"skill.yaml": GO_TOOL, "main.go": "package main\n", "go.mod": "module word\n"}.items():
+        (folder / name).write_text(text)
+    assert ended("skills", "check", "--trust", "--json") == 1
+    said = capsys.readouterr()
+    assert "word_count: building its Go program …" in said.err
+    assert json.loads(said.out)[0]["ok"] is False
+    assert ended("skills", "check", "-q") == 1
+    assert capsys.readouterr().err == ""

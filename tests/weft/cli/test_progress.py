@@ -1,0 +1,131 @@
+"""What a person sees while a run goes on."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from planner.events import (
+    CallFailed,
+    CallFinished,
+    CallRetried,
+    CallStarted,
+    Event,
+    PlanMade,
+    PlanRefused,
+    SkillLoaded,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TextStreamed,
+    ToolCalled,
+    Warned,
+    to_dict,
+)
+from planner.model import Message, Reply, Usage
+from planner.plan.plan import Plan, Task
+from skills.selection.detector import Selection
+from weft.cli.view.live import LiveView
+from weft.cli.view.progress import ProgressLines
+
+if TYPE_CHECKING:
+    import pytest
+
+PLAN = Plan(
+    (
+        Task("a", "skill", title="First step", name="code-review"),
+        Task("b", "llm", depends_on=("a",)),
+        Task("c", "llm", depends_on=("b",)),
+    )
+)
+EVENTS: list[Event] = [
+    Warned("a skill is broken"),
+    SkillsSelected("ranked", (Selection("code-review", 0.9, "words: review"),), 7),
+    CallStarted("decomposer", None, "openai/x", (Message("user", "hi"),)),
+    PlanRefused(1, ("no tasks",)),
+    PlanMade(PLAN, 2),
+    TaskStarted("a"),
+    SkillLoaded("a", "code-review", "abc"),
+    ToolCalled("a", "ReadFile", {"status": "success"}),
+    CallRetried("task", "a", "openai/x", 1, 2.0, "slow down"),
+    CallFinished("task", "a", "openai/x", Reply("x", usage=Usage(1, 1200, 34)), 1.0),
+    TaskFinished("a", "done", 1.5, "out"),
+    TaskStarted("b"),
+    CallFailed("task", "b", "openai/x", "refused", 0.1),
+    TaskFinished("b", "failed", 0.2, error="no luck"),
+    TaskFinished("c", "skipped", 0.0, error="it depends on 'b'"),
+    CallStarted("synthesis", None, "openai/x", ()),
+    TextStreamed("synthesis", None, "the beginning"),
+]
+
+
+def test_calm_lines_say_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ProgressLines()
+    for event in EVENTS:
+        lines.note(event)
+    said = capsys.readouterr().err
+    for text in (
+        "warning: a skill is broken",
+        "skills selected: code-review (words: review)",
+        "plan refused (attempt 1): no tasks",
+        "plan: 3 tasks",
+        "a: attempt 1 failed, again in 2.0 s: slow down",
+        "a: done after 1.5 s",
+        "b: failed after 0.2 s: no luck",
+        "c: skipped: it depends on 'b'",
+    ):
+        assert text in said
+    assert "ReadFile" not in said
+
+
+def test_verbose_lines_name_tools_and_skills_too(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ProgressLines(verbose=True)
+    for event in (*EVENTS, SkillsSelected("ranked", (), 7)):
+        lines.note(event)
+    said = capsys.readouterr().err
+    assert "a: tool ReadFile: success" in said
+    assert "a: skill code-review loaded" in said
+    assert "none of 7 skills fits" in said
+
+
+def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100, color_system=None)
+    with LiveView(console) as view:
+        for event in EVENTS:
+            view.note(event)
+    drawn = stream.getvalue()
+    for text in ("First step", "code-review", "✓", "✗", "← a", "1,234", "b: no luck", "plan refused"):
+        assert text in drawn
+
+
+def test_what_is_reused_counts_as_done(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = io.StringIO()
+    with LiveView(Console(file=stream, force_terminal=True, width=80, color_system=None)) as view:
+        view.note(PlanMade(PLAN, 0))
+        view.note(TaskReused("a", "out", "run r1"))
+    assert "✓  First step" in stream.getvalue()
+    ProgressLines().note(TaskReused("a", "out", "run r1"))
+    assert "a: reused, from run r1" in capsys.readouterr().err
+
+
+def test_a_large_graph_keeps_the_screen_and_shows_what_is_not_done() -> None:
+    plan = Plan(tuple(Task(f"t{number}", "llm") for number in range(60)))
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, color_system=None)
+    with LiveView(console) as view:
+        view.note(PlanMade(plan, 1))
+        for number in range(40):
+            view.note(TaskStarted(f"t{number}"))
+            view.note(TaskFinished(f"t{number}", "done", 0.1, "x"))
+    assert "t59" in stream.getvalue()
+
+
+def test_every_event_becomes_plain_json() -> None:
+    documents = [to_dict(event) for event in EVENTS]
+    assert documents[4]["type"] == "plan_made"
+    assert documents[4]["plan"]["tasks"][1]["depends_on"] == ["a"]
+    assert documents[9]["reply"]["usage"]["prompt_tokens"] == 1200

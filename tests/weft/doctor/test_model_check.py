@@ -1,0 +1,88 @@
+"""Whether a model could be asked, without asking it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.weft.cli.test_main import ended
+from weft.doctor.model_check import ModelProblem, find_problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Litellm:
+    """Knows openai and bedrock; nothing is set."""
+
+    def get_llm_provider(self, name: str) -> tuple[str, str]:
+        provider, slash, model = name.partition("/")
+        if not slash or provider not in ("openai", "gemini", "bedrock", "hosted_vllm"):
+            raise ValueError("LLM Provider NOT provided")
+        return model, provider
+
+    def validate_environment(self, name: str) -> dict[str, Any]:
+        missing = {
+            "openai": ["OPENAI_API_KEY"],
+            "gemini": ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+            "bedrock": ["AWS_ACCESS_KEY_ID"],
+        }
+        return {"missing_keys": missing.get(name.partition("/")[0], [])}
+
+
+def lacking(name: str) -> ModelProblem:
+    found = find_problem(name, Litellm)
+    assert found is not None
+    return found
+
+
+def test_a_name_that_no_provider_has_is_said_with_examples_of_one() -> None:
+    found = lacking("nonsense")
+    assert found.what == "no provider is known for the model 'nonsense'"
+    assert "openai/gpt-4o" in found.remedy
+    assert found.certain
+
+
+def test_a_missing_key_is_named() -> None:
+    assert lacking("openai/gpt-4o").remedy.startswith("set OPENAI_API_KEY, or choose")
+    assert lacking("gemini/x").remedy.startswith("set GOOGLE_API_KEY or GEMINI_API_KEY")
+
+
+def test_what_may_come_from_elsewhere_is_no_certain_lack() -> None:
+    assert not lacking("bedrock/x").certain
+    assert find_problem("hosted_vllm/x", Litellm) is None
+
+
+def test_a_local_model_that_can_be_fetched_is_no_certain_lack_and_an_unknown_one_is() -> None:
+    assert not lacking("local").certain
+    unknown = lacking("local/nope")
+    assert unknown.certain
+    assert "qwen2.5-coder-0.5b" in unknown.what
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [("nonsense", "no provider is known for the model 'nonsense'"), ("openai/x", "there is no key")]
+)
+def test_doctor_and_run_say_so_once_and_end_with_4(
+    model: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("doctor", "--model", model, "--workspace", str(tmp_path)) == 4
+    assert f"!!  model     {said}" in capsys.readouterr().out
+    assert ended("run", "--model", model, "--workspace", str(tmp_path), "Say hello") == 4
+    err = capsys.readouterr().err
+    assert err.count(said) == 1
+    assert "litellm" not in err.lower()
+
+
+@pytest.mark.parametrize("key", ["", "  "])
+def test_an_empty_key_is_none_for_batch_and_run(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goals, results = tmp_path / "goals.txt", tmp_path / "out.jsonl"
+    goals.write_text("Say hello\n", encoding="utf-8")
+    for arguments in (["batch", str(goals), "-o", str(results)], ["run", "Say hello"]):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        assert ended(*arguments, "--model", "openai/x", "--workspace", str(tmp_path)) == 4
+        assert "error: there is no key for openai/x" in capsys.readouterr().err
+    assert not results.exists()

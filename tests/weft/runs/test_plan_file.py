@@ -1,0 +1,72 @@
+"""Plans in files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from planner.plan.plan import Plan
+from planner.plan.validate import Known
+from skills.errors import InputError
+from tests.plans import plans
+from weft.runs import plan_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KNOWN = Known(["a_name"], {"a_name": {"properties": {}}})
+
+
+@given(plans())
+def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
+    for form in ("yaml", "json"):
+        assert Plan.from_dict(plan_file.load(plan_file.dump(plan, form))) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("tasks: [", "neither YAML nor JSON"),
+        ("just words", "not a string"),
+        ("tasks:\n- id: a\n  action_type: skill\n  name: nope", "there is no skill 'nope'"),
+        ("!!python/object/apply:os.system ['true']", "neither YAML nor JSON"),
+        ("tasks: !!binary aGVsbG8=", "neither YAML nor JSON"),
+        ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: the key 'id' stands twice in one place"),
+        ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "the key 'id' stands twice in one place"),
+        ("[" * 5000, "nested too deeply"),
+        ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested too deeply"),
+    ],
+)
+def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        plan_file.read(path, KNOWN)
+    assert says in caught.value.message
+    assert str(path) in caught.value.message
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        plan_file.read(tmp_path / "missing.yaml", KNOWN)
+    (tmp_path / "latin").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(InputError, match="no UTF-8"):
+        plan_file.read(tmp_path / "latin", KNOWN)
+
+
+def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text('{"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}', encoding="utf-8")
+    assert plan_file.form_of(path) == "json"
+    assert plan_file.form_of(tmp_path / "plan.yml") == "yaml"
+    found = plan_file.read(path, KNOWN)
+    assert ([task.id for task in found.plan.tasks], found.goal) == (["a"], "")
+
+
+def test_a_day_in_yaml_is_the_text_that_it_would_be_in_json() -> None:
+    known = Known([], {"a_name": {"properties": {"day": {"type": "string"}}}})
+    text = "tasks:\n- {id: a, action_type: tool, name: a_name, arguments: {day: 2024-01-01}}"
+    (task,) = plan_file.parse(text, "here", known).plan.tasks
+    assert task.arguments == {"day": "2024-01-01"}

@@ -1,0 +1,59 @@
+"""Between a run and its record: what is read back is as it is here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from planner.errors import ModelError
+from skills.errors import InputError
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, failing, prepare, store, weft
+from weft.runs import records
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings
+
+SEED = Path(__file__).parents[3] / "seed"
+
+
+async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(workspace: Path) -> None:
+    prepare(workspace)
+    shutil.copytree(SEED, workspace / "prompts")
+    script = failing("survey", error=ModelError("no"))
+    async with weft(workspace, ScriptedModel(script), seed=str(workspace / "prompts")) as runtime:
+        await runtime.run(GOAL)
+    opened = store(workspace)
+    begun = records.begun(opened, "last", Paths.of(workspace, os.environ))
+    opened.close()
+    settings = records.settings_of(begun.settings, Settings(), {})
+    assert settings == Settings(model="scripted", seed=str(workspace / "prompts"))
+
+
+async def test_what_was_asked_for_when_a_run_was_taken_up_again_still_holds(workspace: Path) -> None:
+    prepare(workspace)
+    script = failing("survey", error=ModelError("no"))
+    async with weft(workspace, ScriptedModel(script), max_cost=1.0) as runtime:
+        run_id = (await runtime.run(GOAL)).run_id
+    async with weft(workspace, ScriptedModel(script), max_cost=2.0, fallback=("other",)) as runtime:
+        await runtime.resume(run_id)
+    opened = store(workspace)
+    begun = records.begun(opened, run_id, Paths.of(workspace, os.environ))
+    opened.close()
+    assert (begun.goal, begun.run_id) == (GOAL, run_id)
+    assert records.settings_of(begun.settings, Settings(), {}) == Settings(
+        model="scripted", max_cost=2.0, fallback=("other",)
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"max_concurrency": "x"}, {"fallback": "a"}, {"model": 7}, {"timeout": True}])
+def test_settings_that_someone_edited_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        records.settings_of({"model": "m", **wrong}, Settings(), {})
+
+
+def test_settings_of_another_version_are_passed_over() -> None:
+    recorded = {"model": "m", "fallback": ["a"], "max_cost": 2, "mood": "calm"}
+    assert records.settings_of(recorded, Settings(), {}) == Settings(model="m", fallback=("a",), max_cost=2)

@@ -1,0 +1,249 @@
+"""Strict replay: zero calls, and whatever would differ today is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.journal import trace_file
+from executor.stores.row import Row
+from planner.errors import RequestRefused
+from planner.model import Reply
+from skills.errors import InputError
+from skills.selection.detector import Selection
+from tests.conftest import add_skill
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
+from weft.runs.runtime import Weft
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings
+from weft.traces.reselect import Reselection, reselect
+from weft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.model import Request
+
+pytestmark = pytest.mark.changes_skills
+
+
+@pytest.fixture
+def skill(workspace: Path) -> Path:
+    return prepare(workspace)
+
+
+@pytest.fixture
+async def recorded(workspace: Path, skill: Path) -> list[Row]:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        assert (await runtime.run(GOAL)).status == "done"
+    return rows(workspace)
+
+
+async def test_a_run_replays_without_drift_with_the_same_result(workspace: Path, recorded: list[Row]) -> None:
+    replay = await replayed(workspace, recorded)
+    assert replay.drift == ()
+    assert replay.result.answer == "the answer"
+    assert replay.result.usage.calls == 6
+    assert [task.status for task in replay.result.tasks] == ["done"] * 3
+    assert set(replay.to_dict()) - set(replay.result.to_dict()) == {"drift"}
+
+
+async def test_a_run_that_went_on_with_a_model_of_another_kind_replays_without_drift(
+    workspace: Path, skill: Path
+) -> None:
+    """The survey is done by a large model, the rest by a small one, which has other prompts and no tools."""
+    script = failing("notes", error=RequestRefused("no"))
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        assert (await runtime.run(GOAL)).status == "partial"
+    small = Settings(model="ollama/qwen3:1.7b")
+    async with Weft(workspace, small, open_model=lambda _: ScriptedModel(said_plainly)) as runtime:
+        assert (await runtime.resume("last")).status == "done"
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift == ()
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
+def said_plainly(request: Request) -> Reply:
+    """What a model without tools answers."""
+    return Reply(f"{request.task} is done" if request.role == "task" else "the answer")
+
+
+async def test_files_that_tools_read_may_change(workspace: Path, recorded: list[Row]) -> None:
+    (workspace / "notes.md").unlink()
+    assert (await replayed(workspace, recorded)).drift == ()
+
+
+async def test_an_exported_trace_replays_in_another_checkout(
+    workspace: Path, recorded: list[Row], tmp_path: Path
+) -> None:
+    text = "\n".join(trace_file.lines(recorded))
+    assert str(workspace) not in text
+    other = tmp_path / "elsewhere" / "checkout"
+    shutil.copytree(workspace / "skills", other / "skills")
+    file = tmp_path / "run.jsonl"
+    file.write_text(text, encoding="utf-8")
+    replay = await replayed(other, list(trace_file.read(file)))
+    assert replay.drift == ()
+    assert replay.result.answer == "the answer"
+    assert not (other / ".agents").exists()
+
+
+async def test_a_changed_skill_body_is_drift_that_names_skill_and_line(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    skill.write_text(skill.read_text(encoding="utf-8").replace("every endpoint", "each endpoint"), encoding="utf-8")
+    replay = await replayed(workspace, recorded)
+    first = replay.drift[0]
+    assert first.where == "task survey"
+    assert "skill 'tabulating-endpoints'" in first.what
+    assert "each endpoint" in first.what
+    assert replay.result.answer == "the answer"
+
+
+async def test_a_changed_description_is_drift_in_listing_and_prompt(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    skill.write_text(skill.read_text(encoding="utf-8").replace("Tabulates", "Lists"), encoding="utf-8")
+    drift = (await replayed(workspace, recorded)).drift
+    assert any(one.where == "listing" and "'tabulating-endpoints'" in one.what for one in drift)
+    assert any(one.where == "planning, call 1" for one in drift)
+
+
+async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: list[Row]) -> None:
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    drift = (await replayed(workspace, recorded)).drift
+    assert any(one.where == "selection" and "api-docs" in one.what for one in drift)
+    assert any("skill 'api-docs' is new in the listing" in one.what for one in drift)
+
+
+async def test_a_skill_that_is_gone_fails_its_task_and_the_rest_is_replayed(
+    workspace: Path, recorded: list[Row], skill: Path
+) -> None:
+    shutil.rmtree(skill.parent)
+    replay = await replayed(workspace, recorded)
+    assert any("skill 'tabulating-endpoints' is not in the listing any more" in one.what for one in replay.drift)
+    assert any(one.what.startswith("task 'survey' was done, is failed") for one in replay.drift)
+    assert {task.id: task.status for task in replay.result.tasks} == {
+        "survey": "failed",
+        "notes": "done",
+        "brief": "skipped",
+    }
+    assert replay.result.status == "partial"
+
+
+async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:
+    seed = workspace / ".agents" / "seed"
+    seed.mkdir(parents=True)
+    own = '<% extends "seed/synthesis.j2" %><% block system %>Be brief.<% endblock %>'
+    (seed / "synthesis.j2").write_text(own, encoding="utf-8")
+    (drift,) = (await replayed(workspace, recorded)).drift
+    assert drift.where == "synthesis, call 1"
+    assert "Be brief." in drift.what
+
+
+async def test_a_changed_reply_shows_in_plan_and_answer(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        body = json.loads(json.dumps(row.body).replace("the answer", "another answer"))
+        return Row(row.run_id, row.seq, row.at, row.type, body if row.type == "call_finished" else row.body)
+
+    (drift,) = (await replayed(workspace, [changed(row) for row in recorded])).drift
+    assert drift.where == "answer"
+    assert "from the prompt of synthesis" in drift.what
+    assert "another answer" in drift.what
+
+
+async def test_a_plan_that_differs_is_said_task_by_task(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        if row.type != "call_finished" or row.body["role"] != "decomposer":
+            return row
+        plan = json.loads(row.body["reply"]["text"])
+        plan["tasks"][1]["id"] = "papers"
+        plan["tasks"][2] |= {"depends_on": ["survey", "papers"], "instruction": "Shorter: <<survey.output>>"}
+        plan["synthesis"] = "long"
+        return row._replace(body=row.body | {"reply": row.body["reply"] | {"text": json.dumps(plan)}})
+
+    replay = await replayed(workspace, [changed(row) for row in recorded])
+    planned = [one.what for one in replay.drift if one.where == "plan"]
+    assert "task 'notes' is not in the plan any more" in planned
+    assert "task 'papers' is new in the plan" in planned
+    assert any(what.startswith("task 'brief' is planned differently: ") for what in planned)
+    assert any(what.startswith("prompt of synthesis: the plan's synthesis: ") for what in planned)
+
+
+async def test_no_plan_where_there_was_one_is_drift_of_planning(workspace: Path, recorded: list[Row]) -> None:
+    def changed(row: Row) -> Row:
+        planning = row.type == "call_finished" and row.body["role"] == "decomposer"
+        return row._replace(body=row.body | {"reply": row.body["reply"] | {"text": "no"}}) if planning else row
+
+    replay = await replayed(workspace, [changed(row) for row in recorded])
+    assert "the run was done, is failed" in replay.drift[-1].what
+    assert (replay.result.status, replay.result.answer) == ("failed", None)
+
+
+async def test_a_workspace_whose_name_a_listing_escapes_replays_elsewhere(tmp_path: Path) -> None:
+    there, here = tmp_path / "R&D <new>", tmp_path / "plain"
+    there.mkdir()
+    prepare(there)
+    async with weft(there, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    recorded = rows(there)
+    text = "\n".join(trace_file.lines(recorded))
+    assert "R&D" not in text
+    assert "R&amp;D" not in text
+    assert (await replayed(there, recorded)).drift == ()
+    shutil.copytree(there / "skills", here / "skills")
+    assert (await replayed(here, recorded)).drift == ()
+
+
+async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path, skill: Path) -> None:
+    assert skill.exists()
+    async with weft(
+        workspace, ScriptedModel(failing("survey", error=RequestRefused("no", hint="ask less")))
+    ) as runtime:
+        first = await runtime.run(GOAL)
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift == ()
+    assert (replay.result.status, replay.result.error) == (first.status, first.error)
+
+
+async def test_a_record_that_ends_early_replays_as_far_as_it_goes(workspace: Path, recorded: list[Row]) -> None:
+    for length in range(1, len(recorded)):
+        replay = await replayed(workspace, recorded[:length])
+        assert replay.drift == (), f"of the first {length} rows"
+
+
+async def test_an_empty_record_is_said(workspace: Path) -> None:
+    with pytest.raises(InputError, match="empty"):
+        await replayed(workspace, [])
+
+
+# --select
+
+
+def reselected(workspace: Path, recorded: list[Row]) -> list[dict[str, object]]:
+    today = Workspace(Paths.of(workspace, {}), Settings())
+    picked = [row for row in recorded if row.type in ("run_started", "skills_selected")]
+    return [one.to_dict() | {"drifted": one.drifted} for one in reselect([picked], today)]
+
+
+def test_selection_again_says_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
+    (same,) = reselected(workspace, recorded)
+    assert same["then"] == same["now"]
+    assert SKILL in same["then"]  # type: ignore[operator]
+    assert (same["added"], same["dropped"], same["drifted"]) == ([], [], False)
+    shutil.rmtree(skill.parent)
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    (other,) = reselected(workspace, recorded)
+    assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], [SKILL], True)
+
+
+def test_a_changed_score_is_reported_but_no_drift() -> None:
+    then, now = (Selection("a", 0.5, ""), Selection("b", 0.4, "")), (Selection("a", 0.7, ""), Selection("b", 0.4, ""))
+    one = Reselection("r", "g", then, now)
+    assert not one.drifted
+    assert one.to_dict()["scores"] == [{"name": "a", "then": 0.5, "now": 0.7}]
+    assert Reselection("r", "g", then, then[::-1]).drifted
