@@ -37,15 +37,20 @@ def render(
     budget: int = BUDGET,
     most: int = MOST,
     folders: Sequence[str] = (),
+    portable: bool = False,
 ) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
     `skills` come best first; those whose names are `selected` are put before the others and marked. `folders` are the
-    locations that they are in: the listing is the same for the same skills in other folders.
+    locations that they are in: the listing is the same for the same skills in other folders. Where a folder's path is
+    longer than is kept room for, the budget wins, unless the listing must be `portable`, as in a replay.
     """
     chosen = [skill for skill in skills if skill.name in selected]
     ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
-    items = [_Item.of(skill, folders, marked=skill.name in selected) for skill in ordered[:most]]
+    items = [
+        _Item.of(skill, _spare(skill.file, folders, portable=portable), marked=skill.name in selected)
+        for skill in ordered[:most]
+    ]
     while items and _length(items, len(ordered), _SHORTEST) > budget:
         items.pop()
     width = _width(items, len(ordered), budget)
@@ -63,13 +68,13 @@ class _Item:
     spare: int
 
     @classmethod
-    def of(cls, skill: Skill, folders: Sequence[str], *, marked: bool) -> _Item:
+    def of(cls, skill: Skill, spare: int, *, marked: bool) -> _Item:
         mark = "\n<selected>true</selected>" if marked else ""
         return cls(
             f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
             _clean(one_line(skill.description)),
             f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{mark}\n</skill>",
-            _spare(skill.file, folders),
+            spare,
         )
 
     def text(self, width: int) -> str:
@@ -93,9 +98,9 @@ def _length(items: Sequence[_Item], total: int, width: int) -> int:
     return sum(len(item.text(width)) + item.spare + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
 
 
-def _spare(file: str, folders: Sequence[str]) -> int:
+def _spare(file: str, folders: Sequence[str], *, portable: bool) -> int:
     longest = max((len(folder) for folder in folders if file.startswith(f"{folder}{os.sep}")), default=FOLDER)
-    return max(FOLDER - longest, 0)
+    return FOLDER - longest if portable else max(FOLDER - longest, 0)
 
 
 def _left_out(items: Sequence[_Item], total: int) -> list[str]:

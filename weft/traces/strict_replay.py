@@ -94,7 +94,7 @@ async def strict(
         tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
     # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
     gone = [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
-    workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name])
+    workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name], portable=True)
     pipeline = Pipeline(goal, workspace, models, memo, artifacts, begun.date)
     note(begun)
     note(await _walked(pipeline, history))

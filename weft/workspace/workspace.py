@@ -67,6 +67,7 @@ class Workspace:
     """A workspace's skills, tools and prompts, looked at when a goal needs them.
 
     `use` puts files in the place of skills; `gone` are skills that a plan may name though they are not there.
+    `portable` keeps the listing the same however long the workspace's path is, for a replay.
     """
 
     def __init__(
@@ -76,11 +77,13 @@ class Workspace:
         use: Mapping[str, Path] | None = None,
         *,
         gone: Collection[str] = (),
+        portable: bool = False,
     ) -> None:
         self.paths = paths
         self.settings = settings
         self.skills = WorkspaceSkills(paths, settings, use)
         self._gone = gone
+        self._portable = portable
         self._one_at_a_time = threading.Lock()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
 
@@ -130,7 +133,9 @@ class Workspace:
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
-            skill_listing=listing.render(names, ordered, budget=listing.budget(os.environ), folders=folders),
+            skill_listing=listing.render(
+                names, ordered, budget=listing.budget(os.environ), folders=folders, portable=self._portable
+            ),
             tool_listing=tool_listing.render(list(tools.values())),
             known=self._known(skills, tools),
             warnings=tuple(summary(self.skills.registry.warnings)),
