@@ -1,37 +1,72 @@
-"""weft: give it a goal; it weaves a task graph from the skills that fit, runs it in parallel and answers."""
+"""weft: give it a goal; it weaves a task graph from the skills that fit, runs it in parallel and answers.
+
+This is the public face: import every public name from here. Each is loaded when it is first used, so that importing
+weft, and `weft --help`, stay fast. `__init__.pyi` tells type checkers the same.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-from weft import import_guard as siblings
-from weft.version import __version__ as __version__
+from weft import import_guard
+from weft.version import __version__
 
-if TYPE_CHECKING:
-    from executor.history.result import Result
-    from skills.errors import WeftError
-    from weft.runs.goal import Goal
-    from weft.runs.runtime import Weft, run_goal
-    from weft.settings.settings import Settings
-
-__all__ = ["Goal", "Result", "Settings", "Weft", "WeftError", "run_goal"]
-
-_HOMES = {
-    "Goal": "weft.runs.goal",
-    "Result": "executor.history.result",
-    "Settings": "weft.settings.settings",
-    "Weft": "weft.runs.runtime",
-    "WeftError": "skills.errors",
-    "run_goal": "weft.runs.runtime",
+_MODULES = {
+    # Running goals
+    "weft.runs.runtime": "Weft run_goal run_goal_sync",
+    "weft.runs.goal": "Goal",
+    "weft.runs.stop": "Stop",
+    "weft.runs.pipeline": "Preview",
+    "weft.runs.rerun": "RerunPlan",
+    "executor.history.result": "Result TaskReport",
+    "weft.settings.settings": "Settings UnfitSetting",
+    # Batches
+    "weft.batch.run_batch": "run_batch BatchReport",
+    "weft.batch.options": "BatchOptions",
+    "weft.batch.runner": "BatchObserver",
+    "weft.batch.goals": "BatchGoal",
+    "weft.batch.summary": "BatchSummary",
+    # Plans
+    "planner.plan.plan": "Plan Task",
+    # Models
+    "planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
+    # Skills and tools
+    "skills.skill": "Skill",
+    "skills.selection.detector": "Selection SkillDetector",
+    "skills.tools.tool": "Tool",
+    "skills.tools.envelope": "Envelope",
+    "skills.tools.fault": "ToolFault",
+    # Events
+    "planner.events": (
+        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event PlanMade PlanRefused PromptMade "
+        "Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished "
+        "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
+    ),
+    # Errors
+    "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
+    "planner.errors": (
+        "BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
+        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TemplateError "
+        "ToolsRefused Transient UnknownModel Unreachable"
+    ),
+    "executor.stores.errors": "BadStore RunHeld RunThere StoreFailed UnknownRun",
+    "executor.tasks.runner": "ToolFailed",
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-siblings.check()
+__all__ = ["__version__", *sorted(_HOMES)]
+
+import_guard.check()
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, each imported when it is first used: `weft --help` needs none of them."""
+    """Load a public name when it is first used."""
     if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
     raise AttributeError(f"module 'weft' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

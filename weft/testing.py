@@ -107,7 +107,7 @@ class Recorded:
         async with Weft(self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
             run = weft.new_run(goal, record, date=self._date)
             for history in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
-                run.history.finished.envelopes.update(history.finished.envelopes)
+                run.finished.envelopes.update(history.finished.envelopes)
             return await run.run(Stop())
 
     def reply(self, request: Request, name: str) -> Reply:

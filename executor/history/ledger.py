@@ -68,6 +68,10 @@ class Ledger:
             case _:
                 pass
 
+    def copy(self) -> Ledger:
+        """The same state, to be continued apart."""
+        return replace(self, _tasks=dict(self._tasks), _attempts=self._attempts.copy())
+
     def _reopen(self) -> None:
         """Take a run up again: what has no result yet is open once more."""
         self.finished = None

@@ -99,7 +99,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
         "line 1",
         "line 2",
         "line 3: there is no skill 'no-such-skill'",
-        "line 4: the id 'x'",
+        "line 4: duplicate id 'x'",
         "line 5: its plan",
         "line 6: the goal has 250,000 characters",
     ):
@@ -325,7 +325,7 @@ def test_models_that_goals_name_are_checked_first_and_no_other_is_needed(
     assert "anthropic/own" in json.loads(ran.out)["error"]["message"]
     ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", cwd=folder)
     assert (ran.status, {call.body["model"] for call in server.calls}) == (0, {"own"}), ran.err
-    assert "'modle' means nothing here" in ran.err
+    assert "unknown key 'modle'" in ran.err
     assert "1 goal: 1 done\n" in ran.out
 
 
@@ -349,7 +349,7 @@ def test_the_help_says_what_limits_are_for(weft: Weft) -> None:
     said = " ".join(weft("batch", "--help").out.split())
     for text in (
         "Seconds that each goal may take.",
-        "US dollars that the whole batch may cost; with --resume counted anew.",
+        "Budget of the batch in US dollars; --resume starts a new count.",
     ):
         assert text in said
     assert "that the run may" not in said
@@ -360,7 +360,7 @@ def test_what_is_counted_has_a_heading(workspace: Path, serve: Serve, weft: Weft
     serve(answering)
     for more in (["--dry-run"], []):
         ran = weft("batch", "goals.txt", "-o", "out.jsonl", *more, *MODEL, cwd=workspace)
-        assert "Skills by the goals that they were selected for:\n      1  cataloging-apis" in ran.out, ran.err
+        assert "Goals by selected skill:\n      1  cataloging-apis" in ran.out, ran.err
 
 
 @pytest.mark.parametrize(

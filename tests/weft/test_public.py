@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import weft
 from weft import Settings, Weft, WeftError, run_goal
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(weft.__file__).parent.parent
 
 
-def test_the_public_names_are_these_and_each_is_there() -> None:
-    assert weft.__all__ == ["Goal", "Result", "Settings", "Weft", "WeftError", "run_goal"]
-    assert all(getattr(weft, name).__name__ == name for name in weft.__all__)
+def test_every_public_name_is_there_and_loaded_when_it_is_first_used() -> None:
+    assert all(getattr(weft, name) is not None for name in weft.__all__)
+    assert set(weft.__all__) <= set(dir(weft))
+    missing = "Wefts"
     with pytest.raises(AttributeError, match="no attribute 'Wefts'"):
-        _ = weft.Wefts
+        getattr(weft, missing)
+    code = "import sys, weft; print(len([name for name in sys.modules if name.split('.')[0] in %r]))"
+    packages = ("planner", "executor", "skills", "litellm", "networkx", "jinja2")
+    done = subprocess.run([sys.executable, "-c", code % (packages,)], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n", "importing weft loads nothing of these"
+
+
+def test_the_stub_names_what_the_package_has_and_where_it_has_it() -> None:
+    stub = ast.parse((ROOT / "weft" / "__init__.pyi").read_text(encoding="utf-8"))
+    homes = {
+        alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    (listed,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert sorted(ast.literal_eval(listed)) == sorted(weft.__all__)
+    assert homes == {**weft._HOMES, "__version__": "weft.version"}  # type: ignore[attr-defined]
+
+
+def test_the_documentation_lists_every_public_name_and_no_other() -> None:
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    (section,) = re.findall(r"\n## Public names\n(.*?)(?=\n## |\Z)", text, re.DOTALL)
+    listed = re.findall(r"`(\w+)`", "".join(line for line in section.splitlines(True) if line.startswith("|")))
+    assert sorted(listed) == sorted(set(weft.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize(
+    "module", ["planner.model", "planner.events", "planner.errors", "skills.errors", "executor.stores.errors"]
+)
+def test_every_public_class_of_these_modules_is_public(module: str) -> None:
+    found = import_module(module)
+    classes = {name for name, one in vars(found).items() if isinstance(one, type) and one.__module__ == module}
+    assert {name for name in classes if not name.startswith("_")} <= set(weft.__all__)
+
+
+def test_the_documentation_imports_public_names_alone() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            inner = re.findall(r"^\s*(?:from|import) ((?:planner|executor|skills)\b[\w.]*)", code, re.MULTILINE)
+            assert not [name for name in inner if name != "skills.tools.fault"], page
 
 
 def test_a_runtime_takes_settings_as_a_mapping_over_the_environment(

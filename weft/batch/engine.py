@@ -1,4 +1,4 @@
-"""Where a goal runs: in this process, or wherever another engine takes it."""
+"""The port of engines: who runs a batch's goals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Began = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal to run: anew, or from where an earlier run of it stopped; `began` is told the run's id."""
+    """A goal to run, or to resume from the run `earlier`; `began` is called with a new run's id."""
 
     goal: BatchGoal
     earlier: str | None
@@ -30,20 +30,20 @@ class Job:
 
 
 class Engine(Protocol):
-    """Runs goals, as many at a time as it is given."""
+    """Runs goals, as many at a time as it is asked to."""
 
     async def run(self, job: Job, stop: Stop) -> Result:
-        """Run one goal to its end."""
+        """Run one goal to its end, or until `stop` is set."""
 
     async def close(self) -> None:
-        """Let go of what was opened."""
+        """Close what was opened."""
 
 
 def goal_of(goal: BatchGoal) -> Goal:
-    """The goal as a run takes it; its plan was checked with the file."""
+    """The goal as a run takes it; its plan was validated with the file."""
     return Goal(goal.text, skills=goal.skills, plan=plan_of(goal))
 
 
 def plan_of(goal: BatchGoal) -> Plan | None:
-    """The plan that a goal brings, read as it was checked."""
+    """The plan that comes with a goal, if any."""
     return Plan.from_dict(SHAPES["full"].widen(goal.plan)) if goal.plan else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def variants(goals: Iterable[BatchGoal], models: Sequence[str], repeat: int) -> Iterator[BatchGoal]:
-    """Every goal with every model, as often as asked, each under an id of its own."""
+    """Every goal with every model, `repeat` times, each with an id of its own."""
     for goal in goals:
         for model in models or (goal.model,):
             for number in range(1, repeat + 1):
@@ -24,7 +24,7 @@ def variants(goals: Iterable[BatchGoal], models: Sequence[str], repeat: int) -> 
 
 
 def comparison(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each model, from the lines of results of every sitting."""
+    """A row for each model, from all lines of results."""
     found = Comparison()
     for row in rows:
         found.add(row)
@@ -43,7 +43,7 @@ class _Arm:
 
 @dataclass(slots=True)
 class Comparison:
-    """What each model came to; agreement is how often it planned as most runs of that goal did."""
+    """Figures by model; agreement is how often its plan used what most runs of that goal used."""
 
     _arms: dict[str, _Arm] = field(default_factory=lambda: defaultdict(_Arm))
     _plans: dict[str, list[tuple[str, tuple[str, ...]]]] = field(default_factory=lambda: defaultdict(list))

@@ -1,4 +1,4 @@
-"""The forms of a goal file: what stands at which line, before anyone asks whether it is a goal.
+"""Goal file formats: the rows of a file with their lines, before they are checked to be goals.
 
 JSONL, plain text and CSV are read line by line; a list in JSON or YAML is read whole.
 """
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
-_NO_LIST = "the file must hold a list of goals"
+_NOT_A_LIST = "the file must be a list of goals"
 OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
-# A field may be long; a quote that is never closed must not take the whole file into memory.
+# Fields may be long, but a quote that is never closed must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
 _SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class GoalRow:
-    """What stands at a line; in a list several goals may, and this is the nth of them."""
+    """A row and its line; if a list has several on one line, this is the nth."""
 
     line: int
     value: object
@@ -33,26 +33,26 @@ class GoalRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BadGoalFile:
-    """A line that nothing can be made of, and why."""
+class BadRow:
+    """A line that cannot be read, and why."""
 
     line: int
     what: str
 
 
 def form_of(path: Path) -> str:
-    """The form that a file's name stands for."""
+    """The format for a file name."""
     return _SUFFIXES.get(path.suffix.lower(), "text")
 
 
 def guess(path: Path) -> str:
-    """The form of a file that has no name."""
+    """The format of a file without a name."""
     with path.open("rb") as file:
         return "jsonl" if file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "text"
 
 
-def rows(path: Path, form: str) -> Iterator[GoalRow | BadGoalFile]:
-    """Everything that a file holds."""
+def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:
+    """Every row of a file."""
     read = {"jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}.get(form, _text)
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
         yield from read(file)
@@ -65,23 +65,23 @@ def _text(file: IO[str]) -> Iterator[GoalRow]:
             yield GoalRow(number, {"goal": text})
 
 
-def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
+def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     for number, line in enumerate(file, 1):
         if not line.strip():
             continue
         try:
             yield GoalRow(number, json.loads(line))
         except json.JSONDecodeError as error:
-            yield BadGoalFile(number, f"no JSON: {error.msg}, at column {error.colno}")
+            yield BadRow(number, f"not valid JSON: {error.msg}, at column {error.colno}")
         except ValueError as error:
-            yield BadGoalFile(number, f"no JSON: {error}")
+            yield BadRow(number, f"not valid JSON: {error}")
         except RecursionError:
-            yield BadGoalFile(number, "nested too deeply")
+            yield BadRow(number, "nested too deeply")
 
 
-def _csv(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
+def _csv(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     csv.field_size_limit(_LONGEST_FIELD)
-    # Not strict, it would take what follows a quote that is never closed for one long goal.
+    # If not strict, all that follows a quote that is never closed would be one long goal.
     reader = csv.reader(file, strict=True)
     header: list[str] | None = None
     while True:
@@ -91,14 +91,14 @@ def _csv(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
         except StopIteration:
             break
         except csv.Error as error:
-            yield BadGoalFile(line, f"no CSV: {error}")
+            yield BadRow(line, f"not valid CSV: {error}")
             continue
         if header is not None and fields:
             yield _fields(line, header, fields)
         elif fields:
             header = [name.strip() for name in fields]
             if what := _header_fault(header):
-                yield BadGoalFile(line, what)
+                yield BadRow(line, what)
                 return
 
 
@@ -109,11 +109,9 @@ def _header_fault(header: list[str]) -> str:
     return f"the header has more than one column {', '.join(twice)}" if twice else ""
 
 
-def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadGoalFile:
+def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadRow:
     if len(fields) > len(header):
-        return BadGoalFile(
-            line, f"{len(fields)} fields for {len(header)} columns; a text with a comma in it stands in double quotes"
-        )
+        return BadRow(line, f"{len(fields)} fields for {len(header)} columns; quote a text that has a comma in it")
     row = dict(zip(header, fields, strict=False))
     own: dict[str, Any] = {key: value for key, value in row.items() if key in OWN_COLUMNS and value}
     if "skills" in own:
@@ -121,24 +119,24 @@ def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadGoa
     return GoalRow(line, own | {"vars": {key: value for key, value in row.items() if key and key not in OWN_COLUMNS}})
 
 
-def _json(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
+def _json(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     text = file.read()
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
-        yield BadGoalFile(error.lineno, f"no JSON: {error.msg}, at column {error.colno}")
+        yield BadRow(error.lineno, f"not valid JSON: {error.msg}, at column {error.colno}")
         return
     except (ValueError, RecursionError) as error:
-        yield BadGoalFile(1, f"no JSON: {error}")
+        yield BadRow(1, f"not valid JSON: {error}")
         return
     if not isinstance(values, list):
-        yield BadGoalFile(1, _NO_LIST)
+        yield BadRow(1, _NOT_A_LIST)
         return
     yield from _items(zip(_lines(text), values, strict=True))
 
 
 def _lines(text: str) -> Iterator[int]:
-    """The lines at which the values of a JSON list begin."""
+    """The lines on which the items of a JSON list begin."""
     decoder, line, seen, place = json.JSONDecoder(), 1, 0, text.index("[") + 1
     while text[place := _blank(text, place)] != "]":
         line, seen = line + text.count("\n", seen, place), place
@@ -148,30 +146,30 @@ def _lines(text: str) -> Iterator[int]:
 
 
 def _blank(text: str, place: int) -> int:
-    """Where the blank space at this place ends."""
+    """The end of the white space at this place."""
     found = _SPACE.match(text, place)
     return found.end() if found else place
 
 
-def _yaml(file: IO[str]) -> Iterator[GoalRow | BadGoalFile]:
+def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     import yaml
 
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
-            yield BadGoalFile(1, _NO_LIST)
+            yield BadRow(1, _NOT_A_LIST)
             return
         values = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an invalid date is a ValueError
         mark = getattr(error, "problem_mark", None)
-        yield BadGoalFile(mark.line + 1 if mark else 1, f"no YAML: {str(error).splitlines()[0]}")
+        yield BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
         return
     yield from _items(values)
 
 
 def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow]:
-    """The items of a list, each of which may be the goal's text alone."""
+    """The items of a list; a string is a goal's text."""
     last = nth = 0
     for line, value in values:
         nth = nth + 1 if line == last else 1

@@ -1,4 +1,4 @@
-"""Which goals of a file a sitting is for, and in which order: so many of them, shuffled, each with each model."""
+"""Which goals of a file are run, and in which order: the first N or any, shuffled, each with each model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WINDOW = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GoalOrder:
-    """What a sitting takes of a file; however often it is asked, the goals and their order are the same."""
+    """Which goals to take of a file; the goals and their order are the same each time they are iterated."""
 
     limit: int | None = None
     shuffle: bool = False
@@ -33,20 +33,20 @@ class GoalOrder:
         return bool(self.models) or self.repeat > 1
 
     def goals(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
-        """Those that are taken, as they stand in the file."""
+        """The goals that are taken."""
         return islice(_shuffled(known, self.seed) if self.shuffle else known, self.limit)
 
     def runs(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
-        """What there is to run: the goals, or in an experiment every variant of each."""
+        """What to run: the goals, or in an experiment every variant of each."""
         return variants(self.goals(known), self.models, self.repeat) if self.compares else self.goals(known)
 
     def count(self, known: int) -> int:
-        """How many there are to run where the file holds so many goals."""
+        """How many runs that makes of so many goals."""
         return min(known, self.limit or known) * max(len(self.models), 1) * self.repeat
 
 
 def _shuffled(goals: Iterable[BatchGoal], seed: float) -> Iterator[BatchGoal]:
-    """The goals in random order within a window, so that they are never all in memory."""
+    """The goals shuffled within a window, so that they are never all in memory."""
     dice = random.Random(seed)  # noqa: S311 - not a secret
     window: list[BatchGoal] = []
     for goal in goals:

@@ -1,6 +1,6 @@
-"""Goal files, checked whole before anything is spent, then streamed.
+"""Goal files: checked whole before anything is spent, then streamed.
 
-Lines of JSONL, text and CSV are never all in memory; while a file is checked, eight bytes of each id are.
+Lines of JSONL, text and CSV are never all in memory; during the check, eight bytes of each id are.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from skills.errors import InputError
 from skills.text.plural import plural
 from skills.text.surrogates import mended
 from weft.batch import goal_formats
-from weft.batch.goal_formats import BadGoalFile, GoalRow
+from weft.batch.goal_formats import BadRow, GoalRow
 
 Check = Callable[["BatchGoal"], str]
 
@@ -34,7 +34,7 @@ _MOST_UNUSED = 10
 
 @dataclass(frozen=True, slots=True)
 class BatchGoal:
-    """One goal of a file; `plan` is a plan document that is run instead of asking for one."""
+    """One goal of a file; `plan` is a plan document to run instead of asking a model for one."""
 
     id: str
     line: int
@@ -45,16 +45,16 @@ class BatchGoal:
 
     @property
     def content_hash(self) -> str:
-        """What the goal is, without its id: a changed goal under an old id is told by it."""
+        """A hash of the goal without its id, to notice a goal that changed under an old id."""
         content = [self.text, list(self.skills), self.model, self.plan]
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class GoalFile:
-    """A goal file that was checked: how many goals it has, and the goals themselves, as often as they are asked for.
+    """A checked goal file; iterate over it, repeatedly if need be, for its goals.
 
-    `unused` are keys that mean nothing here, with the line of the first.
+    `unused` are keys with no meaning, each with the line of its first use.
     """
 
     path: Path
@@ -65,29 +65,51 @@ class GoalFile:
 
     def __iter__(self) -> Iterator[BatchGoal]:
         for row in goal_formats.rows(self.path, self.form):
-            if isinstance(row, GoalRow) and isinstance(goal := _made(row, fill=self.form != "text"), BatchGoal):
+            if isinstance(row, GoalRow) and isinstance(goal := _goal(row, fill=self.form != "text"), BatchGoal):
                 yield goal
 
 
 @contextmanager
-def opened(name: str, form: str | None = None, check: Check | None = None) -> Iterator[GoalFile]:
-    """A goal file, or stdin for `-`, checked whole; every bad line is reported at once with its number.
+def opened(
+    source: str | Path | Iterable[str | Mapping[str, Any]], form: str | None = None, check: Check | None = None
+) -> Iterator[GoalFile]:
+    """A goal file (`-` is stdin) or goals in memory, checked whole; every bad line is reported at once.
 
-    `check` may find fault with a goal that the file alone cannot show, such as a skill that does not exist.
+    `check` finds faults that the file alone cannot show, such as a skill that does not exist.
     """
-    path = Path(name)
+    if not isinstance(source, str | Path):
+        with _spooled() as spool:
+            _write_goals(source, spool)
+            yield _checked(Path(spool.name), "goals", "jsonl", check)
+        return
+    name, path = str(source), Path(source)
     if name != "-" and (path.is_dir() or not path.exists()):
-        raise InputError(f"there is no goal file {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
+        raise InputError(f"no such goal file: {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
     if path.is_file():
         yield _checked(path, name, form or goal_formats.form_of(path), check)
         return
-    # What can be read but once, stdin or a pipe, is kept aside.
-    with tempfile.NamedTemporaryFile(prefix="weft-goals-", suffix=".jsonl") as spool:
-        with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as source:
-            shutil.copyfileobj(source, spool)
+    with _spooled() as spool:  # stdin and pipes can be read only once
+        with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as stream:
+            shutil.copyfileobj(stream, spool)
         spool.flush()
         path = Path(spool.name)
         yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check)
+
+
+def _spooled() -> Any:
+    return tempfile.NamedTemporaryFile(prefix="weft-goals-", suffix=".jsonl")
+
+
+def _write_goals(goals: Iterable[str | Mapping[str, Any]], spool: IO[bytes]) -> None:
+    """Write goals in memory as lines of JSON, so that they are checked and streamed like those of a file."""
+    for number, goal in enumerate(goals, 1):
+        try:
+            row = {"goal": goal} if isinstance(goal, str) else dict(goal)
+            spool.write(json.dumps(row).encode() + b"\n")
+        except (TypeError, ValueError) as error:
+            hint = "give texts, or mappings of plain values"
+            raise InputError(f"goal {number} is not JSON: {error}", hint=hint) from error
+    spool.flush()
 
 
 def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
@@ -95,18 +117,18 @@ def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
     for row in goal_formats.rows(path, form):
         survey.take(row, fill=form != "text")
     if survey.faults or survey.more:
-        said = "".join(f"\n  {fault}" for fault in survey.faults)
+        faults = "".join(f"\n  {fault}" for fault in survey.faults)
         if survey.more:
-            said += f"\n  and {plural(len(survey.more), 'line', 'lines')} {_listed(survey.more)}"
-        raise InputError(f"{name} cannot be run:{said}", hint="mend these lines; nothing was spent")
+            faults += f"\n  and {plural(len(survey.more), 'line', 'lines')} {_listed(survey.more)}"
+        raise InputError(f"{name} cannot be run:{faults}", hint="fix these lines; nothing was run")
     if survey.count == 0:
-        raise InputError(f"{name} holds no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
+        raise InputError(f"{name} has no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
     return GoalFile(path, name, form, survey.count, survey.unused)
 
 
 @dataclass(slots=True)
 class _Survey:
-    """What is found while a file is checked: the first faults in words, of further ones the lines."""
+    """What a check of a file finds: the first faults in full, the line numbers of the rest."""
 
     check: Check | None
     count: int = 0
@@ -115,10 +137,10 @@ class _Survey:
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
-    def take(self, row: GoalRow | BadGoalFile, *, fill: bool) -> None:
-        """Look at what stands at a line."""
-        made = _made(row, fill=fill) if isinstance(row, GoalRow) else row
-        what = made.what if isinstance(made, BadGoalFile) else self._fault(made)
+    def take(self, row: GoalRow | BadRow, *, fill: bool) -> None:
+        """Check one row."""
+        made = _goal(row, fill=fill) if isinstance(row, GoalRow) else row
+        what = made.what if isinstance(made, BadRow) else self._fault(made)
         if what and len(self.faults) < _MOST_FAULTS:
             self.faults.append(f"line {row.line}: {what}")
         elif what:
@@ -132,36 +154,36 @@ class _Survey:
         self.count += 1
         mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
         if mark in self._seen:
-            return f"the id {goal.id!r} stands there already; ids must be unique"
+            return f"duplicate id {goal.id!r}; ids must be unique"
         self._seen.add(mark)
         return self.check(goal) if self.check is not None else ""
 
 
 def _listed(lines: Sequence[int]) -> str:
-    """Line numbers as people write them: 3, 5 to 9, 12."""
+    """Line numbers in words: 3, 5 to 9, 12."""
     spans: list[list[int]] = []
     for line in lines:
         if spans and line == spans[-1][1] + 1:
             spans[-1][1] = line
         else:
             spans.append([line, line])
-    said = [str(first) if first == last else f"{first} to {last}" for first, last in spans]
-    return ", ".join(said[:_MOST_SPANS]) + (", …" if len(said) > _MOST_SPANS else "")
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in spans]
+    return ", ".join(shown[:_MOST_SPANS]) + (", …" if len(shown) > _MOST_SPANS else "")
 
 
-def _made(found: GoalRow, *, fill: bool) -> BatchGoal | BadGoalFile:
-    """The goal that a row stands for, or everything that is wrong with it."""
+def _goal(found: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
+    """The goal in a row, or everything that is wrong with it."""
     line, row = found.line, found.value
     if not isinstance(row, Mapping):
-        return BadGoalFile(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
+        return BadRow(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
     faults = list(_faults(row))
     variables: Mapping[str, Any] = row["vars"] if isinstance(row.get("vars"), Mapping) else {}
     text = row["goal"] if isinstance(row.get("goal"), str) else ""
     if fill:
         missing = [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in variables]
-        faults += [f"the goal uses <<{name}>>, which 'vars' lacks" for name in missing]
+        faults += [f"the goal uses <<{name}>>, which is not in 'vars'" for name in missing]
     if faults:
-        return BadGoalFile(line, ", ".join(faults))
+        return BadRow(line, ", ".join(faults))
     name = _name(row)
     made = BatchGoal(
         id=str(name) if name is not None else f"line-{line}" if found.nth == 1 else f"line-{line}.{found.nth}",
@@ -174,7 +196,7 @@ def _made(found: GoalRow, *, fill: bool) -> BatchGoal | BadGoalFile:
     try:
         _ = made.content_hash
     except (TypeError, ValueError) as error:
-        return BadGoalFile(line, f"it holds what is neither JSON nor UTF-8 text: {error}")
+        return BadRow(line, f"it is not JSON or not UTF-8: {error}")
     return made
 
 
@@ -187,18 +209,18 @@ def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
     if not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
     elif mended(goal) != goal:
-        yield "the goal is no UTF-8 text"
+        yield "the goal is not UTF-8 text"
     if name == "":
         yield "'id' is empty"
     elif name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
-        yield "'id' must be a text or a whole number"
+        yield "'id' must be a string or an integer"
     elif name != mended(name):
-        yield "'id' is no UTF-8 text"
+        yield "'id' is not UTF-8 text"
     skills = row.get("skills")
     if skills is not None and not (isinstance(skills, list) and all(isinstance(one, str) for one in skills)):
         yield "'skills' must be a list of names"
     if row.get("model") is not None and not isinstance(row["model"], str):
-        yield "'model' must be a text"
+        yield "'model' must be a string"
     for key in ("vars", "plan"):
         if row.get(key) is not None and not isinstance(row[key], Mapping):
             yield f"'{key}' must be an object"

@@ -1,7 +1,7 @@
-"""A batch: goals from a file, as many at a time as allowed, one line of results for each.
+"""Runs the goals of a batch, several at a time, and writes a line of results for each.
 
-the file was checked → goals that an earlier sitting ended are passed over → each runs, or goes on from its journal
-→ its line is written as it ends → until the file, the patience or the budget is at its end
+goals with an earlier result are skipped → each runs, or resumes from its journal → its line is written as it ends →
+until the goals, the allowed failures or the budget are used up
 """
 
 from __future__ import annotations
@@ -24,79 +24,86 @@ if TYPE_CHECKING:
 
     from weft.batch.engine import Engine
     from weft.batch.goals import BatchGoal
+    from weft.batch.options import BatchOptions
     from weft.batch.results import EarlierResult, Results
     from weft.batch.summary import BatchSummary
     from weft.models.budget import Budget
 
-Why = Literal["failures", "budget", "interrupted"]
+StopReason = Literal["failures", "budget", "interrupted"]
+
+_RETRIED = ("failed", "partial", "stopped", "clarification")
+_ENOUGH_FOR_A_SHARE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """How a batch is run; `max_failures` is a number of goals, or with `share` a share of those that ended."""
+class BatchObserver:
+    """Hears of a batch's goals and their events; this one ignores them."""
 
-    jobs: int = 8
-    max_failures: float | None = None
-    share: bool = False
-    retry_errors: bool = False
-    rerun_changed: bool = False
+    def began(self, goal: BatchGoal) -> float:
+        """A goal starts; returns when."""
+        return 0.0
+
+    def ended(self, goal: BatchGoal, began: float) -> None:
+        """A goal ended."""
+
+    def note(self, event: Event) -> None:
+        """An event of any goal."""
 
 
 @dataclass(slots=True)
-class Batch:
-    """One sitting of a batch. `watch` is told of every event of every goal."""
+class BatchRunner:
+    """One run over a batch's goals; `earlier` are results, or unfinished runs, of runs before."""
 
     engine: Engine
     results: Results
-    history: dict[str, EarlierResult]
+    earlier: dict[str, EarlierResult]
     budget: Budget
     options: BatchOptions
     summary: BatchSummary
-    watch: BatchObserver = field(default_factory=lambda: BatchObserver())
-    stopped: Why | None = None
+    observer: BatchObserver = field(default_factory=BatchObserver)
+    stopped: StopReason | None = None
     _now: Stop = field(default_factory=Stop)
 
     async def run(self, goals: Iterable[BatchGoal]) -> BatchSummary:
-        """Run what is left to run. A goal's failure never touches another."""
-        source = self._wanted(goals)
+        """Run what is left. A goal's failure never affects another."""
+        source = self._left(goals)
         workers = [asyncio.ensure_future(self._work(source)) for _ in range(self.options.jobs)]
         try:
             await asyncio.gather(*workers)
-        except Exception:  # such as a results file that cannot be written: the others end well before it is said
+        except Exception:  # such as a results file that cannot be written: let the other goals end first
             self.stop_now()
             await asyncio.gather(*workers, return_exceptions=True)
             raise
         return self.summary
 
     @property
-    def through(self) -> bool:
-        """Whether nothing is left that a later sitting would go on with, also of goals that this one was not for."""
-        return self.stopped is None and all(one.status is not None for one in self.history.values())
+    def is_complete(self) -> bool:
+        """Whether nothing is left to resume, also among goals that this run did not take."""
+        return self.stopped is None and all(one.status is not None for one in self.earlier.values())
 
-    def finish_what_runs(self) -> None:
-        """Begin no further goal; those under way end as they will."""
+    def finish_running(self) -> None:
+        """Start no further goal; those that run end as they will."""
         self.stopped = self.stopped or "interrupted"
 
     def stop_now(self) -> None:
-        """Stop the goals under way too; what is finished of them is kept."""
-        self.finish_what_runs()
+        """Stop the goals that run, too; what they finished is kept."""
+        self.finish_running()
         self._now.set()
 
     async def _work(self, source: Iterator[BatchGoal]) -> None:
         while self.stopped is None and (goal := next(source, None)) is not None:
-            await self._one(goal)
+            await self._run_goal(goal)
 
-    async def _one(self, goal: BatchGoal) -> None:
-        earlier = self.history.pop(goal.id, None)
-        began = self.watch.began(goal)
+    async def _run_goal(self, goal: BatchGoal) -> None:
+        earlier = self.earlier.pop(goal.id, None)
+        began = self.observer.began(goal)
         run = earlier.run_id if earlier else ""
 
-        def note(run_id: str) -> None:
+        def started(run_id: str) -> None:
             nonlocal run
             run = run_id
             self.results.began(goal.id, goal.content_hash, run_id)
 
-        job = Job(goal, run or None, note, self.watch.note)
+        job = Job(goal, run or None, started, self.observer.note)
         code = None
         try:
             self.budget.check()
@@ -106,19 +113,19 @@ class Batch:
             return
         except WeftError as error:
             result, code = failed(goal, error, run), error.code
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong with one goal, the others go on
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong with one goal, the others continue
             what = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
             result, code = failed(goal, what, run), "INTERNAL_ERROR"
         finally:
-            self.watch.ended(goal, began)
-        if result.status == "interrupted" or (result.status == "stopped" and self._spent()):
-            return  # it has no line yet: a later sitting goes on with it
+            self.observer.ended(goal, began)
+        if result.status == "interrupted" or (result.status == "stopped" and self._budget_is_spent()):
+            return  # no line yet: --resume continues it
         self.summary.add(result)
         self.results.ended(row(goal, result, code))
         if self._too_many_failures():
             self.stopped = self.stopped or "failures"
 
-    def _spent(self) -> bool:
+    def _budget_is_spent(self) -> bool:
         try:
             self.budget.check()
         except BudgetSpent:
@@ -127,64 +134,51 @@ class Batch:
         return False
 
     def _too_many_failures(self) -> bool:
-        most = self.options.max_failures
-        if most is None:
-            return False
-        if self.options.share:
-            return self.summary.ended >= 10 and self.summary.failures > most * self.summary.ended
-        return self.summary.failures > most
+        failures, ended = self.summary.failures, self.summary.ended
+        most, share = self.options.max_failures, self.options.max_failure_share
+        if most is not None and failures > most:
+            return True
+        return share is not None and ended >= _ENOUGH_FOR_A_SHARE and failures > share * ended
 
-    def _wanted(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+    def _left(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         for goal in goals:
-            before = self.history.get(goal.id)
+            before = self.earlier.get(goal.id)
             if before is not None and before.status is not None:
-                self.history.pop(goal.id)
-                self.summary.pass_over(before.status)
+                self.earlier.pop(goal.id)
+                self.summary.skip(before.status)
             else:
                 yield goal
 
 
-class BatchObserver:
-    """Nobody watches; whoever does, tells of it."""
-
-    def began(self, goal: BatchGoal) -> float:
-        """A goal begins; gives when."""
-        return 0.0
-
-    def ended(self, goal: BatchGoal, began: float) -> None:
-        """A goal ended."""
-
-    def note(self, event: Event) -> None:
-        """Something happened in some goal."""
-
-
-def check_past(goals: Iterable[BatchGoal], history: dict[str, EarlierResult], options: BatchOptions) -> set[str]:
-    """Which earlier results are to be made anew; a changed goal under an old id is refused unless asked for."""
+def earlier_results_to_redo(
+    goals: Iterable[BatchGoal], earlier: dict[str, EarlierResult], options: BatchOptions
+) -> set[str]:
+    """The ids whose earlier results are dropped and run again; a changed goal is refused unless asked for."""
     changed: list[str] = []
     again: set[str] = set()
     for goal in goals:
-        before = history.get(goal.id)
+        before = earlier.get(goal.id)
         if before is None:
             continue
         if before.content_hash and before.content_hash != goal.content_hash:
             changed.append(goal.id)
-        elif options.retry_errors and before.status in ("failed", "partial", "stopped", "clarification"):
+        elif options.retry_errors and before.status in _RETRIED:
             again.add(goal.id)
-            history[goal.id] = replace(before, status=None)
+            earlier[goal.id] = replace(before, status=None)
     if changed and not options.rerun_changed:
         shown = ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
         raise InputError(
             f"{counted(len(changed), 'goal')} {plural(len(changed), 'has', 'have')} changed since: {shown}",
-            hint="--rerun-changed runs them again; or give them new ids",
+            hint="run them again with --rerun-changed, or give them new ids",
         )
     for name in changed:
         again.add(name)
-        del history[name]
+        del earlier[name]
     return again
 
 
 def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, Any]:
-    """A goal's line: its id and line, then what `run` gives."""
+    """A goal's line of results: its id and line, then the fields of `run`."""
     more = {"model": goal.model} if goal.model else {}
     return {
         "id": goal.id,
@@ -198,7 +192,7 @@ def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, A
 
 
 def failed(goal: BatchGoal, error: WeftError, run: str = "") -> Result:
-    """The result of a goal that could not be begun, or whose run, if it has one, could not go on."""
-    said = f"{error.message}; {error.hint}" if error.hint else error.message
-    end = RunFinished("failed", error=said)
+    """The result of a goal that could not start, or whose run could not be continued."""
+    what = f"{error.message}; {error.hint}" if error.hint else error.message
+    end = RunFinished("failed", error=what)
     return Result(run, end.status, goal.text, None, end.error, None, (), (), Usage(), 0.0, None)

@@ -1,4 +1,4 @@
-"""What a batch came to, counted as it goes; memory does not grow with the number of goals."""
+"""A batch's results, counted as they come; memory does not grow with the number of goals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OUTCOMES = ("done", "partial", "failed", "clarification", "out_of_time", "over_
 
 @dataclass(slots=True)
 class Times:
-    """Durations by size, to about five percent: enough for percentiles, and small for any number of them."""
+    """A histogram of durations, exact to about five percent."""
 
     counts: Counter[int] = field(default_factory=Counter)
 
@@ -34,7 +34,7 @@ class Times:
         self.counts[bucket] += 1
 
     def percentile(self, share: float) -> float | None:
-        """The duration that this share of them stays below."""
+        """The duration that this share of them stays below; None if there are none."""
         total = sum(self.counts.values())
         seen = 0
         for bucket in sorted(self.counts):
@@ -56,7 +56,7 @@ class BatchSummary:
     skills: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
-    unwell: int = 0
+    skipped_not_done: int = 0
 
     def add(self, result: Result) -> None:
         """Count a goal that ended."""
@@ -68,32 +68,32 @@ class BatchSummary:
         if result.error and (result.error in self.errors or len(self.errors) < _KINDS_OF_ERROR):
             self.errors[result.error] += 1
 
-    def pass_over(self, status: str) -> None:
-        """Count a goal that an earlier sitting ended."""
+    def skip(self, status: str) -> None:
+        """Count a goal that has an earlier result."""
         self.skipped += 1
-        self.unwell += status != "done"
+        self.skipped_not_done += status != "done"
 
     @property
     def ended(self) -> int:
-        """Goals that ended in this sitting."""
+        """Goals that ended in this run."""
         return sum(self.statuses.values())
 
     @property
-    def all_well(self) -> bool:
-        """Whether every goal that ended, in this sitting or before, is done."""
-        return not self.unwell and self.ended == self.statuses["done"]
+    def all_done(self) -> bool:
+        """Whether every goal that ended, now or earlier, is done."""
+        return not self.skipped_not_done and self.ended == self.statuses["done"]
 
     @property
     def failures(self) -> int:
-        """Goals that failed in this sitting."""
+        """Goals that failed in this run."""
         return self.statuses["failed"]
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as `--json` has it."""
+        """The summary as `--json` prints it."""
         return {
             "goals": self.goals,
             "skipped": self.skipped,
-            "skipped_not_done": self.unwell,
+            "skipped_not_done": self.skipped_not_done,
             **{outcome: self.statuses[outcome] for outcome in _OUTCOMES},
             "left": self.goals - self.skipped - self.ended,
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
@@ -105,7 +105,7 @@ class BatchSummary:
 
 
 def _outcome(result: Result) -> str:
-    """How a goal ended; one that was stopped, by which of its own limits."""
+    """How a goal ended; a stopped one by which of its limits."""
     if result.status != "stopped":
         return result.status
     return "out_of_time" if result.code == "TIMEOUT" else "over_budget"

@@ -14,7 +14,7 @@ from executor.capture.secrets import Secrets
 from skills import confinement
 from skills.errors import WeftError
 from skills.programs import toolchain
-from weft.doctor.model_check import find_problem
+from weft.models.model_check import find_problem
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
 

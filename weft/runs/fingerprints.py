@@ -1,4 +1,4 @@
-"""The skills of a run as fingerprints: what they were then, so that a later difference can be told."""
+"""Fingerprints of a run's skills, so that a later replay can tell which have changed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from skills.skill import Skill
     from weft.workspace.workspace import Catalogue
 
-# Beyond this many, only the files of skills that the prompt lists are read for their hash.
-_ALL = 1_000
+# Beyond this many skills, only the files of those that the prompt lists are hashed.
+_HASH_ALL = 1_000
 
 
 def fingerprints(catalogue: Catalogue) -> tuple[SkillPrint, ...]:
-    """Each skill's name with the hash of its description and, apart, of its file; by name, the same for every goal."""
-    few = len(catalogue.skills) <= _ALL
+    """Each skill's name with the hashes of its description and its file, sorted by name."""
+    few = len(catalogue.skills) <= _HASH_ALL
     return tuple(
         SkillPrint(
             skill.name,
@@ -38,7 +38,7 @@ def _file(skill: Skill) -> str:
 
 @lru_cache(maxsize=20_000)
 def _read_once(path: str, _stamp: int) -> str:
-    """The hash of a file that is the same as long as its stamp is: goals of a batch share it."""
+    """The hash of a file, read once for each stamp: the goals of a batch share it."""
     return _read(path)
 
 

@@ -1,4 +1,4 @@
-"""One run's walk: select skills → plan → execute → synthesise → answer."""
+"""The steps of a run: select skills → plan → run the tasks → synthesise → answer."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skills.programs.executable import CallLog
     from skills.selection.detector import Selection
     from weft.runs.goal import Goal
+    from weft.settings.settings import Settings
     from weft.workspace.workspace import Catalogue, Workspace
 
 _CHARACTERS_A_TOKEN = 4
@@ -42,7 +43,7 @@ NO_RESULT = "TASK_FAILED"
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would begin with. The estimate is rough: about four characters to a token."""
+    """What a run would start with. The estimate is rough: about four characters a token."""
 
     selections: tuple[Selection, ...]
     messages: tuple[Message, ...]
@@ -52,10 +53,14 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A goal being pursued, with everything that this one run needs."""
+    """The way from a goal to its answer, with everything that one run needs.
+
+    Of a resumed run, `history` has the steps that are on record; they are not taken again.
+    """
 
     goal: Goal
     workspace: Workspace
+    settings: Settings
     models: Models
     memo: Memo
     artifacts: Artifacts
@@ -64,72 +69,70 @@ class Pipeline:
 
     @property
     def record(self) -> Record:
-        """Where events go."""
+        """Takes the run's events."""
         return self.memo.record
 
     async def run(self) -> RunFinished:
-        """From the goal to how the run ended."""
-        self.workspace.prompts.check()  # before anything is spent, not when its turn comes
+        """Run the goal; returns how it ended."""
+        self.workspace.prompts.check()  # before anything is spent
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
         runner = self._task_runner(plan, catalogue)
-        settings = self.workspace.settings
-        limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
+        limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
         outcomes = await run_plan(plan, runner.perform, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         return await self._answer(plan, outcomes)
 
     async def plan(self) -> Plan:
-        """The plan alone."""
+        """Make the plan, without running it."""
         return await self._plan(await self._catalogue())
 
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
-        catalogue = await self._catalogue(asking=False)
+        catalogue = await self._catalogue(ask=False)
         prompt = messages(self._brief(catalogue), self.workspace.prompts) if self.goal.plan is None else ()
         characters = sum(len(message.content) for message in prompt)
-        calls = "1 to plan, 1 or more for each task, 1 to put the answer together"
+        calls = "1 to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
-        if self._asks:
-            calls = f"1 to select skills (those shown are the ranked ones), {calls}"
+        if self._detector_asks:
+            calls = f"1 to select skills (those shown here are ranked without a model), {calls}"
         return Preview(catalogue.selections, prompt, characters // _CHARACTERS_A_TOKEN, calls)
 
-    async def _catalogue(self, *, asking: bool = True) -> Catalogue:
-        """The skills and tools for this goal; those that the run began with, where it is taken up again."""
-        catalogue = await self._looked(asking=asking and self.history.selected is None)
-        then, chosen = self.history.catalogue, self.history.selected
-        if then is not None and chosen is not None:
-            catalogue = replace(catalogue, skill_listing=then.skill_listing, tool_listing=then.tool_listing)
-            return replace(catalogue, selections=chosen.selections)
+    async def _catalogue(self, *, ask: bool = True) -> Catalogue:
+        """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
+        recorded, selected = self.history.catalogue, self.history.selected
+        catalogue = await self._select(ask=ask and selected is None)
+        if recorded is not None and selected is not None:
+            catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
+            return replace(catalogue, selections=selected.selections)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
         prints = await asyncio.to_thread(fingerprints, catalogue)
         self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
-        detector = self.workspace.settings.detector
-        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
+        self.record(SkillsSelected(self.settings.detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
 
-    async def _looked(self, *, asking: bool) -> Catalogue:
-        """The skills and tools as they are now; a detector that asks a model is stood in for where none is asked."""
-        look, goal = self.workspace.catalogue, self.goal
-        if not self._asks:
-            return await asyncio.to_thread(look, goal)
-        if not asking:
-            return await asyncio.to_thread(look, goal, self.workspace.skills.ranked)
-        with BlockingModel(self.models.for_role("detector")) as line:
-            llm_detector = LlmDetector.of(self.workspace, self.models, self.workspace.meanwhile(line))
+    async def _select(self, *, ask: bool) -> Catalogue:
+        """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
+        workspace, goal = self.workspace, self.goal
+        if not self._detector_asks:
+            return await asyncio.to_thread(workspace.catalogue, goal)
+        if not ask:
+            return await asyncio.to_thread(workspace.catalogue, goal, workspace.skills.ranked)
+        with BlockingModel(self.models.for_role("detector")) as model:
+            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model))
             loop = asyncio.get_running_loop()
-            catalogue = await loop.run_in_executor(self.workspace.askers, look, goal, llm_detector)
-        return replace(catalogue, warnings=(*catalogue.warnings, *llm_detector.warnings))
+            catalogue = await loop.run_in_executor(workspace.detector_threads, workspace.catalogue, goal, detector)
+        return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
 
     @property
-    def _asks(self) -> bool:
-        return self.workspace.settings.detector == detectors.ASKING
+    def _detector_asks(self) -> bool:
+        return self.settings.detector == detectors.ASKING
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
         if self.history.planned is not None:
@@ -154,7 +157,7 @@ class Pipeline:
         )
 
     def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
-        tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._log, progress=self._build)
+        tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._record_log, progress=self._record_build)
         return TaskRunner(
             plan=plan,
             goal=self.goal.text,
@@ -167,24 +170,24 @@ class Pipeline:
             memo=self.memo,
             toolbox_for=lambda task: self.workspace.task_tools(task, catalogue, tools, self.goal.files),
             files=tuple(str(path) for path in self.goal.files),
-            input_budget=self.workspace.settings.input_budget,
-            tool_calls=self.workspace.settings.tool_calls,
+            input_budget=self.settings.input_budget,
+            tool_calls=self.settings.tool_calls,
         )
 
-    def _log(self, log: CallLog) -> None:
+    def _record_log(self, log: CallLog) -> None:
         self.record(ToolLogged(log.tool, log.log, log.stderr, log.exit_status, log.seconds))
 
-    def _build(self, message: str) -> None:
+    def _record_build(self, message: str) -> None:
         self.record(Warned(message))
 
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
-        """The answer from what was done; it falls back on the results themselves where it cannot be written."""
-        on_text = _unheard if self.goal.stream else None
-        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # else there may be no model
+        """The answer; the results themselves if no model can write one."""
+        on_text = _stream if self.goal.stream else None
+        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # a plan of tools has no model
         agent, prompts, more = profile.agent("synthesis"), self.workspace.prompts, profile.continuations
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
-        error = _lack(missing, len(plan.tasks)) if missing else None
+        error = _missing_error(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
             return RunFinished("failed", error=error, code=NO_RESULT)
         try:
@@ -193,21 +196,21 @@ class Pipeline:
             else:
                 answer = synthesis.without_model(outcomes)
         except ModelError as failure:
-            said = f"the results could not be put together: {failure}"
-            said = f"{error}; {said}" if error else said
-            return RunFinished("partial", synthesis.without_model(outcomes), said, code=failure.code)
+            what = f"the answer could not be written: {failure}"
+            what = f"{error}; {what}" if error else what
+            return RunFinished("partial", synthesis.without_model(outcomes), what, code=failure.code)
         return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
 
 
-def _lack(missing: Sequence[str], tasks: int) -> str:
+def _missing_error(missing: Sequence[str], tasks: int) -> str:
     has = plural(len(missing), "has", "have")
     return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
 
 
 def today() -> str:
-    """The date as prompts have it."""
+    """The date as prompts show it."""
     return f"{datetime.now().astimezone():%A, %Y-%m-%d}"
 
 
-def _unheard(text: str) -> None:
-    """Asks for streaming; the pieces themselves arrive as events."""
+def _stream(text: str) -> None:
+    """Asks for streaming; the pieces arrive as events."""

@@ -1,4 +1,4 @@
-"""Plans in files: a person edits what `weft plan` wrote, and `weft run --plan` takes it back."""
+"""Plan files: `weft plan -o` writes one, a person edits it, `weft run --plan` runs it."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST = 20_000_000
-_MEND = "mend the plan, then run it again"
+_FIX = "fix the plan and run it again"
 _JSON_TYPES = ("null", "bool", "int", "float", "str", "seq", "map", "merge")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan, and the goal it was made for where the file says so."""
+    """A plan, and the goal it was made for if the file names one."""
 
     plan: Plan
     goal: str = ""
 
 
-class _Twice(yaml.YAMLError):
-    """A key stands twice: one of the two would be lost, and with it perhaps a task."""
+class _DuplicateKey(yaml.YAMLError):
+    """A key occurs twice: one of the two values, perhaps a task, would be lost."""
 
     def __init__(self, key: object, mark: object = None) -> None:
-        super().__init__(f"the key {key!r} stands twice in one place; is a `- ` missing in front of one?")
+        super().__init__(f"duplicate key {key!r}; is a `- ` missing before one of them?")
         self.problem_mark = mark
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as far as JSON can say it: a day is text, as it would be in quotes, and there are no bytes and sets."""
+    """YAML limited to what JSON can express: dates are text, and there are no bytes or sets."""
 
-    yaml_constructors = {  # noqa: RUF012 - as the class above has it
+    yaml_constructors = {  # noqa: RUF012 - as in the parent class
         tag: made
         for tag, made in yaml.SafeLoader.yaml_constructors.items()
         if tag is None or tag.rpartition(":")[2] in _JSON_TYPES
@@ -51,18 +51,18 @@ class _Loader(yaml.SafeLoader):
     }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping, where no key stands twice."""
+        """The mapping; raises on a duplicate key."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise _Twice(key.value, key.start_mark)
+                    raise _DuplicateKey(key.value, key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def dump(plan: Plan, form: str, goal: str = "") -> str:
-    """The plan as `json` or `yaml`; a text that YAML cannot carry makes it JSON, which reads back the same way."""
+    """The plan as `json` or `yaml`; JSON also if YAML cannot represent a text exactly."""
     document = ({"goal": goal} if goal else {}) | plan.to_dict()
     as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
@@ -75,56 +75,56 @@ def dump(plan: Plan, form: str, goal: str = "") -> str:
 
 
 def form_of(path: Path) -> str:
-    """The form that a file's name asks for: JSON for `.json`, else YAML."""
+    """The format for a file name: JSON for `.json`, else YAML."""
     return "json" if path.suffix.lower() == ".json" else "yaml"
 
 
 def read(path: Path, known: Known) -> PlanFile:
-    """The plan in a file, checked as a model's is; all faults at once."""
+    """The plan in a file, validated like a model's; reports all faults at once."""
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError(
-                f"{path} is larger than a plan can be ({_LARGEST // 1_000_000} MB)", hint="name the plan's own file"
+                f"{path} is larger than {_LARGEST // 1_000_000} MB, too large for a plan", hint="check the path"
             )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"the plan {path} cannot be read: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the plan {path} is no UTF-8 text", hint="save it as UTF-8") from error
+        raise InputError(f"the plan {path} is not UTF-8 text", hint="save it as UTF-8") from error
     return parse(text, str(path), known)
 
 
 def load(text: str) -> Any:
-    """The document in a text of JSON, else of YAML; not all JSON is YAML."""
+    """The document in a JSON text, else in YAML; not all JSON is valid YAML."""
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_unique)
     except ValueError:
-        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader that does even less
+        return yaml.load(text, _Loader)  # noqa: S506 - stricter than the safe loader
 
 
 def parse(text: str, where: str, known: Known) -> PlanFile:
-    """The plan in a text of YAML or JSON."""
+    """The plan in YAML or JSON text."""
     try:
         document = SHAPES["full"].widen(load(text))
         faults = problems(document, known)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        said = f": {error}" if isinstance(error, _Twice) else f" is neither YAML nor JSON: {_brief(error)}"
-        raise InputError(f"the plan {where}{line}{said}", hint=_MEND) from error
+        what = f": {error}" if isinstance(error, _DuplicateKey) else f" is neither YAML nor JSON: {_brief(error)}"
+        raise InputError(f"the plan {where}{line}{what}", hint=_FIX) from error
     except RecursionError as error:
-        raise InputError(f"the plan {where} is nested too deeply to be read", hint=_MEND) from error
+        raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
     if faults:
-        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint=_MEND)
+        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint=_FIX)
     goal = document.get("goal")
     return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _Twice(next(key for key in keys if keys.count(key) > 1))
+        raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Between a run and its record: where the journal is, how a goal is written down, and how it is read back."""
+"""Between a run and its record: where the journal is, how a goal is recorded, and how it is read back."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
-# What belongs to where a run is carried out, not to the run.
-_OF_THE_PLACE = frozenset({"journal", "api_base", "unsafe_tools"})
+# Settings of the machine that a run runs on, not of the run.
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools"})
 
 
 def url(paths: Paths, settings: Settings) -> str:
-    """Where the journal is: as set, else in the workspace."""
+    """The journal's URL: as set, else in the workspace."""
     if settings.journal:
         return normal(settings.journal, Path.cwd())
     return url_of(paths.agents / "journal.sqlite")
 
 
 def opened(paths: Paths, settings: Settings) -> Journal:
-    """The journal, made where there is none; says at once where it cannot be written."""
+    """The journal, created if missing; raises at once if it cannot be written."""
     if not settings.journal:
         try:
             make_home(paths.agents)
@@ -60,12 +60,12 @@ def opened(paths: Paths, settings: Settings) -> Journal:
 
 
 def kept(paths: Paths, settings: Settings) -> Store:
-    """The store of earlier runs, for looking only."""
+    """The store of recorded runs, for reading; raises if there is none."""
     return open_store(url(paths, settings), create=False)
 
 
 def begun(store: Store, run: str, paths: Paths) -> RunStarted:
-    """The first event of a stored run, with paths as they are here and the settings of its last sitting."""
+    """The first event of a stored run, with local paths and the settings it was last resumed with."""
     summary = store.find(run)
     here = capture(paths, summary.run_id)
     first: RunStarted | None = None
@@ -78,17 +78,17 @@ def begun(store: Store, run: str, paths: Paths) -> RunStarted:
             case _:
                 pass
     if first is None:
-        raise UnknownRun(f"run {summary.run_id} has no beginning on record", hint="run its goal anew")
+        raise UnknownRun(f"run {summary.run_id} has no first event on record", hint="run its goal again")
     return first
 
 
 def substitutes(begun: RunStarted) -> dict[str, Path]:
-    """The files that stood in the place of skills; one that is gone is left out."""
+    """The files that replaced skills; those that no longer exist are left out."""
     return {name: Path(path) for name, path in begun.use.items() if Path(path).is_file()}
 
 
 def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
-    """How this run's texts are written down: which folders have names, and what must not be written."""
+    """How a run's texts are recorded: which folders have names, and which secrets are redacted."""
     run = Artifacts.of(paths.workspace, run_id).folder.parent
     roots, secrets = _surrounding(paths, tuple(env.items()), Path.home())
     return Capture(NamedRoots.of(run, paths.workspace, roots), secrets)
@@ -98,18 +98,20 @@ def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> C
 def _surrounding(
     paths: Paths, env: tuple[tuple[str, str], ...], home: Path
 ) -> tuple[tuple[tuple[str, Path], ...], Secrets]:
-    """What all runs of a process share: the roots other than their own, and what must not be written."""
+    """What all runs of a process share: the named roots besides their own, and the secrets."""
     variables = dict(env)
     return tuple(_roots(paths, variables, home)), Secrets.of(variables)
 
 
-def started(run_id: str, goal: Goal, workspace: Workspace, *, parent: str | None, date: str) -> RunStarted:
+def started(
+    run_id: str, goal: Goal, workspace: Workspace, settings: Settings, *, parent: str | None, date: str
+) -> RunStarted:
     """The first event of a run."""
     return RunStarted(
         run_id=run_id,
         goal=goal.text,
         workspace=str(workspace.paths.workspace),
-        settings=plain(workspace.settings),
+        settings=plain(settings),
         date=date or today(),
         asked_skills=goal.skills,
         files=tuple(str(path) for path in goal.files),
@@ -122,34 +124,33 @@ def started(run_id: str, goal: Goal, workspace: Workspace, *, parent: str | None
 
 
 def goal_of(history: RunHistory) -> Goal:
-    """The goal as it was given then; its files may be gone by now."""
+    """The goal as it was given; its files may no longer exist."""
     begun = history.started
     if begun is None:
-        raise UnknownRun("the record has no beginning", hint="export the whole run")
+        raise UnknownRun("the record has no first event", hint="export the whole run")
     plan = begun.plan
-    if (
-        plan is None and history.planned is not None and history.planned.attempts == 0
-    ):  # as earlier versions recorded it
-        plan = history.planned.plan
+    planned = history.planned
+    if plan is None and planned is not None and planned.attempts == 0:  # as earlier versions recorded it
+        plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
     return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """The settings that were set, as plain values."""
+    """The settings that differ from their defaults, as plain values."""
     values = ((one, getattr(settings, one.name)) for one in fields(Settings))
     return {one.name: value for one, value in values if value != one.default}
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
-    """The settings for going on with a run: as recorded, save what belongs to the place and what is asked for now."""
-    names = {one.name for one in fields(Settings)} - _OF_THE_PLACE
+    """The settings to resume a run with: as recorded, except those of this machine and those given now."""
+    names = {one.name for one in fields(Settings)} - _LOCAL
     then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
     hints = get_type_hints(Settings)
     wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
     if wrong:
-        raise InputError(f"the record's settings are not as they can be: {', '.join(wrong)}", hint="export it again")
-    own = {name: getattr(now, name) for name in _OF_THE_PLACE}
+        raise InputError(f"the record has invalid settings: {', '.join(wrong)}", hint="export the run again")
+    own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**then, **own, **asked})
 
@@ -157,7 +158,7 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
 def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
     for location in locations(paths.workspace, env=env, home=home):
-        # What weft ships is not the workspace's, even where the one lies inside the other.
+        # The bundled skills are not the workspace's, even if they lie inside it, as in weft's own checkout.
         if location.source == "bundled" or not location.path.is_relative_to(paths.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1
             yield f"{location.source}-skills-{counts[location.source]}", location.path

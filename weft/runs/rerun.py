@@ -1,4 +1,4 @@
-"""A part of a run anew: what is upstream is reused, the rest is executed, as a new run linked to its parent."""
+"""Rerunning a part of a run: upstream results are reused, the rest is executed in a new run."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class RerunPlan:
 
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
-    """Divide a recorded plan: the tasks to begin with and all behind them run, as does what has no result."""
+    """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run."""
     if history.planned is None:
-        raise InputError("the run has no plan to rerun a part of", hint="run its goal anew with weft run")
+        raise InputError("the run has no plan to rerun a part of", hint="run its goal again with `weft run`")
     plan = history.planned.plan
     _check(plan, [*begin, *inputs])
-    anew = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
-    for task in list(anew):
-        anew |= nx.descendants(plan.graph, task)
+    stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
+    for task in list(stale):
+        stale |= nx.descendants(plan.graph, task)
     run_id = history.started.run_id if history.started else ""
     reused = {
         task: (finished.output, f"run {run_id}")
         for task, finished in history.tasks.items()
-        if finished.status == "done" and finished.output is not None and task not in anew
+        if finished.status == "done" and finished.output is not None and task not in stale
     }
-    reused |= {task: (output, f"run {run_id}") for task, output in history.finished.given.items() if task not in anew}
+    reused |= {task: (output, f"run {run_id}") for task, output in history.finished.given.items() if task not in stale}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
     order = [task.id for task in plan.tasks]
     executed = tuple(task for task in order if task not in reused)

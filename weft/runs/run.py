@@ -1,4 +1,4 @@
-"""A run in this process, from its first event to its last: recorded, held against others, stopped when asked."""
+"""One run in this process, from its first event to its last: recorded, claimed, and stopped when asked."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from executor.history.history import RunHistory
+from executor.history.ledger import Ledger
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
-from executor.tasks.memo import Memo
+from executor.tasks.memo import FinishedWork, Memo
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from skills.errors import WeftError
@@ -27,57 +28,65 @@ if TYPE_CHECKING:
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.runs.stop import Stop
+    from weft.settings.settings import Settings
     from weft.workspace.workspace import Workspace
 
 
 @dataclass(slots=True)
 class Run:
-    """One run. `reused` are outputs taken from elsewhere that are still to be told."""
+    """One run: new, or continuing what `history` has on record.
+
+    `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
+    run that are not recorded yet.
+    """
 
     goal: Goal
     workspace: Workspace
+    settings: Settings
     open_model: OpenModel
     journal: Journal
     log: Log
     opening: RunStarted | RunResumed
     date: str
     history: RunHistory = field(default_factory=RunHistory)
+    ledger: Ledger = field(default_factory=Ledger)
+    finished: FinishedWork = field(default_factory=FinishedWork)
     reused: tuple[TaskReused, ...] = ()
-    watcher: Record | None = None
+    observer: Record | None = None
 
-    def give(self, reused: tuple[TaskReused, ...]) -> None:
-        """Have a new run take outputs from elsewhere; its first event says which, its own events follow its plan."""
-        assert isinstance(self.opening, RunStarted)  # noqa: S101 - one that is taken up again has been given them
-        self.opening, self.reused = replace(self.opening, reused=reused), reused
-        self.history.finished.given.update({one.task: one.output for one in reused})
+    def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
+        """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
+        assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
+        self.opening, self.reused = replace(self.opening, reused=outputs), outputs
+        self.finished.given.update({one.task: one.output for one in outputs})
 
-    def note(self, event: Event) -> None:
-        """An event happened."""
-        self.history.ledger.note(event)
+    def record(self, event: Event) -> None:
+        """Count an event, write it to the journal and pass it on."""
+        self.ledger.note(event)
         self.log.record(event)
-        if self.watcher is not None:
-            self.watcher(event)
+        if self.observer is not None:
+            self.observer(event)
         if isinstance(event, PlanMade):
-            self._reuse()
+            self._record_reused()
 
     async def run(self, stop: Stop) -> Result:
-        """Run it to its end. Raises where it cannot even be begun."""
-        self._remind()
-        self.note(self.opening)
-        if is_local(self.workspace.settings.model or ""):
-            self.note(Warned(LOCAL_NOTICE))
+        """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
+        self._show_history()
+        self.record(self.opening)
+        if is_local(self.settings.model or ""):
+            self.record(Warned(LOCAL_NOTICE))
         if self.history.planned is not None:
-            self._reuse()
-        if isinstance(self.opening, RunStarted):  # one that is taken up again was claimed before it was read
+            self._record_reused()
+        if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
         try:
-            await self.log.settle()  # nothing is spent before the journal has shown that it can be written
+            await self.log.settle()  # the journal proves that it can be written before anything is spent
         except asyncio.CancelledError:
             self.journal.release(self.log.run_id)
             raise
         began = time.monotonic()
         try:
-            end = await self._until_stopped(self._pipeline(), stop)
+            end = await self._run_until_stopped(self._pipeline(), stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
@@ -86,47 +95,47 @@ class Run:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
-        return self.history.ledger.result(self.journal.url)
+        return self.ledger.result(self.journal.url)
 
-    def _reuse(self) -> None:
+    def _record_reused(self) -> None:
         for one in self.reused:
-            self.note(one)
+            self.record(one)
 
     async def _finish(self, end: RunFinished) -> None:
-        self.note(end)
+        self.record(end)
         self.journal.release(self.log.run_id)
         try:
             await self.log.settle()
         except StoreFailed as error:
-            if self.watcher is not None:
-                self.watcher(Warned(f"the end of the run is not on record: {error.message}"))
+            if self.observer is not None:
+                self.observer(Warned(f"the end of the run is not on record: {error.message}"))
 
-    def _remind(self) -> None:
-        """Tell whoever watches a run that is taken up again what was done before."""
-        if self.watcher is None or self.history.planned is None:
+    def _show_history(self) -> None:
+        """Tell the observer of a resumed run what was done before."""
+        if self.observer is None or self.history.planned is None:
             return
-        self.watcher(PlanMade(self.history.planned.plan, self.history.planned.attempts))
+        self.observer(PlanMade(self.history.planned.plan, self.history.planned.attempts))
         given = self.history.started.reused if self.history.started is not None else ()
         for one in given:
             if one not in self.reused:
-                self.watcher(one)
+                self.observer(one)
         for finished in self.history.tasks.values():
             if finished.status == "done":
-                self.watcher(finished)
+                self.observer(finished)
 
     def _pipeline(self) -> Pipeline:
-        settings, ledger = self.workspace.settings, self.history.ledger
-        memo = Memo(self.note, self.log.capture, self.log.settle, self.history.finished)
+        settings, ledger = self.settings, self.ledger
+        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
-        return Pipeline(self.goal, self.workspace, models, memo, artifacts, self.date, self.history)
+        return Pipeline(self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history)
 
-    async def _until_stopped(self, pipeline: Pipeline, stop: Stop) -> RunFinished:
+    async def _run_until_stopped(self, pipeline: Pipeline, stop: Stop) -> RunFinished:
         work = asyncio.ensure_future(pipeline.run())
         stopped = asyncio.ensure_future(stop.wait())
-        limit = self.workspace.settings.timeout
+        limit = self.settings.timeout
         try:
             await asyncio.wait({work, stopped}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -139,10 +148,11 @@ class Run:
                 "stopped", error=f"stopped after --timeout {limit:g} s" if limit else None, code="TIMEOUT"
             )
             return RunFinished("interrupted", error="interrupted") if stop.is_set() else late
-        return _ended(work)
+        return _end_of(work)
 
 
-def _ended(work: asyncio.Future[RunFinished]) -> RunFinished:
+def _end_of(work: asyncio.Future[RunFinished]) -> RunFinished:
+    """How a pipeline ended, its failures as statuses; a model that cannot be called at all is raised."""
     try:
         return work.result()
     except BudgetSpent as spent:

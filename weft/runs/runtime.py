@@ -1,35 +1,33 @@
-"""A goal, start to end: the one path that the command line, batches and programs take."""
+"""A goal from start to end: the one path that the command line, batches and programs take."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from executor.history.history import RunHistory
-from executor.stores.errors import StoreFailed, UnknownRun
+from executor.stores.errors import UnknownRun
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
 from planner.events import Event, RunResumed, TaskReused
-from skills.selection import detectors
 from weft.models.budget import Budget
+from weft.models.choice import ModelChoice
 from weft.models.open import OpenModel, model_opener
 from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs import records
+from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, without_secrets
 from weft.runs.pipeline import Pipeline, today
 from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
 from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
-from weft.settings import ollama
-from weft.settings.default_model import choose, local_is_installed
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.workspace.blocking_model import BlockingModel
@@ -45,16 +43,15 @@ if TYPE_CHECKING:
     from planner.plan.plan import Plan
     from weft.runs.pipeline import Preview
     from weft.runs.rerun import RerunPlan
-    from weft.settings.default_model import Choice
 
-_OVER = ("done", "clarification")
+_FINISHED = ("done", "clarification")
 
 
 class Weft:
-    """A runtime in a workspace: finds skills, plans, runs and answers, for as many goals as you like.
+    """A runtime in a workspace: finds skills, plans, runs and answers, for any number of goals.
 
-    `settings` are those of weft.toml: a mapping counts over files and the environment, a Settings is all that counts.
-    `open_model` gives the model for a name; without it names are litellm's. `use` puts files in the place of skills.
+    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
+    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files.
     """
 
     def __init__(
@@ -67,110 +64,98 @@ class Weft:
     ) -> None:
         self.paths = Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
-            place = self.paths
-            settings = resolve(settings or {}, os.environ, place.workspace, place.user_config).settings
+            settings = resolve(settings or {}, os.environ, self.paths.workspace, self.paths.user_config).settings
         self.settings = settings
-        self.workspace = Workspace(self.paths, self.settings, use)
+        self.models = ModelChoice(settings)
+        self.workspace = Workspace(self.paths, settings, use)
         self._journal: Journal | None = None
-        self._open = open_model or model_opener(self.settings, Capabilities(self.paths.cache / "models.json"))
+        self._open = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
     def journal(self) -> Journal:
-        """The journal of this workspace, opened when it is first needed."""
+        """The journal of this workspace, opened when first needed."""
         if self._journal is None:
             self._journal = records.opened(self.paths, self.settings)
         return self._journal
 
     async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
-        """Reach the goal. Raises where it cannot even be begun: no model, a refused key, a plan file that is wrong."""
+        """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file."""
         return await self.new_run(goal, record).run(stop or Stop())
 
     def new_run(
         self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
     ) -> Run:
-        """A new run, ready to be carried out; on a day other than today, or as another's child, if you like."""
-        wanted = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
-        if self.asks(wanted):
-            self._choose()
-        self.workspace.check(wanted)
+        """A new run, ready to start; `parent` is the run it repeats a part of, `date` replaces today's."""
+        goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
+        settings = self._settings_for(goal)
+        self.workspace.check(goal)
         run_id = new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
-        opening = records.started(run_id, wanted, self.workspace, parent=parent, date=date)
-        return Run(wanted, self.workspace, self._open, self.journal, log, opening, opening.date, watcher=record)
+        opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
+        return Run(
+            goal, self.workspace, settings, self._open, self.journal, log, opening, opening.date, observer=record
+        )
 
     async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
-        """Take up a run that stopped, where it stood; one that is done is given as it is."""
+        """Continue a run where it stopped; a finished run is returned as it is."""
         found = self.journal.store.find(run)
         run_id = found.run_id
-        if found.status in _OVER:
+        if found.status in _FINISHED:
             return self.result(run_id)
-        await self._claim(run_id)
+        await claim(self.journal, run_id)
         try:
-            resumed = self._taken_up(run_id, record)
+            resumed = self._resumed(run_id, record)
         except BaseException:
-            await self._let_go(run_id)
+            await release(self.journal, run_id)
             raise
         if resumed is None:
-            await self._let_go(run_id)
+            await release(self.journal, run_id)
             return self.result(run_id)
         return await resumed.run(stop or Stop())
 
-    async def _claim(self, run_id: str) -> None:
-        """Claim a run; where whoever waits is cancelled meanwhile, it is let go once it is had."""
-        claiming = asyncio.ensure_future(asyncio.to_thread(self.journal.claim, run_id))
-        try:
-            await asyncio.shield(claiming)
-        except asyncio.CancelledError:
-            (refused,) = await asyncio.gather(claiming, return_exceptions=True)
-            if refused is None:
-                await self._let_go(run_id)
-            raise
-
-    def _taken_up(self, run_id: str, record: Record | None) -> Run | None:
-        """The claimed run, ready to continue; None if another process finished it first."""
-        summary = self.journal.store.find(run_id)  # what was seen before the claim may be another's past by now
-        if summary.status in _OVER:
+    def _resumed(self, run_id: str, record: Record | None) -> Run | None:
+        """A claimed run, ready to continue; None if another process finished it before the claim."""
+        summary = self.journal.store.find(run_id)
+        if summary.status in _FINISHED:
             return None
-        history = self._past(run_id)
+        history = self._history(run_id)
         if history.started is None:
-            raise UnknownRun(f"run {run_id} was never begun", hint="run its goal anew")
+            raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
         history.reopen()
+        goal = records.goal_of(history)
+        settings = self._settings_for(goal)
         return Run(
-            goal=records.goal_of(history),
+            goal=goal,
             workspace=self.workspace,
+            settings=settings,
             open_model=self._open,
             journal=self.journal,
             log=self.journal.take_up(summary, records.capture(self.paths, run_id), history.last_seq),
-            opening=RunResumed(run_id, records.plain(self.settings)),
+            opening=RunResumed(run_id, records.plain(settings)),
             date=history.started.date,
             history=history,
+            ledger=history.ledger.copy(),
+            finished=history.finished,
             reused=history.untold,
-            watcher=record,
+            observer=record,
         )
-
-    async def _let_go(self, run_id: str) -> None:
-        """Release a run that was claimed and not gone on with; it is free when this returns."""
-        self.journal.release(run_id)
-        with suppress(StoreFailed):  # closing the journal tries once more
-            await self.journal.settle()
 
     def result(self, run: str) -> Result:
         """How a stored run stands."""
-        return self._past(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
+        return self._history(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
 
-    def divided(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
+    def plan_rerun(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
         """What a rerun of a stored run would reuse, and what it would execute."""
-        return plan_rerun(self._past(self.journal.store.find(run).run_id), begin, inputs)
+        return plan_rerun(self._history(self.journal.store.find(run).run_id), begin, inputs)
 
     async def rerun(
-        self, run: str, division: RerunPlan, *, record: Record | None = None, stop: Stop | None = None
+        self, run: str, rerun_plan: RerunPlan, *, record: Record | None = None, stop: Stop | None = None
     ) -> Result:
-        """Run a part of a stored run anew, as a new run that is linked to it."""
+        """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
-        history = self._past(parent)
-        goal = replace(records.goal_of(history), plan=division.plan)
+        goal = replace(records.goal_of(self._history(parent)), plan=rerun_plan.plan)
         again = self.new_run(goal, record, parent=parent)
-        again.give(tuple(TaskReused(task, *given) for task, given in division.reused.items()))
+        again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.reused.items()))
         return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
@@ -178,20 +163,19 @@ class Weft:
         return await self._unrecorded(goal, record or _ignore).plan()
 
     async def preview(self, goal: Goal | str) -> Preview:
-        """What a run would begin with: the skills selected, the prompt, an estimate; no call is made."""
+        """What a run would start with: selected skills, prompt, estimate. Calls no model."""
         return await self._unrecorded(goal, _ignore).preview()
 
     @asynccontextmanager
     async def llm_detector(self, record: Record | None = None) -> AsyncIterator[LlmDetector]:
-        """The detector `llm` without a run, for use in worker threads while the block lasts."""
-        self._choose()
-        models = self._role_models(Memo(record or _ignore))
-        with BlockingModel(models.for_role("detector")) as line:
-            yield LlmDetector.of(self.workspace, models, line)
+        """The detector `llm` outside a run, for worker threads while the block lasts."""
+        models = self._role_models(self.models.settings(), Memo(record or _ignore))
+        with BlockingModel(models.for_role("detector")) as ask:
+            yield LlmDetector.of(self.workspace, models, ask)
 
     @asynccontextmanager
     async def events(self, goal: Goal | str) -> AsyncIterator[AsyncIterator[Event]]:
-        """Run a goal and hand out its events as they happen; leaving the block early stops the run."""
+        """Run a goal and iterate over its events as they happen; leaving the block early stops the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.ensure_future(self.run(goal, record=queue.put_nowait))
         work.add_done_callback(lambda _: queue.put_nowait(None))
@@ -207,42 +191,8 @@ class Weft:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    @cached_property
-    def choice(self) -> Choice:
-        """The model that works, and why it does: the one that is set, else the first that is found."""
-        return choose(os.environ, self.settings.model, lambda: ollama.probe(os.environ), local_is_installed())
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The names of all models that a run may ask."""
-        rest = [self.choice.model] if self._needs_choice else []
-        named = (name for name in self._roles if name)
-        return tuple(dict.fromkeys((*named, *self.settings.fallback, *rest)))
-
-    @property
-    def _roles(self) -> tuple[str | None, ...]:
-        """The models that roles have of their own."""
-        settings = self.settings
-        asking = (settings.detector_model,) if settings.detector == detectors.ASKING else ()
-        return settings.decomposer, settings.task, settings.synthesis, *asking
-
-    @property
-    def _needs_choice(self) -> bool:
-        """Whether a role has no model of its own, so that there must be one for the run."""
-        return self.settings.model is not None or not all(self._roles)
-
-    def asks(self, goal: Goal) -> bool:
-        """Whether any model is asked for the goal: a plan of tools whose one final result is the answer needs none."""
-        return goal.plan is None or goal.plan.needs_model or self.settings.detector == detectors.ASKING
-
-    def _choose(self) -> None:
-        """Settle on a model where none is set, so that the record says which it was."""
-        if self.settings.model is None and self._needs_choice:
-            self.settings = replace(self.settings, model=self.choice.model)
-            self.workspace.settings = self.settings
-
     async def close(self) -> None:
-        """Close the journal and connections to providers."""
+        """Close the journal and the connections to providers."""
         if self._journal is not None:
             await asyncio.to_thread(self._journal.close)
             self._journal = None
@@ -254,19 +204,22 @@ class Weft:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _past(self, run_id: str) -> RunHistory:
+    def _history(self, run_id: str) -> RunHistory:
         return RunHistory.of(self.journal.store.rows(run_id), records.capture(self.paths, run_id))
 
-    def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
-        wanted = Goal(goal) if isinstance(goal, str) else goal
-        if self.asks(wanted):
-            self._choose()
-        memo = Memo(record)
-        artifacts = Artifacts.of(self.paths.workspace, new_run_id())
-        return Pipeline(wanted, self.workspace, self._role_models(memo), memo, artifacts, today())
+    def _settings_for(self, goal: Goal) -> Settings:
+        """The settings of a run of this goal: with a model, unless the goal needs none."""
+        return self.models.settings() if self.models.needed_for(goal.plan) else self.settings
 
-    def _role_models(self, memo: Memo) -> RoleModels:
-        return RoleModels(self.settings, memo, Budget(self.settings.max_cost, self.settings.max_tokens), self._open)
+    def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
+        goal = Goal(goal) if isinstance(goal, str) else goal
+        settings, memo = self._settings_for(goal), Memo(record)
+        artifacts = Artifacts.of(self.paths.workspace, new_run_id())
+        models = self._role_models(settings, memo)
+        return Pipeline(goal, self.workspace, settings, models, memo, artifacts, today())
+
+    def _role_models(self, settings: Settings, memo: Memo) -> RoleModels:
+        return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self._open)
 
 
 async def run_goal(
@@ -277,16 +230,31 @@ async def run_goal(
     settings: Settings | Mapping[str, Any] | None = None,
     record: Record | None = None,
 ) -> Result:
-    """Reach one goal, as `weft run` does, and give its result.
+    """Run one goal, as `weft run` does, and return its result.
 
-    `settings` are those of weft.toml, as a Settings or a mapping; files and the environment count below them.
+    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
     """
-    if isinstance(settings, Settings):
-        settings = settings if model is None else replace(settings, model=model)
-    else:
-        settings = {**(settings or {}), **({} if model is None else {"model": model})}
-    async with Weft(workspace, settings) as weft:
+    async with Weft(workspace, with_model(settings, model)) as weft:
         return await weft.run(goal, record=record)
+
+
+def run_goal_sync(
+    goal: Goal | str,
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    record: Record | None = None,
+) -> Result:
+    """`run_goal` for programs without an event loop."""
+    return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, record=record))
+
+
+def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:
+    """Settings in either form, with the model named beside them, if one is."""
+    if model is None:
+        return settings
+    return replace(settings, model=model) if isinstance(settings, Settings) else {**(settings or {}), "model": model}
 
 
 def _ignore(event: Event) -> None:

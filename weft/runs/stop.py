@@ -1,4 +1,4 @@
-"""A person's wish that a run end early."""
+"""A request to end a run early."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Stop:
         self._event.set()
 
     def is_set(self) -> bool:
-        """Whether it was asked to."""
+        """Whether the run was asked to end."""
         return self._event.is_set()
 
     async def wait(self) -> None:
-        """Return once it is asked to."""
+        """Return once the run is asked to end."""
         await self._event.wait()

@@ -95,7 +95,7 @@ async def strict(
     # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
     gone = [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
     workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name], portable=True)
-    pipeline = Pipeline(goal, workspace, models, memo, artifacts, begun.date)
+    pipeline = Pipeline(goal, workspace, in_force, models, memo, artifacts, begun.date)
     note(begun)
     note(await _walked(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

@@ -1,4 +1,4 @@
-"""The skills of a workspace, and the choice among them; no plan, prompt or model is needed for that."""
+"""The skills of a workspace, and the selection among them, which needs no plan, prompt or model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
 
 
-def _files(use: Mapping[str, Path]) -> dict[str, Path]:
+def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
     from weft.workspace.substitute import skill_file
 
     return {name: skill_file(name, path) for name, path in use.items()}
@@ -35,33 +35,33 @@ def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
 
 
 class WorkspaceSkills:
-    """What there is to choose from, and the detector that chooses; `use` puts files in the place of skills."""
+    """The skills to select from, and the detector that selects; `use` replaces skills by files."""
 
     def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(paths.workspace)
         self._detector = settings.detector
-        self.use = _files(use) if use else {}
+        self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
         self.registry: Registry = make(paths.workspace, strict=settings.strict_skills, cache=self._cache)
 
     @cached_property
     def detector(self) -> SkillDetector:
-        """The detector that the settings name; one of another package answers for itself."""
+        """The configured detector; one of another package is checked as it is used."""
         found = detectors.detector(self._detector, cache=self._cache)
         if type(found).__module__.startswith("skills."):
             return found
-        from skills.selection import plugin  # not above: few have one, and listing skills must start at once
+        from skills.selection import plugin  # here, since few need it and `skills list` must start fast
 
         return plugin.checked(self._detector, found)
 
     def active(self) -> list[Skill]:
-        """The skills with a SKILL.md, as they are now."""
+        """The active skills that have a SKILL.md, refreshed."""
         self.registry.refresh()
         return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
 
     @cached_property
     def ranked(self) -> RankedDetector:
-        """The detector that needs no model, for whoever needs a ranking beside or in place of another's."""
+        """The detector that needs no model, for a ranking beside or instead of another's."""
         from skills.selection.ranked import RankedDetector
 
         return RankedDetector(self._cache)
@@ -69,15 +69,15 @@ class WorkspaceSkills:
     def select(
         self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
     ) -> list[Selection]:
-        """The skills that were asked for, then those that the detector finds."""
+        """The skills requested by name, then those that the detector finds."""
         self.check(forced, skills)
-        asked = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
+        requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
         known = {skill.name for skill in skills}
         found = [as_selection(one) for one in (detector or self.detector).detect(goal, skills)]
-        return [*asked, *(one for one in found if one.name in known and one.name not in forced)]
+        return [*requested, *(one for one in found if one.name in known and one.name not in forced)]
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
-        """Raise where a skill that was asked for is not there."""
+        """Raise if a requested skill does not exist."""
         known = [skill.name for skill in skills]
         for name in forced:
             if name not in known:
@@ -87,5 +87,5 @@ class WorkspaceSkills:
     def best(
         self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
     ) -> list[Selection]:
-        """The best skills, however poor they are."""
+        """The best skills, without a threshold."""
         return detectors.top(detector or self.detector, goal, skills, most)

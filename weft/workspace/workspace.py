@@ -1,4 +1,4 @@
-"""What a goal meets in its workspace: skills, tools, prompts."""
+"""A workspace: its skills, tools and prompts, as a goal finds them."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from weft.workspace.blocking_model import Ask
 
 
-_ASKERS = 32
+_DETECTOR_THREADS = 32
 
 
 class GoalText(Protocol):
-    """As much of a goal as a workspace needs to know."""
+    """What a workspace needs to know of a goal."""
 
     @property
     def text(self) -> str:
-        """What to reach."""
+        """The goal's text."""
 
     @property
     def skills(self) -> Sequence[str]:
-        """Skills that were asked for by name."""
+        """Skills that are requested by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The skills and tools as they stand for one goal, those that fit it first."""
+    """The skills and tools for one goal, best first."""
 
     skills: tuple[Skill, ...]
     selections: tuple[Selection, ...]
@@ -64,10 +64,10 @@ class Catalogue:
 
 
 class Workspace:
-    """A workspace's skills, tools and prompts, looked at when a goal needs them.
+    """A workspace's skills, tools and prompts, read when a goal needs them.
 
-    `use` puts files in the place of skills; `gone` are skills that a plan may name though they are not there.
-    `portable` keeps the listing the same however long the workspace's path is, for a replay.
+    `use` replaces skills by files. For a replay, `gone` are skills that a recorded plan may name though they no longer
+    exist, and `portable` keeps the listing the same however long the workspace's path is.
     """
 
     def __init__(
@@ -84,49 +84,49 @@ class Workspace:
         self.skills = WorkspaceSkills(paths, settings, use)
         self._gone = gone
         self._portable = portable
-        self._one_at_a_time = threading.Lock()
+        self._selecting = threading.Lock()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
 
     @cached_property
     def prompts(self) -> Prompts:
-        """The prompts: the workspace's own before the configured ones before those that weft ships."""
-        workspace = self.paths.workspace  # where a relative path begins, wherever the command is given
-        configured = [workspace / Path(self.settings.seed).expanduser()] if self.settings.seed else []
+        """The prompts: the workspace's own, then the configured ones, then the bundled ones."""
+        base = self.paths.workspace  # a relative path starts here, wherever the command is run
+        configured = [base / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
             if not folder.is_dir():
-                raise SetupError(f"seed = {folder} is no folder", hint="name a folder with templates, or unset it")
+                raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
         return Prompts([self.paths.agents / "seed", *configured])
 
     def catalogue(self, goal: GoalText, detector: SkillDetector | None = None) -> Catalogue:
-        """Look at the skills, choose among them (by the settings' detector, or another), list them for the prompt.
+        """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
-        One goal at a time: neither detectors nor stemmers are made for several threads.
+        One goal at a time: neither detectors nor stemmers are thread-safe.
         """
-        with self._one_at_a_time:
+        with self._selecting:
             return self._catalogue(goal, detector or self.skills.detector)
 
     @cached_property
-    def askers(self) -> ThreadPoolExecutor:
-        """Threads for goals whose detector asks a model: they wait long, and must not keep others from a thread."""
-        return ThreadPoolExecutor(_ASKERS, "asking")
+    def detector_threads(self) -> ThreadPoolExecutor:
+        """Threads of their own for detectors that call a model: they wait long, and others need a thread meanwhile."""
+        return ThreadPoolExecutor(_DETECTOR_THREADS, "detector")
 
-    def meanwhile(self, ask: Ask) -> Ask:
-        """A way to ask a model from within `catalogue`, during which other goals have their turn."""
+    def unlocked(self, ask: Ask) -> Ask:
+        """A way to call a model from within `catalogue` that lets other goals select meanwhile."""
 
-        def asking(request: Request) -> Reply:
-            self._one_at_a_time.release()
+        def call(request: Request) -> Reply:
+            self._selecting.release()
             try:
                 return ask(request)
             finally:
-                self._one_at_a_time.acquire()
+                self._selecting.acquire()
 
-        return asking
+        return call
 
-    def _catalogue(self, goal: GoalText, chooser: SkillDetector) -> Catalogue:
+    def _catalogue(self, goal: GoalText, detector: SkillDetector) -> Catalogue:
         skills = self.skills.active()
         tools = self.tools.by_name()
-        selections = self.skills.select(goal.text, goal.skills, skills, chooser)
-        best = self.skills.best(goal.text, skills, listing.MOST, chooser)
+        selections = self.skills.select(goal.text, goal.skills, skills, detector)
+        best = self.skills.best(goal.text, skills, listing.MOST, detector)
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
@@ -142,7 +142,7 @@ class Workspace:
         )
 
     def check(self, goal: GoalText) -> None:
-        """Raise where the goal asks for what is not there or a prompt cannot be used, before there is a run of it."""
+        """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
         self.prompts.check()
         self.skills.check(goal.skills, self.skills.active())
         if self.settings.detector != detectors.ASKING:
@@ -172,7 +172,7 @@ class Workspace:
 
 
 def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
-    """The best skills, then the rest in their own order."""
+    """The best skills, then the rest in their order."""
     by_name = {skill.name: skill for skill in skills}
     names = dict.fromkeys((*(one.name for one in best), *by_name))
     return [by_name[name] for name in names if name in by_name]

@@ -90,13 +90,13 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         goals(path)
     for text in (
-        "line 2: the id 'a' stands there already",
-        "line 3: no JSON",
+        "line 2: duplicate id 'a'",
+        "line 3: not valid JSON",
         "line 4: 'goal' is missing or empty",
         "line 5: a goal is an object",
-        "line 6: the goal uses <<name>>, which 'vars' lacks",
-        "line 7: 'id' must be a text or a whole number, 'skills' must be a list of names, 'model' must be a text",
-        "line 8: the goal is no UTF-8 text",
+        "line 6: the goal uses <<name>>, which is not in 'vars'",
+        "line 7: 'id' must be a string or an integer, 'skills' must be a list of names, 'model' must be a string",
+        "line 8: the goal is not UTF-8 text",
     ):
         assert text in caught.value.message
 
@@ -104,26 +104,26 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("goals.jsonl", "", "holds no goals"),
+        ("goals.jsonl", "", "has no goals"),
         ("goals.csv", "aim\nx\n", "no column 'goal'"),
-        ("goals.yaml", "goal: x", "must hold a list"),
-        ("goals.yaml", "- [", "no YAML"),
-        ("goals.jsonl", '{"id": "\\ud800", "goal": "x"}', "'id' is no UTF-8 text"),
-        ("goals.yaml", "- goal: a\n  plan: {tasks: [{id: 2026-01-01}]}", "neither JSON nor UTF-8"),
-        ("goals.yaml", "- goal: a\n  id: 2026-13-45", "no YAML"),
-        ("goals.jsonl", '{"goal": "a <<b>>", "vars": {"b": "\\udce9"}}', "neither JSON nor UTF-8"),
-        ("goals.jsonl", '{"goal": "half \\ud800"}', "the goal is no UTF-8 text"),
+        ("goals.yaml", "goal: x", "must be a list"),
+        ("goals.yaml", "- [", "not valid YAML"),
+        ("goals.jsonl", '{"id": "\\ud800", "goal": "x"}', "'id' is not UTF-8 text"),
+        ("goals.yaml", "- goal: a\n  plan: {tasks: [{id: 2026-01-01}]}", "not JSON or not UTF-8"),
+        ("goals.yaml", "- goal: a\n  id: 2026-13-45", "not valid YAML"),
+        ("goals.jsonl", '{"goal": "a <<b>>", "vars": {"b": "\\udce9"}}', "not JSON or not UTF-8"),
+        ("goals.jsonl", '{"goal": "half \\ud800"}', "the goal is not UTF-8 text"),
         ("goals.jsonl", "\n".join(["{"] * 50), "and lines 21 to 50"),
         ("goals.jsonl", "\n".join(["{"] * 20 + ["", "{"]), "and line 22$"),
         ("goals.jsonl", '{"id": "", "goal": "x"}', "'id' is empty"),
-        ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns.*double quotes"),
+        ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns; quote a text"),
         ("goals.csv", "id,goal,city\n1,Go, on,\n", "line 2: 4 fields for 3 columns"),
-        ("goals.csv", 'goal\nfirst\n"never closed\nmore\n', "line 3: no CSV"),
-        ("goals.csv", 'goal\n"a"b\nx\n"c"d\n', "(?s)line 2: no CSV.*line 4: no CSV"),
+        ("goals.csv", 'goal\nfirst\n"never closed\nmore\n', "line 3: not valid CSV"),
+        ("goals.csv", 'goal\n"a"b\nx\n"c"d\n', "(?s)line 2: not valid CSV.*line 4: not valid CSV"),
         ("goals.csv", "goal,goal\na,b\n", "more than one column goal"),
-        ("goals.json", '{"goal": "x"}', "must hold a list"),
-        ("goals.json", '["a",\n "b"\n "c"]', "line 3: no JSON"),
-        ("goals.json", "[" * 100_000, "no JSON"),
+        ("goals.json", '{"goal": "x"}', "must be a list"),
+        ("goals.json", '["a",\n "b"\n "c"]', "line 3: not valid JSON"),
+        ("goals.json", "[" * 100_000, "not valid JSON"),
     ],
 )
 def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: s
 def test_an_empty_list_holds_no_goals(tmp_path: Path) -> None:
     path = tmp_path / "goals.json"
     path.write_text(" [ ] ", encoding="utf-8")
-    with pytest.raises(InputError, match="holds no goals"):
+    with pytest.raises(InputError, match="has no goals"):
         goals(path)
 
 
@@ -170,7 +170,7 @@ def test_a_pipe_is_read_like_stdin(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_said() -> None:
-    with pytest.raises(InputError, match="there is no goal file nowhere"), opened("nowhere"):
+    with pytest.raises(InputError, match="no such goal file: nowhere"), opened("nowhere"):
         pass
 
 

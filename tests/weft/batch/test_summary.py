@@ -20,16 +20,16 @@ def test_a_goal_that_its_own_limit_stopped_is_counted_under_that_limit_and_the_r
     summary = BatchSummary(10)
     for result in (ended("done"), ended("stopped", "TIMEOUT"), ended("stopped", "BUDGET_SPENT", None)):
         summary.add(result)
-    summary.pass_over("done")
+    summary.skip("done")
     document = summary.to_dict()
     assert [document[name] for name in ("done", "out_of_time", "over_budget", "skipped", "left")] == [1, 1, 1, 1, 6]
     assert document["cost_usd"] is None
-    assert not summary.all_well
+    assert not summary.all_done
 
 
 def test_all_is_well_only_where_every_goal_is_done_also_those_of_earlier_sittings() -> None:
     summary = BatchSummary(2)
     summary.add(ended("done"))
-    assert summary.all_well
-    summary.pass_over("failed")
-    assert not summary.all_well
+    assert summary.all_done
+    summary.skip("failed")
+    assert not summary.all_done

@@ -57,7 +57,7 @@ def view(clock: Clock) -> BatchProgress:
 
 def test_the_line_says_how_far_how_fast_how_long_and_at_what_cost(view: BatchProgress) -> None:
     assert view.line() == (
-        "2/10 goals · 6.0/min · about 1 min 20 s left · 2 goals under way (0 calls) · $0.5000 · 240 tokens · "
+        "2/10 goals · 6.0/min · about 1 min 20 s left · 2 goals running (0 calls) · $0.5000 · 240 tokens · "
         "1 retry · 1 failed · slowest: slow 0 s, quick 0 s"
     )
 
@@ -67,7 +67,7 @@ def test_nothing_is_guessed_before_the_first_goal_ended(clock: Clock) -> None:
     clock.now += 5
     assert view.line() == "0/1 goal · starting · $0.0000 · 0 tokens"
     view.began(goal("a"))
-    assert view.line() == "0/1 goal · 1 goal under way (0 calls) · $0.0000 · 0 tokens · slowest: a 0 s"
+    assert view.line() == "0/1 goal · 1 goal running (0 calls) · $0.0000 · 0 tokens · slowest: a 0 s"
 
 
 def test_a_price_that_is_not_known_is_said_to_be_unknown(view: BatchProgress) -> None:
@@ -81,7 +81,7 @@ def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock) -> Non
     limits.limiter("openai/x").opens_at = clock.now + 65
     said = view.line()
     assert "(0 calls, at most 4 now)" in said
-    assert "openai/x asked for a pause: on in 1 min 5 s" in said
+    assert "openai/x asked for a pause: continues in 1 min 5 s" in said
 
 
 @pytest.mark.parametrize("width", [40, 100])

@@ -33,8 +33,8 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ("tasks:\n- id: a\n  action_type: skill\n  name: nope", "there is no skill 'nope'"),
         ("!!python/object/apply:os.system ['true']", "neither YAML nor JSON"),
         ("tasks: !!binary aGVsbG8=", "neither YAML nor JSON"),
-        ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: the key 'id' stands twice in one place"),
-        ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "the key 'id' stands twice in one place"),
+        ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: duplicate key 'id'"),
+        ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "duplicate key 'id'"),
         ("[" * 5000, "nested too deeply"),
         ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested too deeply"),
     ],
@@ -52,7 +52,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         plan_file.read(tmp_path / "missing.yaml", KNOWN)
     (tmp_path / "latin").write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(InputError, match="no UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8"):
         plan_file.read(tmp_path / "latin", KNOWN)
 
 

@@ -31,7 +31,7 @@ async def parent(workspace: Path) -> str:
 async def test_what_is_upstream_is_reused_and_the_rest_executed(workspace: Path, parent: str) -> None:
     model = ScriptedModel(answering)
     async with weft(workspace, model) as runtime:
-        division = runtime.divided(parent, ["brief"], {})
+        division = runtime.plan_rerun(parent, ["brief"], {})
         assert (list(division.reused), division.executed) == (["survey", "notes"], ("brief",))
         result = await runtime.rerun(parent, division)
     assert [request.task for request in model.asked] == ["brief", None]
@@ -49,7 +49,7 @@ async def test_what_is_upstream_is_reused_and_the_rest_executed(workspace: Path,
 async def test_an_output_may_come_from_a_file(workspace: Path, parent: str) -> None:
     model = ScriptedModel(answering)
     async with weft(workspace, model) as runtime:
-        division = runtime.divided(parent, [], {"survey": "by hand"})
+        division = runtime.plan_rerun(parent, [], {"survey": "by hand"})
         result = await runtime.rerun(parent, division)
     assert {task.id: task.output for task in result.tasks}["brief"] == "brief did: Brief: by hand"
     assert "by hand" in model.asked[0].messages[1].content
@@ -64,7 +64,7 @@ async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tm
     model = ScriptedModel(answering)
     settings = Settings(model="scripted")
     async with Weft(workspace, settings, open_model=lambda _: model, use={SKILL: draft}) as runtime:
-        await runtime.rerun(parent, runtime.divided(parent, ["survey"], {}))
+        await runtime.rerun(parent, runtime.plan_rerun(parent, ["survey"], {}))
     assert "Do it anew." in model.asked[0].messages[0].content
     assert f"Base directory for this skill: {draft}" in model.asked[0].messages[0].content
     assert (await replayed(workspace, rows(workspace))).drift == ()
@@ -76,7 +76,7 @@ async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tm
 
 async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Path, parent: str) -> None:
     async with weft(workspace, ScriptedModel(answering), max_tokens=1) as runtime:
-        stopped = await runtime.rerun(parent, runtime.divided(parent, ["brief"], {}))
+        stopped = await runtime.rerun(parent, runtime.plan_rerun(parent, ["brief"], {}))
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         result = await runtime.resume(stopped.run_id)
     assert result.status == "done"
@@ -87,7 +87,7 @@ async def test_a_rerun_that_is_killed_at_its_beginning_is_resumed_as_it_was_aske
     workspace: Path, parent: str, last: str
 ) -> None:
     async with weft(workspace, ScriptedModel(answering)) as runtime:
-        child = (await runtime.rerun(parent, runtime.divided(parent, [], {"survey": "by hand"}))).run_id
+        child = (await runtime.rerun(parent, runtime.plan_rerun(parent, [], {"survey": "by hand"}))).run_id
     cut_after(workspace, child, last)
     model, seen = ScriptedModel(answering), Recorder()
     async with weft(workspace, model) as runtime:
@@ -123,7 +123,7 @@ def cut_after(workspace: Path, run_id: str, last: str) -> None:
 async def test_a_task_that_is_not_in_the_plan_is_said(workspace: Path, parent: str) -> None:
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         with pytest.raises(InputError, match=r"no task 'brif'.*brief"):
-            runtime.divided(parent, ["brif"], {})
+            runtime.plan_rerun(parent, ["brif"], {})
 
 
 async def test_a_skill_that_is_not_there_cannot_be_stood_in_for(workspace: Path, tmp_path: Path) -> None:

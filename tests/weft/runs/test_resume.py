@@ -190,7 +190,7 @@ async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(worksp
     ("spoil", "said"),
     [
         ("UPDATE events SET body = 'no JSON' WHERE type = 'plan_made'", pytest.raises(BadStore)),
-        ("DELETE FROM events", pytest.raises(UnknownRun, match="never begun")),
+        ("DELETE FROM events", pytest.raises(UnknownRun, match="never started")),
     ],
     ids=["a record that cannot be read", "no beginning"],
 )

@@ -460,7 +460,7 @@ async def test_where_every_role_has_a_model_none_is_looked_for(workspace: Path, 
     server = serve(scripted(PLAN))
     settings = Settings(decomposer="openai/planner", task="openai/worker", synthesis="openai/writer")
     async with Weft(workspace, settings) as weft:
-        assert weft.models == ("openai/planner", "openai/worker", "openai/writer")
+        assert weft.models.names == ("openai/planner", "openai/worker", "openai/writer")
         assert (await weft.run(GOAL)).status == "done"
     assert [call.body["model"] for call in server.calls] == ["planner", "worker", "worker", "writer"]
     assert weft.settings.model is None

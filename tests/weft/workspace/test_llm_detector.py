@@ -311,7 +311,7 @@ async def test_the_detector_may_have_a_model_of_its_own(workspace: Path) -> None
 
     settings = Settings(model="large", detector="llm", detector_model="small")
     async with Weft(workspace, settings, open_model=open_model) as runtime:
-        assert runtime.models == ("small", "large")
+        assert runtime.models.names == ("small", "large")
         assert (await runtime.run(GOAL)).status == "done"
     assert opened == ["small", "large"]
 

@@ -1,4 +1,4 @@
-"""InProcess and what belongs to it."""
+"""The engine that runs goals in this process."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from executor.stores.errors import UnknownRun
 from planner.errors import ModelError
 from planner.events import Event, RunStarted
+from weft.batch.engine import goal_of
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.open import model_opener
 from weft.models.workers.pool import RemoteModel, WorkerPool, most
@@ -28,30 +29,35 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.model import Model
+    from weft.batch.engine import Job
     from weft.batch.limits.dedupe import ReplyCache
     from weft.batch.limits.limited_model import CallLimits
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
-from weft.batch.engine import Job, goal_of
+
+# From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
+MANY_GOALS = 50
+
+_OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
 @dataclass(slots=True)
 class InProcess:
-    """Runs goals in this process; they share one pool of calls, one budget and, where asked for, answers.
+    """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
 
-    Only the calls themselves may be made elsewhere, by `callers`, when there are many goals.
+    With many goals, `workers` make the calls in processes of their own.
     """
 
     workspace: Path
     settings: Settings
     limits: CallLimits
     budget: Budget
-    answers: ReplyCache | None = None
+    replies: ReplyCache | None = None
     workers: WorkerPool | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
 
     async def run(self, job: Job, stop: Stop) -> Result:
-        """Run one goal to its end, or go on with it."""
+        """Run one goal to its end, or resume it."""
         _OWNER.set(job.goal.id)
         weft, run = self.runtime(job.goal.model), job.earlier
 
@@ -67,12 +73,12 @@ class InProcess:
                 try:
                     return await weft.resume(run, record=job.record, stop=stop)
                 except UnknownRun:
-                    run = None  # it was cut off before its first event was on disk
+                    run = None  # it was killed before its first event was on disk
             return await weft.run(goal_of(job.goal), record=note, stop=stop)
         except ModelError:
             if run is None:
                 raise
-            return weft.result(run)  # it is on record how it failed
+            return weft.result(run)  # its failure is on record
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""
@@ -82,8 +88,8 @@ class InProcess:
         return self._runtimes[model]
 
     async def warm(self, goals: int) -> None:
-        """Make ready for so many goals that ask a model, so that no call waits after its turn has come."""
-        if goals >= MANY and (cores := most()) > 1:
+        """Load what so many goals that call a model need, so that no call waits once its turn has come."""
+        if goals >= MANY_GOALS and (cores := most()) > 1:
             self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
             await self.workers.warm()
         elif goals:
@@ -99,10 +105,10 @@ class InProcess:
 
         def open_model(name: str) -> Model:
             plain = here(name) if self.workers is None or is_local(name) else RemoteModel(name, self.workers)
-            # The last has nobody behind it: however long its provider is down, it is waited for.
+            # The last model has no fallback: wait for it however long its provider is down.
             patience = settings.retry_patience if last and name not in last else math.inf
-            shared: Model = BudgetedModel(self.limits.around(plain, _OWNER.get(), patience), self.budget, _unheard)
-            return self.answers.around(shared) if self.answers is not None else shared
+            shared: Model = BudgetedModel(self.limits.around(plain, _OWNER.get(), patience), self.budget, _ignore)
+            return self.replies.around(shared) if self.replies is not None else shared
 
         return open_model
 
@@ -116,12 +122,5 @@ class InProcess:
                 await weft.close()
 
 
-# From so many goals on, the calls are made in processes of their own; for fewer these are not worth their start.
-MANY = 50
-
-
-_OWNER: ContextVar[str] = ContextVar("owner", default="")
-
-
-def _unheard(_: Event) -> None:
-    """The run itself says what its budget has to say."""
+def _ignore(_: Event) -> None:
+    """The run records what its own budget has to say."""

@@ -1,6 +1,6 @@
-"""The calls that may be under way at once, of all goals: goals take turns, and no call that must wait takes room.
+"""The queue of model calls of all goals: goals take turns, and a call that waits for its limiter takes no slot.
 
-Calls that wait stand in a line before their model's gate, so that letting one in takes the same time however many wait.
+Waiting calls are queued by model, so that admitting one takes the same time however many wait.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRequest:
-    """A call that is to be made; with less than endless patience it has another model to turn to."""
+    """A call to be made; if its patience is finite, there is a fallback model."""
 
     limiter: RateLimiter
     model: str = ""
@@ -30,7 +30,7 @@ class CallRequest:
     patience: float = math.inf
 
     def refusal(self) -> ModelError | None:
-        """Why it need not be waited for, if so: there is another model to turn to, and this one cannot be had now."""
+        """The error to raise instead of waiting, if there is a fallback and this model is not available now."""
         why = self.limiter.closed(self.patience)
         kind = UnknownModel if self.limiter.unknown else ModelError
         return kind(f"{self.model} {why}", model=self.model) if why else None
@@ -45,80 +45,80 @@ class _Waiter:
 
 @dataclass(slots=True)
 class _ModelQueue:
-    """The calls that wait before one gate; their owners take turns."""
+    """The calls that wait for one limiter; their owners take turns."""
 
     limiter: RateLimiter
     owners: OrderedDict[str, deque[_Waiter]] = field(default_factory=OrderedDict)
     impatient: dict[_Waiter, None] = field(default_factory=dict)
 
-    def join(self, place: _Waiter) -> None:
-        """Wait behind the others."""
-        self.owners.setdefault(place.owner, deque()).append(place)
-        if place.request.patience < math.inf:
-            self.impatient[place] = None
+    def join(self, waiter: _Waiter) -> None:
+        """Queue up behind the others."""
+        self.owners.setdefault(waiter.owner, deque()).append(waiter)
+        if waiter.request.patience < math.inf:
+            self.impatient[waiter] = None
 
-    def quit(self, place: _Waiter) -> None:
-        """Wait no longer; one that has left already is none to leave."""
-        self.impatient.pop(place, None)
-        queue = self.owners.get(place.owner)
-        if queue is not None and place in queue:
-            queue.remove(place)
+    def quit(self, waiter: _Waiter) -> None:
+        """Leave the queue, if still in it."""
+        self.impatient.pop(waiter, None)
+        queue = self.owners.get(waiter.owner)
+        if queue is not None and waiter in queue:
+            queue.remove(waiter)
             if not queue:
-                del self.owners[place.owner]
+                del self.owners[waiter.owner]
 
     def first(self) -> _Waiter | None:
-        """Whose turn it is; those who were cancelled are passed over."""
+        """Who is next; cancelled waiters are dropped."""
         while self.owners:
-            place = next(iter(self.owners.values()))[0]
-            if not place.admitted.done():
-                return place
-            self.quit(place)
+            waiter = next(iter(self.owners.values()))[0]
+            if not waiter.admitted.done():
+                return waiter
+            self.quit(waiter)
         return None
 
-    def let_in(self, place: _Waiter) -> None:
-        """The first may go; its owner's next call comes after one of every other."""
-        self.quit(place)
-        if place.owner in self.owners:
-            self.owners.move_to_end(place.owner)
-        self.limiter.enter(place.request.tokens)
-        place.admitted.set_result(None)
+    def admit(self, waiter: _Waiter) -> None:
+        """Let the first go; its owner's next call comes after one of every other owner."""
+        self.quit(waiter)
+        if waiter.owner in self.owners:
+            self.owners.move_to_end(waiter.owner)
+        self.limiter.enter(waiter.request.tokens)
+        waiter.admitted.set_result(None)
 
-    def turn_away(self) -> None:
-        """Tell those who have another model to turn to that this one cannot be had for now."""
+    def refuse_impatient(self) -> None:
+        """Refuse those who have a fallback while this model is not available."""
         if not self.limiter.closed(0.0):
             return
-        for place in list(self.impatient):
-            if (refusal := place.request.refusal()) is not None:
-                self.quit(place)
-                if not place.admitted.done():
-                    place.admitted.set_exception(refusal)
+        for waiter in list(self.impatient):
+            if (refusal := waiter.request.refusal()) is not None:
+                self.quit(waiter)
+                if not waiter.admitted.done():
+                    waiter.admitted.set_exception(refusal)
 
 
 @dataclass(slots=True)
 class CallQueue:
-    """Admits a call when there is room and its model's gate lets it through."""
+    """Admits a call when there is a free slot and its model's limiter allows it."""
 
     most: int
-    under_way: int = 0
+    running: int = 0
     _lines: OrderedDict[RateLimiter, _ModelQueue] = field(default_factory=OrderedDict)
     _timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def turn(self, owner: str, request: CallRequest) -> AsyncIterator[None]:
-        """Wait for room; owners take turns, so that one with many calls does not keep the others waiting."""
+        """Wait for a slot; owners take turns, so that one with many calls does not hold up the others."""
         if (refusal := request.refusal()) is not None:
             raise refusal
-        place = _Waiter(owner, request, asyncio.get_running_loop().create_future())
-        line = self._lines.setdefault(request.limiter, _ModelQueue(request.limiter))
-        line.join(place)
+        waiter = _Waiter(owner, request, asyncio.get_running_loop().create_future())
+        queue = self._lines.setdefault(request.limiter, _ModelQueue(request.limiter))
+        line.join(waiter)
         self._admit()
         try:
-            await place.admitted
+            await waiter.admitted
         except asyncio.CancelledError:
-            if place.admitted.cancelled():
-                line.quit(place)
-                self._admit()  # those behind it may need less than it did
-            elif place.admitted.exception() is None:
+            if waiter.admitted.cancelled():
+                line.quit(waiter)
+                self._admit()  # those behind it may need fewer tokens
+            elif waiter.admitted.exception() is None:
                 self._leave(request.limiter)
             raise
         try:
@@ -127,37 +127,37 @@ class CallQueue:
             self._leave(request.limiter)
 
     def _leave(self, limiter: RateLimiter) -> None:
-        self.under_way -= 1
+        self.running -= 1
         limiter.leave()
         self._admit()
 
     def _admit(self) -> None:
-        """Let in whoever may go now; where only time is missing, look again when it has passed."""
+        """Admit every call that may go now; if one only has to wait, look again when its time has come."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self.under_way < self.most and self._lines:
-            wait = self._let_one_in()
+        while self.running < self.most and self._lines:
+            wait = self._admit_one()
             if wait > 0:
                 if wait < math.inf:
                     self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
                 return
 
-    def _let_one_in(self) -> float:
-        """Let in whoever's turn it is; where it is nobody's, the seconds until it may be somebody's."""
+    def _admit_one(self) -> float:
+        """Admit the next call; if none may go, return the seconds until one may."""
         soonest = math.inf
         for limiter, line in list(self._lines.items()):
-            line.turn_away()
-            place = line.first()
-            if place is None:
+            line.refuse_impatient()
+            waiter = line.first()
+            if waiter is None:
                 del self._lines[limiter]
                 continue
-            # Behind a call that waits for its gate none is let through: a large one would never get its tokens.
-            if (wait := limiter.wait(place.request.tokens)) > 0:
+            # No call overtakes one that waits for its limiter: a large one would never get its tokens.
+            if (wait := limiter.wait(waiter.request.tokens)) > 0:
                 soonest = min(soonest, wait)
                 continue
-            self.under_way += 1
-            line.let_in(place)
+            self.running += 1
+            line.admit(waiter)
             self._lines.move_to_end(limiter)
             return 0.0
         return soonest

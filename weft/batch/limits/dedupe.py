@@ -1,4 +1,4 @@
-"""Identical calls of one batch are made once."""
+"""Makes identical calls of a batch once."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _MOST_KEPT = 10_000
 
 @dataclass(slots=True)
 class ReplyCache:
-    """Replies by what was asked, the oldest forgotten first; one that is still awaited is awaited by all."""
+    """Replies by request, the oldest dropped first; identical calls wait for the one that is running."""
 
     known: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
     saved: int = 0
 
     def around(self, model: Model) -> DedupedModel:
-        """The model, asked once for each request."""
+        """The model, called once for each request."""
         return DedupedModel(model, self)
 
 
 @dataclass(frozen=True, slots=True)
 class DedupedModel:
-    """A model that is not asked what it was asked before."""
+    """A model that is not called again for a request it has answered."""
 
     model: Model
-    answers: ReplyCache
+    replies: ReplyCache
 
     @property
     def name(self) -> str:
@@ -42,31 +42,31 @@ class DedupedModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """The answer, made or remembered; a remembered one costs nothing."""
+        """The reply, new or cached; a cached one costs nothing."""
         key = fingerprint(self.name, request)
-        while (known := self.answers.known.get(key)) is not None:
+        while (known := self.replies.known.get(key)) is not None:
             await asyncio.wait([known])
             if not known.cancelled():
-                self.answers.saved += 1
+                self.replies.saved += 1
                 return replace(known.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self.answers.known[key] = future
+        self.replies.known[key] = future
         try:
             reply = await self.model.complete(request)
         except BaseException:
-            # Whoever waits asks anew: this call's failure, or the end of its goal, is not theirs.
-            if self.answers.known.get(key) is future:  # among many others it may be forgotten by now
-                del self.answers.known[key]
+            # Those who wait call again: this call's failure, or the end of its goal, is not theirs.
+            if self.replies.known.get(key) is future:  # it may have been dropped by now
+                del self.replies.known[key]
             future.cancel()
             raise
         future.set_result(reply)
-        while len(self.answers.known) > _MOST_KEPT:
-            self.answers.known.popitem(last=False)
+        while len(self.replies.known) > _MOST_KEPT:
+            self.replies.known.popitem(last=False)
         return reply
 
 
 def fingerprint(model: str, request: Request) -> str:
-    """What makes two calls the same: model, messages, tools, schema, and the role, which sampling goes by."""
+    """What makes two calls identical: model, messages, tools, schema, and the role, which decides the sampling."""
     content = {
         "model": model,
         "role": request.role,

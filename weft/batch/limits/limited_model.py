@@ -1,6 +1,6 @@
-"""A model whose calls go through the batch's traffic.
+"""A model whose calls keep to the limits of the batch.
 
-a call waits for its turn, for room and for its model's gate  →  it is made  →  its outcome widens or narrows the gate
+a call waits for its turn, a slot and its model's limiter → it is made → its outcome loosens or tightens the limiter
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weft.batch.limits.rate_limiter import RateLimiter, Rates
 if TYPE_CHECKING:
     from planner.model import Model, Reply, Request
 
-# How long a call waits out an outage on its own, so that no goal spends its attempts on a provider that is down.
+# How long a call waits for a provider that is down, without using up the goal's attempts.
 _OUTAGE = 900.0
 _CHARACTERS_A_TOKEN = 4
 _EXPECTED_ANSWER = 300
@@ -25,7 +25,7 @@ _EXPECTED_ANSWER = 300
 
 @dataclass(slots=True)
 class CallLimits:
-    """The pool and the gates that all goals of a batch share."""
+    """The call queue and the rate limiters that all goals of a batch share."""
 
     rates: Rates
     queue: CallQueue = field(init=False)
@@ -35,23 +35,23 @@ class CallLimits:
         self.queue = CallQueue(self.rates.max_calls)
 
     def limiter(self, model: str) -> RateLimiter:
-        """The gate of a model."""
+        """The limiter of a model."""
         return self.limiters.setdefault(model, RateLimiter(self.rates))
 
     @property
     def limit(self) -> int:
-        """Calls that may be under way now, which are fewer where providers have too much to do."""
+        """Calls that may run at a time now; fewer while providers are overloaded."""
         most = self.rates.max_calls
         return min(sum(int(limiter.limit) for limiter in self.limiters.values()) or most, most)
 
     def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
-        """The model as one goal of the batch uses it; with another to turn to, it waits no longer than its patience."""
+        """The model for one goal; with a fallback behind it, it waits no longer than its patience."""
         return LimitedModel(model, self, owner, patience)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedModel:
-    """Waits for its turn before every call, and tells the gate how the call went."""
+    """Waits for its turn before every call, and tells the limiter how the call went."""
 
     model: Model
     limits: CallLimits
@@ -64,7 +64,7 @@ class LimitedModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request when it is its turn; an outage is waited out without counting as an attempt."""
+        """Answer the request when its turn comes; waiting for a provider that is down is not an attempt."""
         limiter, expected = self.limits.limiter(self.name), _estimate(request)
         give_up = time.monotonic() + min(_OUTAGE, self.patience)
         turn = CallRequest(limiter, self.name, expected, self.patience)
@@ -73,15 +73,15 @@ class LimitedModel:
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:
-                    limiter.went_wrong(error, expected)
+                    limiter.failed(error, expected)
                     if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
                         raise
                 else:
-                    limiter.went_well(expected, reply.usage.tokens)
+                    limiter.succeeded(expected, reply.usage.tokens)
                     return reply
 
 
 def _estimate(request: Request) -> int:
-    """About how many tokens a call takes, before it is made."""
+    """About how many tokens a call will take."""
     characters = sum(len(message.content) for message in request.messages)
     return characters // _CHARACTERS_A_TOKEN + _EXPECTED_ANSWER

@@ -1,7 +1,7 @@
-"""One model's gate: how soon its next call may be made, and how many at a time.
+"""A model's rate limiter: when its next call may be made, and how many at a time.
 
-Not before Retry-After has passed, no more than rpm and tpm, not while the provider is down; fewer at a time after each
-sign of overload, one more with each round of successes.
+Not before Retry-After has passed, no more than rpm and tpm, not while the provider is down; half as many at a time after
+a sign of overload, one more after each round of successes.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 
 from planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, UnknownModel, Unreachable
 
-# How long the others wait at most for the first call of a model that has a pace.
+# With a rate set, how long other calls wait at most for a model's first one.
 _FIRST_TAKES = 5.0
 _DOWN_AFTER = 8
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
-# Calls that were under way together give one sign of overload, not many.
+# Overloads within this many seconds count as one sign: the calls were made together.
 _ONE_SIGN = 1.0
 _UNTIL_ONE_ENDS = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a batch may ask: calls at a time, and for each model calls and tokens a minute."""
+    """The limits of a batch: calls at a time, and calls and tokens a minute for each model."""
 
     max_calls: int = 32
     rpm: float | None = None
@@ -33,11 +33,11 @@ class Rates:
 
 @dataclass(slots=True, eq=False)
 class RateLimiter:
-    """What is known of a model's provider, from how calls to it went."""
+    """What is known of a model's provider from its calls so far."""
 
     rates: Rates
     limit: float = 0.0
-    under_way: int = 0
+    running: int = 0
     opens_at: float = 0.0
     next_call: float = 0.0
     tokens: float = 0.0
@@ -55,12 +55,12 @@ class RateLimiter:
 
     @property
     def is_down(self) -> bool:
-        """Whether so many calls failed in a row that the provider must be down."""
+        """Whether so many calls in a row failed that the provider counts as down."""
         return self.failures >= _DOWN_AFTER
 
     def wait(self, tokens: int) -> float:
-        """Seconds until a call of about so many tokens may be made; without end where another must end first."""
-        if self._probing or self.under_way >= max(int(self.limit), 1):
+        """Seconds until a call of about so many tokens may be made; infinite if another must end first."""
+        if self._probing or self.running >= max(int(self.limit), 1):
             return _UNTIL_ONE_ENDS
         now, rates = time.monotonic(), self.rates
         waits = [self.opens_at - now]
@@ -75,7 +75,7 @@ class RateLimiter:
         return max(waits)
 
     def closed(self, patience: float) -> str:
-        """Why someone with so many seconds, and another model to turn to, need not wait; empty where they should."""
+        """Why a caller with a fallback and this much patience should not wait; empty if it should."""
         if patience == math.inf:
             return ""
         pause = self.opens_at - time.monotonic()
@@ -86,8 +86,8 @@ class RateLimiter:
         return f"asked for a pause, of which {pause:.0f} s are left" if pause > patience else ""
 
     def enter(self, tokens: int) -> None:
-        """A call is made."""
-        self.under_way += 1
+        """A call starts."""
+        self.running += 1
         self.tokens -= tokens
         self._probing = self.is_down
         if self.rates.rpm:
@@ -96,22 +96,22 @@ class RateLimiter:
             self._first = now if self._first is None else self._first
 
     def leave(self) -> None:
-        """A call ended, however it did; after the first the pace begins anew, for making a connection delayed it."""
-        self.under_way -= 1
+        """A call ended; the pace restarts after the first, which also had to connect."""
+        self.running -= 1
         self._probing = False
         if self.rates.rpm and not self._answered:
             self.next_call = max(self.next_call, time.monotonic() + 60.0 / self.rates.rpm)
         self._answered = True
 
-    def went_well(self, tokens: int, used: int) -> None:
-        """A call was answered: its tokens are what it really used."""
+    def succeeded(self, tokens: int, used: int) -> None:
+        """A call was answered; its real tokens replace the estimate."""
         self.failures = 0
         self.unknown = False
         self.tokens += tokens - used
         self.limit = min(float(self.rates.max_calls), self.limit + 1 / max(self.limit, 1.0))
 
-    def went_wrong(self, error: ModelError, tokens: int) -> None:
-        """A call failed: shut the gate for as long as the provider asked, or longer each time where it is down."""
+    def failed(self, error: ModelError, tokens: int) -> None:
+        """A call failed: pause for as long as the provider asks, or longer each time while it is down."""
         now = time.monotonic()
         self.tokens += tokens
         self.unknown = isinstance(error, UnknownModel)
@@ -122,7 +122,7 @@ class RateLimiter:
             self.limit = max(1.0, self.limit / 2)
         if isinstance(error, Unreachable | ServerFailed | Overloaded):
             if self.is_down and now < self.opens_at:
-                return  # it was under way when the outage was found: the pause is as long as it was
+                return  # the call started before the outage was noticed: the pause stays as it is
             self.failures += 1
             if self.is_down:
                 pause = min(_FIRST_PAUSE * 2 ** (self.failures - _DOWN_AFTER), _LONGEST_PAUSE)

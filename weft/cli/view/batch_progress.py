@@ -1,4 +1,4 @@
-"""How far a batch is: a live view on a terminal, a plain line every few seconds otherwise."""
+"""A batch's progress: a live view on a terminal, a plain line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _EVERY = 5.0
 _SLOWEST = 3
-# The rate is that of the last so many goals: what an outage or a narrowed pool cost is soon forgotten.
+# The rate is that of the last goals only, so that an outage is soon forgotten.
 _RECENT = 100
 
 
 class BatchProgress(BatchObserver):
-    """Keeps what there is to say: goals under way, retries, rate, what was spent so far."""
+    """Tracks running goals, retries, rate and spending."""
 
     def __init__(self, summary: BatchSummary, limits: CallLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.summary = summary
@@ -44,7 +44,7 @@ class BatchProgress(BatchObserver):
         self._ends = deque([clock()], maxlen=_RECENT)
 
     def began(self, goal: BatchGoal) -> float:
-        """A goal begins."""
+        """A goal starts."""
         self._running[goal.id] = self._clock()
         return self._running[goal.id]
 
@@ -54,7 +54,7 @@ class BatchProgress(BatchObserver):
         self._ends.append(self._clock())
 
     def note(self, event: Event) -> None:
-        """Count what is worth counting."""
+        """Count retries, tokens and cost."""
         match event:
             case CallRetried():
                 self._retries += 1
@@ -67,7 +67,7 @@ class BatchProgress(BatchObserver):
 
     @property
     def over(self) -> int:
-        """Goals that need no further work, of this sitting and earlier ones."""
+        """Goals that have a result, of this run and earlier ones."""
         return self.summary.ended + self.summary.skipped
 
     def line(self) -> str:
@@ -75,7 +75,7 @@ class BatchProgress(BatchObserver):
         return " · ".join([f"{self.over:,}/{counted(self.summary.goals, 'goal')}", *self.pace(), *self.costs()])
 
     def pace(self) -> Iterator[str]:
-        """How fast it goes, and how long it will take."""
+        """Rate, time left, and what is running."""
         rate = (len(self._ends) - 1) / max(self._clock() - self._ends[0], 1e-9)
         if rate:
             yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
@@ -83,12 +83,12 @@ class BatchProgress(BatchObserver):
             yield f"about {duration(left / rate)} left"
         queue, limit = self.limits.queue, self.limits.limit
         narrow = f", at most {limit} now" if limit < queue.most else ""
-        goals, calls = counted(len(self._running), "goal"), counted(queue.under_way, "call")
-        yield f"{goals} under way ({calls}{narrow})" if self._running or self.over else "starting"
+        goals, calls = counted(len(self._running), "goal"), counted(queue.running, "call")
+        yield f"{goals} running ({calls}{narrow})" if self._running or self.over else "starting"
         yield from self._waits()
 
     def costs(self) -> Iterator[str]:
-        """What it took so far, and what went wrong."""
+        """Cost, tokens, retries, failures and the slowest goals."""
         yield "cost unknown" if self._cost is None else f"${self._cost:.4f}"
         yield counted(self._tokens, "token")
         if self._retries:
@@ -102,11 +102,11 @@ class BatchProgress(BatchObserver):
     def _waits(self) -> Iterator[str]:
         for model, limiter in self.limits.limiters.items():
             if (wait := limiter.opens_at - self._clock()) > 1.0:
-                yield f"{model} {'is down' if limiter.is_down else 'asked for a pause'}: on in {duration(wait)}"
+                yield f"{model} {'is down' if limiter.is_down else 'asked for a pause'}: continues in {duration(wait)}"
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 8 s, 2 min 5 s, 3 h 20 min."""
+    """A duration in words: 8 s, 2 min 5 s, 3 h 20 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -117,7 +117,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(mode: OutputMode, summary: BatchSummary, limits: CallLimits) -> Iterator[BatchObserver]:
-    """Whom to tell of a batch's events."""
+    """An observer that shows the batch's progress while the block lasts."""
     view = BatchProgress(summary, limits)
     if mode.quiet:
         yield BatchObserver()
@@ -134,7 +134,7 @@ def watching(mode: OutputMode, summary: BatchSummary, limits: CallLimits) -> Ite
 
 
 def drawn(view: BatchProgress, console: Console) -> Group:
-    """A bar with what there is to say below; it vanishes for the summary."""
+    """A bar with figures below; it vanishes before the report."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""How a batch went, and how one would go, as people read it."""
+"""The report and the preview of a batch, in words."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OUTCOMES = {
 
 
 def print_summary(document: dict[str, Any]) -> None:
-    """The summary as `--json` has it, in words."""
-    counts = [f"{document[name]:,} {said}" for name, said in _OUTCOMES.items() if document[name] or name == "done"]
+    """Print the report that `--json` prints, in words."""
+    counts = [f"{document[name]:,} {label}" for name, label in _OUTCOMES.items() if document[name] or name == "done"]
     output.print_text(f"{counted(document['goals'], 'goal')}: {', '.join(counts)}")
     usage, times = document["usage"], document["seconds"]
     output.print_text(
@@ -33,7 +33,7 @@ def print_summary(document: dict[str, Any]) -> None:
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
     )
     for fault in document["errors"]:
-        output.print_text(f"{fault['goals']:>7}  went wrong: {' '.join(fault['error'].split())[:300]}")
+        output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
     for one in document.get("models", ()):
         output.print_text(
@@ -43,16 +43,16 @@ def print_summary(document: dict[str, Any]) -> None:
 
 
 def print_preview(document: dict[str, Any]) -> None:
-    """What a batch would begin with, in words."""
+    """Print what a batch would run, in words."""
     goals, calls = counted(document["goals"], "goal"), counted(document["calls"], "call")
-    output.print_text(f"{goals}, {document['without_skill']} of them without a skill that fits; at least {calls}.")
+    output.print_text(f"{goals}, {document['without_skill']} of them without a matching skill; at least {calls}.")
     _print_skills(document["skills"])
 
 
 def _print_skills(goals: Mapping[str, int]) -> None:
-    """In how many goals each skill was selected."""
+    """Print how many goals each skill was selected for."""
     if goals:
-        output.print_text("Skills by the goals that they were selected for:")
+        output.print_text("Goals by selected skill:")
     for name, times in goals.items():
         output.print_text(f"{times:>7}  {name}")
 

@@ -27,12 +27,12 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
     async def call(owner: str) -> None:
         nonlocal most
         async with queue.turn(owner, CallRequest(limiter)):
-            most = max(most, queue.under_way)
+            most = max(most, queue.running)
             await asyncio.sleep(0.001)
 
     await asyncio.gather(*(call(f"goal-{number % 4}") for number in range(40)))
     assert most == 3
-    assert queue.under_way == 0
+    assert queue.running == 0
 
 
 async def test_a_wide_goal_and_small_ones_take_turns() -> None:
@@ -72,7 +72,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_hole() -> None:
     release.set()
     assert await asyncio.wait_for(after, 2) == "through"
     await holder
-    assert queue.under_way == 0
+    assert queue.running == 0
 
 
 async def test_overload_halves_the_pool_and_successes_let_it_grow_again() -> None:
@@ -135,9 +135,9 @@ def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
     assert limiter.wait(6000) <= 0
     limiter.enter(6000)
     limiter.leave()
-    limiter.went_well(6000, 5980)
+    limiter.succeeded(6000, 5980)
     assert 0.2 < limiter.wait(50) <= 0.3
-    limiter.went_wrong(ServerFailed("nothing was used"), 5980)
+    limiter.failed(ServerFailed("nothing was used"), 5980)
     assert limiter.wait(50) <= 0
 
 
@@ -176,7 +176,7 @@ async def test_a_model_that_is_shut_keeps_no_other_waiting() -> None:
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    assert limits.queue.under_way == 0
+    assert limits.queue.running == 0
 
 
 async def test_a_goal_that_ends_while_it_tries_a_provider_that_was_down_leaves_the_way_free() -> None:
@@ -234,7 +234,7 @@ async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_o
         later = await asyncio.wait_for(chain("later").complete(REQUEST), 20)
         assert later.text == "ok"
         assert len(bad.asked) <= 33, "those that were under way together, and no other"
-    assert limits.queue.under_way == 0
+    assert limits.queue.running == 0
 
 
 async def test_letting_a_call_in_takes_no_longer_where_many_wait() -> None:
@@ -275,17 +275,17 @@ async def test_a_large_call_that_is_cancelled_holds_up_nobody_behind_it() -> Non
     await asyncio.sleep(0)
     large.cancel()
     assert await asyncio.wait_for(small, 10) == "through"
-    assert queue.under_way == 0
+    assert queue.running == 0
 
 
 def test_calls_that_fail_together_lengthen_a_pause_no_more_than_one() -> None:
     limiter = RateLimiter(Rates())
     for _ in range(32):
-        limiter.went_wrong(ServerFailed("down"), 0)
+        limiter.failed(ServerFailed("down"), 0)
     assert limiter.is_down
     assert 0 < limiter.opens_at - time.monotonic() <= 1.0
     limiter.opens_at = 0.0  # the pause is over, and a call tries it
-    limiter.went_wrong(ServerFailed("down"), 0)
+    limiter.failed(ServerFailed("down"), 0)
     assert 1.0 < limiter.opens_at - time.monotonic() <= 2.0
 
 
@@ -300,4 +300,4 @@ async def test_a_model_that_does_not_exist_is_asked_by_none_who_wait_for_it_and_
     with pytest.raises(UnknownModel, match="no such"):
         await limits.around(nobody, "without another").complete(REQUEST)
     assert len(nobody.asked) == 2
-    assert limits.queue.under_way == 0
+    assert limits.queue.running == 0

@@ -59,7 +59,7 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     )
     where = options.paths(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=mode.quiet).settings)
-    model_download.offer(weft.models, yes=yes, quiet=mode.quiet)
+    model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     made = asyncio.run(_made(weft, wanted, mode))
     if not made.tasks:
         target = None  # a question is no plan, and must not take the place of one
@@ -97,7 +97,7 @@ async def _made(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
     try:
         async with weft:
             with progress(mode, graph=False) as record:
-                if is_local(weft.settings.model_for("decomposer") or weft.choice.model):
+                if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
                     record(Warned(LOCAL_NOTICE))
                 async with asyncio.timeout(seconds):
                     return await weft.plan(goal, record=record)

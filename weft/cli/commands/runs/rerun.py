@@ -61,7 +61,7 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     store.close()
     use = records.substitutes(parent) | use
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
-    division = weft.divided(parent.run_id, begin, inputs)
+    division = weft.plan_rerun(parent.run_id, begin, inputs)
     if dry:
         weft.workspace.skills.active()  # says where --use names a skill that is not there
         asyncio.run(weft.close())

@@ -92,8 +92,8 @@ def run(
         return _preview(weft, wanted, mode)
     options.tell_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=mode.quiet)
-    if weft.asks(wanted):
-        model_download.offer(weft.models, yes=yes, quiet=mode.quiet)
+    if weft.models.needed_for(wanted.plan):
+        model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     given = click.get_current_context().obj or ()
     return execution.run_to_exit(
         _reach(weft, wanted, mode), execution.Ending(mode, workspace, target, tuple(given[1:]))

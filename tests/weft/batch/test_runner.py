@@ -1,4 +1,4 @@
-"""One sitting of a batch."""
+"""One run over a batch's goals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from executor.history.result import Result
 from planner.model import Usage
 from weft.batch.goals import BatchGoal
+from weft.batch.options import BatchOptions
 from weft.batch.results import EarlierResult, Results
-from weft.batch.runner import Batch, BatchOptions
+from weft.batch.runner import BatchRunner
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
 
@@ -29,13 +30,15 @@ class Prompt:
         """Nothing was opened."""
 
 
-async def test_a_sitting_is_not_through_while_a_goal_that_was_cut_off_waits_beyond_it(tmp_path: Path) -> None:
+async def test_a_batch_is_not_complete_while_an_unfinished_goal_is_left(
+    tmp_path: Path,
+) -> None:
     results = Results(tmp_path / "out.jsonl")
     history = {"a": EarlierResult("", "run-a"), "z": EarlierResult("", "run-z")}
-    sitting = Batch(Prompt(), results, history, Budget(), BatchOptions(), BatchSummary(1))
-    through = []
+    runner = BatchRunner(Prompt(), results, history, Budget(), BatchOptions(), BatchSummary(1))
+    complete = []
     for goal in (BatchGoal("a", 1, "x"), BatchGoal("z", 9, "y")):
-        await sitting.run([goal])
-        through.append(sitting.through)
+        await runner.run([goal])
+        complete.append(runner.is_complete)
     results.close(through=True)
-    assert through == [False, True]
+    assert complete == [False, True]

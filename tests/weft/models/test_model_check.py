@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.weft.cli.test_main import ended
-from weft.doctor.model_check import ModelProblem, find_problem
+from weft.models.model_check import ModelProblem, find_problem
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,124 @@
+"""`run_batch`: a batch from a program, by the path that `weft batch` takes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.openai_server import Call, Fail, OpenAIServer, Say, Script, scripted
+from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, run_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from planner.events import Event
+
+MODEL = "openai/test-model"
+PLAN = {"tasks": [{"id": "only", "action_type": "llm", "instruction": "do it"}]}
+
+
+class Listener(BatchObserver):
+    """Keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.goals: list[str] = []
+        self.events: list[Event] = []
+
+    def ended(self, goal: BatchGoal, began: float) -> None:
+        self.goals.append(goal.id)
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+async def test_goals_in_memory_are_run_and_the_observer_hears_of_them(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    serve(scripted(PLAN))
+    listener, output = Listener(), workspace / "out.jsonl"
+    goals: list[str | Mapping[str, Any]] = [
+        "Write the first",
+        {"id": "second", "goal": "Write <<what>>", "vars": {"what": "the second"}},
+    ]
+    report = await run_batch(goals, output, model=MODEL, workspace=workspace, observer=listener)
+    assert (report.stopped, report.summary.all_done, report.output) == (None, True, output)
+    assert {row["id"]: row["goal"] for row in rows(output)} == {
+        "line-1": "Write the first",
+        "second": "Write the second",
+    }
+    assert sorted(listener.goals) == ["line-1", "second"]
+    assert sum(isinstance(event, TaskFinished) for event in listener.events) == 2
+    assert report.to_dict()["done"] == 2
+
+
+async def test_a_batch_is_resumed_and_failed_goals_are_retried(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    broken = True
+
+    def task(call: Call) -> Say | Fail:
+        return Fail(400, "no") if broken and "[bad]" in call.user else Say("fine")
+
+    server = serve(scripted(PLAN, task=task))
+    file, output = workspace / "goals.txt", workspace / "out.jsonl"
+    file.write_text("a good goal\na [bad] goal\n", encoding="utf-8")
+    first = await run_batch(file, output, model=MODEL, workspace=workspace)
+    assert (first.summary.all_done, first.summary.statuses["failed"]) == (False, 1)
+    with pytest.raises(InputError, match="exists already"):
+        await run_batch(file, output, model=MODEL, workspace=workspace)
+    broken = False
+    server.calls.clear()
+    options = BatchOptions(resume=True, retry_errors=True)
+    second = await run_batch(str(file), output, model=MODEL, workspace=workspace, options=options)
+    assert (second.summary.skipped, second.summary.all_done) == (1, True)
+    assert sorted(row["status"] for row in rows(output)) == ["done", "done"]
+    assert all("[bad]" in call.user for call in server.calls)
+
+
+async def test_an_experiment_is_compared(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    serve(scripted(PLAN))
+    options = BatchOptions(models=("openai/one", "openai/two"), jobs=1)
+    report = await run_batch(["Write it"], workspace / "out.jsonl", workspace=workspace, options=options)
+    assert [row["model"] for row in report.models or ()] == ["openai/one", "openai/two"]
+
+
+async def test_a_spent_budget_stops_the_batch(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    serve(scripted(PLAN))
+    options = BatchOptions(jobs=1, max_tokens=20)
+    report = await run_batch(
+        ["one", "two", "three"], workspace / "o.jsonl", model=MODEL, workspace=workspace, options=options
+    )
+    assert (report.stopped, report.to_dict()["left"] > 0) == ("budget", True)
+
+
+async def test_wrong_goals_models_and_options_are_refused_before_anything_runs(workspace: Path) -> None:
+    output = workspace / "out.jsonl"
+    with pytest.raises(InputError, match=r"goals cannot be run:\n  line 2: 'goal' is missing"):
+        await run_batch(["fine", {"id": "x"}], output, model=MODEL, workspace=workspace)
+    with pytest.raises(InputError, match="goal 1 is not JSON"):
+        await run_batch([{"goal": "x", "vars": {"a": object()}}], output, model=MODEL, workspace=workspace)
+    with pytest.raises(SetupError, match=r"no key"):
+        await run_batch(["fine"], output, model=MODEL, workspace=workspace)
+    with pytest.raises(InputError, match="no such goal file"):
+        await run_batch("gone.jsonl", output, model=MODEL, workspace=workspace)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"jobs": 0}, "jobs must be above 0, not 0"),
+        ({"rpm": -1.0, "max_cost": 0.0}, "rpm must be above 0, not -1.0; max_cost must be above 0"),
+        ({"retry_errors": True}, "need resume"),
+    ],
+)
+def test_options_say_everything_that_is_wrong_with_them(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        BatchOptions(**given)

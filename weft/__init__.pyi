@@ -1,0 +1,183 @@
+"""The public names of weft, for type checkers; `__init__.py` loads them when they are first used."""
+
+from executor.history.result import Result as Result
+from executor.history.result import TaskReport as TaskReport
+from executor.stores.errors import BadStore as BadStore
+from executor.stores.errors import RunHeld as RunHeld
+from executor.stores.errors import RunThere as RunThere
+from executor.stores.errors import StoreFailed as StoreFailed
+from executor.stores.errors import UnknownRun as UnknownRun
+from executor.tasks.runner import ToolFailed as ToolFailed
+from planner.errors import BudgetSpent as BudgetSpent
+from planner.errors import CallTimedOut as CallTimedOut
+from planner.errors import ContentRefused as ContentRefused
+from planner.errors import FormatRefused as FormatRefused
+from planner.errors import Halted as Halted
+from planner.errors import KeyRefused as KeyRefused
+from planner.errors import ModelError as ModelError
+from planner.errors import Overloaded as Overloaded
+from planner.errors import PlanError as PlanError
+from planner.errors import PromptTooLong as PromptTooLong
+from planner.errors import RateLimited as RateLimited
+from planner.errors import RecordEnded as RecordEnded
+from planner.errors import Refused as Refused
+from planner.errors import RequestRefused as RequestRefused
+from planner.errors import ServerFailed as ServerFailed
+from planner.errors import TemplateError as TemplateError
+from planner.errors import ToolsRefused as ToolsRefused
+from planner.errors import Transient as Transient
+from planner.errors import UnknownModel as UnknownModel
+from planner.errors import Unreachable as Unreachable
+from planner.events import CallFailed as CallFailed
+from planner.events import CallFinished as CallFinished
+from planner.events import CallRetried as CallRetried
+from planner.events import CallStarted as CallStarted
+from planner.events import CatalogueTaken as CatalogueTaken
+from planner.events import Event as Event
+from planner.events import PlanMade as PlanMade
+from planner.events import PlanRefused as PlanRefused
+from planner.events import PromptMade as PromptMade
+from planner.events import Record as Record
+from planner.events import RunFinished as RunFinished
+from planner.events import RunResumed as RunResumed
+from planner.events import RunStarted as RunStarted
+from planner.events import SkillLoaded as SkillLoaded
+from planner.events import SkillPrint as SkillPrint
+from planner.events import SkillsSelected as SkillsSelected
+from planner.events import TaskFinished as TaskFinished
+from planner.events import TaskReused as TaskReused
+from planner.events import TaskStarted as TaskStarted
+from planner.events import TextStreamed as TextStreamed
+from planner.events import ToolCalled as ToolCalled
+from planner.events import ToolLogged as ToolLogged
+from planner.events import Warned as Warned
+from planner.model import Message as Message
+from planner.model import Model as Model
+from planner.model import Reply as Reply
+from planner.model import Request as Request
+from planner.model import ToolCall as ToolCall
+from planner.model import ToolSpec as ToolSpec
+from planner.model import Usage as Usage
+from planner.plan.plan import Plan as Plan
+from planner.plan.plan import Task as Task
+from skills.errors import BrokenSkill as BrokenSkill
+from skills.errors import InputError as InputError
+from skills.errors import SetupError as SetupError
+from skills.errors import SkillError as SkillError
+from skills.errors import UnknownSkill as UnknownSkill
+from skills.errors import UnreadableSkill as UnreadableSkill
+from skills.errors import WeftError as WeftError
+from skills.selection.detector import Selection as Selection
+from skills.selection.detector import SkillDetector as SkillDetector
+from skills.skill import Skill as Skill
+from skills.tools.envelope import Envelope as Envelope
+from skills.tools.fault import ToolFault as ToolFault
+from skills.tools.tool import Tool as Tool
+from weft.batch.goals import BatchGoal as BatchGoal
+from weft.batch.options import BatchOptions as BatchOptions
+from weft.batch.run_batch import BatchReport as BatchReport
+from weft.batch.run_batch import run_batch as run_batch
+from weft.batch.runner import BatchObserver as BatchObserver
+from weft.batch.summary import BatchSummary as BatchSummary
+from weft.runs.goal import Goal as Goal
+from weft.runs.pipeline import Preview as Preview
+from weft.runs.rerun import RerunPlan as RerunPlan
+from weft.runs.runtime import Weft as Weft
+from weft.runs.runtime import run_goal as run_goal
+from weft.runs.runtime import run_goal_sync as run_goal_sync
+from weft.runs.stop import Stop as Stop
+from weft.settings.settings import Settings as Settings
+from weft.settings.settings import UnfitSetting as UnfitSetting
+from weft.version import __version__ as __version__
+
+__all__ = [
+    "BadStore",
+    "BatchGoal",
+    "BatchObserver",
+    "BatchOptions",
+    "BatchReport",
+    "BatchSummary",
+    "BrokenSkill",
+    "BudgetSpent",
+    "CallFailed",
+    "CallFinished",
+    "CallRetried",
+    "CallStarted",
+    "CallTimedOut",
+    "CatalogueTaken",
+    "ContentRefused",
+    "Envelope",
+    "Event",
+    "FormatRefused",
+    "Goal",
+    "Halted",
+    "InputError",
+    "KeyRefused",
+    "Message",
+    "Model",
+    "ModelError",
+    "Overloaded",
+    "Plan",
+    "PlanError",
+    "PlanMade",
+    "PlanRefused",
+    "Preview",
+    "PromptMade",
+    "PromptTooLong",
+    "RateLimited",
+    "Record",
+    "RecordEnded",
+    "Refused",
+    "Reply",
+    "Request",
+    "RequestRefused",
+    "RerunPlan",
+    "Result",
+    "RunFinished",
+    "RunHeld",
+    "RunResumed",
+    "RunStarted",
+    "RunThere",
+    "Selection",
+    "ServerFailed",
+    "Settings",
+    "SetupError",
+    "Skill",
+    "SkillDetector",
+    "SkillError",
+    "SkillLoaded",
+    "SkillPrint",
+    "SkillsSelected",
+    "Stop",
+    "StoreFailed",
+    "Task",
+    "TaskFinished",
+    "TaskReport",
+    "TaskReused",
+    "TaskStarted",
+    "TemplateError",
+    "TextStreamed",
+    "Tool",
+    "ToolCall",
+    "ToolCalled",
+    "ToolFailed",
+    "ToolFault",
+    "ToolLogged",
+    "ToolSpec",
+    "ToolsRefused",
+    "Transient",
+    "UnfitSetting",
+    "UnknownModel",
+    "UnknownRun",
+    "UnknownSkill",
+    "Unreachable",
+    "UnreadableSkill",
+    "Usage",
+    "Warned",
+    "Weft",
+    "WeftError",
+    "__version__",
+    "run_batch",
+    "run_goal",
+    "run_goal_sync",
+]

@@ -1,0 +1,33 @@
+"""Faults of a batch goal that its file alone cannot show: unknown skills, plans that cannot run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.plan.shape import SHAPES
+from planner.plan.validate import Known, nearest, problems
+from skills.errors import InputError
+from weft.runs.goal import Goal
+
+if TYPE_CHECKING:
+    from weft.batch.goals import BatchGoal, Check
+
+
+def goal_check(known: Known) -> Check:
+    """A check of goals against the skills and tools that are known; it returns what is wrong, or nothing."""
+
+    def check(goal: BatchGoal) -> str:
+        faults = [
+            f"there is no skill {name!r}; {nearest(name, list(known.skills))}"
+            for name in goal.skills
+            if name not in known.skills
+        ]
+        try:
+            Goal(goal.text)
+        except InputError as error:
+            faults.append(error.message)
+        if goal.plan is not None:
+            faults += [f"its plan: {fault}" for fault in problems(SHAPES["full"].widen(goal.plan), known)]
+        return "; ".join(faults)
+
+    return check

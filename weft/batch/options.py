@@ -1,0 +1,55 @@
+"""How a batch is run: concurrency, rates, budgets, what to resume, and which goals to take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "repeat", "max_cost", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """The options of a batch; each is a flag of `weft batch`.
+
+    Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
+    more than `max_failure_share` (0 to 1) of those that ended. `models` and `repeat` make it an experiment: every goal
+    with every model, `repeat` times.
+    """
+
+    jobs: int = 8
+    max_calls: int = 32
+    rpm: float | None = None
+    tpm: float | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    max_failures: float | None = None
+    max_failure_share: float | None = None
+    errors: Path | None = None
+    resume: bool = False
+    retry_errors: bool = False
+    rerun_changed: bool = False
+    limit: int | None = None
+    shuffle: bool = False
+    dedupe: bool = False
+    models: tuple[str, ...] = ()
+    repeat: int = 1
+
+    def __post_init__(self) -> None:
+        values = {name: getattr(self, name) for name in _POSITIVE}
+        faults = [f"{name} must be above 0, not {value}" for name, value in values.items() if _is_wrong(value)]
+        if not self.resume and (self.retry_errors or self.rerun_changed):
+            faults.append("retry_errors and rerun_changed need resume")
+        if faults:
+            raise InputError(
+                f"batch options: {'; '.join(faults)}", hint="see weft.BatchOptions for what each one takes"
+            )
+
+
+def _is_wrong(value: float | None) -> bool:
+    return value is not None and not value > 0

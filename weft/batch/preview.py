@@ -1,0 +1,49 @@
+"""What a batch would run, without running it: the skills of its goals, and the calls it makes at least."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.batch.engine import plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weft.batch.goals import BatchGoal
+    from weft.workspace.skills import WorkspaceSkills
+
+_MOST_SKILLS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPreview:
+    """Goals, those that no skill fits, how many goals each skill is selected for, and the least number of calls."""
+
+    goals: int
+    without_skill: int
+    skills: dict[str, int]
+    calls: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preview as `--json` prints it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills) -> BatchPreview:
+    """Select the skills of every goal and count; no model is called."""
+    selected, total, without, calls = Counter[str](), 0, 0, 0
+    for goal in goals:
+        found = skills.select(goal.text, goal.skills, skills.active())
+        selected.update(one.name for one in found)
+        total, without, calls = total + 1, without + (not found), calls + _least_calls(goal)
+    return BatchPreview(total, without, dict(selected.most_common(_MOST_SKILLS)), calls)
+
+
+def _least_calls(goal: BatchGoal) -> int:
+    """One to plan and one for a single task; or what the goal's own plan needs."""
+    plan = plan_of(goal)
+    if plan is None:
+        return 2
+    return sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis

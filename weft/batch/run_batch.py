@@ -1,0 +1,231 @@
+"""A batch from start to end: the one path that the command line and programs take.
+
+open_batch: the goal file is checked whole → locked: the results file is this batch's alone, and earlier results are
+read → run: every goal that is left, with a line of results for each
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.errors import SetupError
+from weft.batch import goals as goal_files
+from weft.batch import results
+from weft.batch.engine import goal_of
+from weft.batch.engines.in_process import InProcess
+from weft.batch.experiment import comparison
+from weft.batch.goal_check import goal_check
+from weft.batch.goal_order import GoalOrder
+from weft.batch.limits.dedupe import ReplyCache
+from weft.batch.limits.limited_model import CallLimits
+from weft.batch.limits.rate_limiter import Rates
+from weft.batch.options import BatchOptions
+from weft.batch.preview import preview
+from weft.batch.results import Results
+from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
+from weft.batch.summary import BatchSummary
+from weft.models.budget import Budget
+from weft.models.model_check import find_problem
+from weft.runs.runtime import with_model
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from weft.batch.goals import BatchGoal, GoalFile
+    from weft.batch.preview import BatchPreview
+    from weft.batch.results import EarlierResult
+    from weft.batch.runner import StopReason
+    from weft.runs.runtime import Weft
+    from weft.settings.settings import Resolved
+
+# Nobody waits at a terminal: a provider that asks for fewer calls gets ten minutes.
+RETRY_PATIENCE = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """How a batch ended: its summary, why it stopped early, if it did, and an experiment's comparison of models."""
+
+    summary: BatchSummary
+    stopped: StopReason | None
+    output: Path
+    models: list[dict[str, Any]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `--json` prints it."""
+        document = self.summary.to_dict() | {"stopped": self.stopped, "output": str(self.output)}
+        return document if self.models is None else document | {"models": self.models}
+
+
+@dataclass(slots=True)
+class Batch:
+    """A checked goal file, ready to be run into a results file."""
+
+    goals: GoalFile
+    output: Path
+    options: BatchOptions
+    engine: InProcess
+    errors: Path | None = None
+    order: GoalOrder = field(init=False)
+    summary: BatchSummary = field(init=False)
+    _earlier: dict[str, EarlierResult] = field(default_factory=dict)
+    _files: list[Path] = field(default_factory=list)
+    _runner: BatchRunner | None = None
+
+    def __post_init__(self) -> None:
+        options = self.options
+        self.errors = options.errors
+        self.order = GoalOrder(options.limit, options.shuffle, options.models, options.repeat)
+        self.summary = BatchSummary(self.order.count(self.goals.count))
+        self._files = list(filter(None, (self.output, self.errors)))
+
+    @property
+    def weft(self) -> Weft:
+        """The runtime of goals that name no model of their own."""
+        return self.engine.runtime()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that the goals may call, fallbacks and models of single roles included."""
+        runtimes = [self.engine.runtime(name) for name in self._goals_by_model()]
+        return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models.names))
+
+    def preview(self) -> BatchPreview:
+        """What would run; nothing is called and nothing is written."""
+        return preview(self._runs(), self.weft.workspace.skills)
+
+    def check_models(self) -> None:
+        """Raise if a model cannot be called at all, before thousands of goals fail one by one."""
+        for problem in filter(None, map(find_problem, self.models)):
+            if problem.certain:
+                raise SetupError(problem.what, hint=problem.remedy)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other batches from the results file; checks that it can be written and reads what is in it."""
+        with results.held(self.output):
+            if not self.options.resume:
+                results.fresh(self.output, self.errors)  # another batch may have ended since
+                results.forget(self.output)
+            _ = self.weft.journal  # a journal that cannot be used is reported before any goal starts
+            self.weft.workspace.prompts.check()  # likewise
+            if self.options.resume:
+                self._read_earlier()
+            yield
+
+    async def run(self, observer: BatchObserver | None = None) -> BatchReport:
+        """Run the goals that are left. Call it within `locked`."""
+        file = Results(self.output, self.errors)
+        self._runner = runner = BatchRunner(
+            self.engine,
+            file,
+            self._earlier,
+            self.engine.budget,
+            self.options,
+            self.summary,
+            observer or BatchObserver(),
+        )
+        complete = False
+        try:
+            await self.engine.warm(self._goals_by_model().total())
+            await runner.run(self._runs())
+            complete = runner.is_complete
+        finally:
+            await self.engine.close()
+            file.close(through=complete)
+        models = comparison(results.read(*self._files)) if self.order.compares else None
+        return BatchReport(self.summary, runner.stopped, self.output, models)
+
+    def finish_running(self) -> None:
+        """Start no further goal; those that run end as they will."""
+        if self._runner is not None:
+            self._runner.finish_running()
+
+    def stop_now(self) -> None:
+        """Stop the goals that run, too; what they finished is kept."""
+        if self._runner is not None:
+            self._runner.stop_now()
+
+    def _runs(self) -> Iterator[BatchGoal]:
+        return self.order.runs(self.goals)
+
+    def _goals_by_model(self) -> Counter[str | None]:
+        """How many goals name each model, or none; goals that need no model at all are left out."""
+        needed_for = self.weft.models.needed_for
+        goals = self._runs()
+        return Counter(goal.model for goal in goals if goal.plan is None or needed_for(goal_of(goal).plan))
+
+    def _read_earlier(self) -> None:
+        """Read the results of earlier runs of this batch; drop the lines of goals that run again."""
+        before = results.apart(self.output)
+        if self.errors is None and before:
+            self.errors = before[-1]
+        files = filter(None, (self.output, *before, self.errors))
+        self._files = list({file.resolve(): file for file in files}.values())
+        self._earlier = earlier = results.recall(*self._files)
+        again = earlier_results_to_redo(self._runs(), earlier, self.options)
+        results.remember(self.output, {name: earlier[name] for name in again if name in earlier})
+        for path in self._files:
+            results.drop(path, again)
+
+
+@contextmanager
+def open_batch(
+    goals: str | Path | Iterable[str | Mapping[str, Any]],
+    output: Path,
+    *,
+    workspace: Path | str = ".",
+    settings: Settings,
+    options: BatchOptions,
+    dry_run: bool = False,
+) -> Iterator[Batch]:
+    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line."""
+    if not options.resume and not dry_run:
+        results.fresh(output, options.errors)
+    limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
+    budget = Budget(options.max_cost, options.max_tokens)
+    engine = InProcess(Path(workspace), settings, limits, budget, ReplyCache() if options.dedupe else None)
+    with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
+        yield Batch(checked, output, options, engine)
+
+
+def batch_settings(resolved: Resolved) -> Settings:
+    """The settings of a batch: it waits longer for a busy provider, unless `retry_patience` is set."""
+    if "retry_patience" in resolved.origins:
+        return resolved.settings
+    return replace(resolved.settings, retry_patience=RETRY_PATIENCE)
+
+
+async def run_batch(
+    goals: str | Path | Iterable[str | Mapping[str, Any]],
+    output: Path | str,
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    options: BatchOptions | None = None,
+    observer: BatchObserver | None = None,
+) -> BatchReport:
+    """Run goals and write a line of results for each to `output`, as `weft batch` does.
+
+    `goals` is a goal file, or goals in memory: texts, or mappings with the keys of a goal file. `settings` are those of
+    weft.toml: a mapping overrides files and the environment, a Settings replaces them. `observer` hears of every event.
+    """
+    given = with_model(settings, model)
+    if not isinstance(given, Settings):
+        paths = Paths.of(Path(workspace), os.environ)
+        given = batch_settings(resolve(given or {}, os.environ, paths.workspace, paths.user_config))
+    with open_batch(
+        goals, Path(output), workspace=workspace, settings=given, options=options or BatchOptions()
+    ) as batch:
+        await asyncio.to_thread(batch.check_models)  # loads litellm, which takes seconds
+        with batch.locked():
+            return await batch.run(observer)

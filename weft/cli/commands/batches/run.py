@@ -1,0 +1,87 @@
+"""Runs an opened batch at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import execution, model_download, trust_prompt
+from weft.cli.view import batch_report, output
+from weft.cli.view.batch_progress import watching
+
+if TYPE_CHECKING:
+    from weft.batch.run_batch import Batch, BatchReport
+    from weft.cli.view.output_mode import OutputMode
+
+_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
+
+
+def show_preview(batch: Batch, mode: OutputMode) -> int:
+    """Print what the batch would run; returns the exit status."""
+    document = batch.preview().to_dict()
+    if mode.as_json:
+        output.print_json(document)
+    else:
+        batch_report.print_preview(document)
+    return 0
+
+
+def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> int:
+    """Run the batch and print its report; returns the exit status. An interrupted batch exits here."""
+    batch.check_models()
+    with batch.locked():
+        if batch.errors != batch.options.errors and not mode.quiet:
+            output.say(f"Goals that are not done go to {batch.errors}, as before.")
+        trust_prompt.settle(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
+        model_download.offer(batch.models, yes=yes, quiet=mode.quiet)
+        return asyncio.run(_run(batch, mode))
+
+
+async def _run(batch: Batch, mode: OutputMode) -> int:
+    _stop_on_signals(batch)
+    with watching(mode, batch.summary, batch.engine.limits) as observer:
+        report = await batch.run(observer)
+    status = _show(report, mode)
+    if report.stopped == "interrupted":
+        execution.leave(status)
+    return status
+
+
+def _show(report: BatchReport, mode: OutputMode) -> int:
+    if mode.as_json:
+        output.print_json(report.to_dict())
+    else:
+        batch_report.print_summary(report.to_dict())
+    if report.stopped is not None:
+        output.say(f"Stopped ({report.stopped}). Continue with:\n  {_resume_command()}")
+    return _EXIT.get(report.stopped or "", 0 if report.summary.all_done else 1)
+
+
+def _stop_on_signals(batch: Batch) -> None:
+    """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program."""
+    loop = asyncio.get_running_loop()
+    presses = iter(("finishing running goals … (Ctrl-C again to stop them)", "stopping …"))
+
+    def pressed() -> None:
+        message = next(presses)
+        output.say(f"\n{message}")
+        if message.startswith("finishing"):
+            batch.finish_running()
+            return
+        batch.stop_now()
+        loop.remove_signal_handler(signal.SIGINT)  # the third has its usual effect
+
+    if sys.platform != "win32":
+        loop.add_signal_handler(signal.SIGINT, pressed)
+        loop.add_signal_handler(signal.SIGTERM, batch.stop_now)
+
+
+def _resume_command() -> str:
+    """The command that resumes this batch."""
+    given: list[str] = click.get_current_context().obj or ["batch", "…"]
+    return shlex.join(["weft", *given, *([] if "--resume" in given else ["--resume"])])

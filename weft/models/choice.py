@@ -1,0 +1,57 @@
+"""Which models the settings ask for, and which one works where they name none."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skills.selection import detectors
+from weft.settings import ollama
+from weft.settings.default_model import choose, local_is_installed
+
+if TYPE_CHECKING:
+    from planner.plan.plan import Plan
+    from weft.settings.default_model import Choice
+    from weft.settings.settings import Settings
+
+
+class ModelChoice:
+    """The models of a runtime. The default is looked for once, when a run first needs it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def default(self) -> Choice:
+        """The model for roles that have none of their own, and why: the one that is set, else the first found."""
+        return choose(os.environ, self._settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every model that a run may call, fallbacks included."""
+        default = [self.default.model] if self._needs_default else []
+        own = (name for name in self._own if name)
+        return tuple(dict.fromkeys((*own, *self._settings.fallback, *default)))
+
+    def needed_for(self, plan: Plan | None) -> bool:
+        """Whether a goal with this plan, or without one, calls a model: a plan of tools alone may not."""
+        return plan is None or plan.needs_model or self._settings.detector == detectors.ASKING
+
+    def settings(self) -> Settings:
+        """The settings with a model in them, so that the run's record says which it was."""
+        if self._settings.model is not None or not self._needs_default:
+            return self._settings
+        return replace(self._settings, model=self.default.model)
+
+    @property
+    def _own(self) -> tuple[str | None, ...]:
+        """The models that single roles have of their own."""
+        settings = self._settings
+        detector = (settings.detector_model,) if settings.detector == detectors.ASKING else ()
+        return settings.decomposer, settings.task, settings.synthesis, *detector
+
+    @property
+    def _needs_default(self) -> bool:
+        return self._settings.model is not None or not all(self._own)
