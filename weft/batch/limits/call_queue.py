@@ -100,7 +100,7 @@ class CallQueue:
 
     most: int
     running: int = 0
-    _lines: OrderedDict[RateLimiter, _ModelQueue] = field(default_factory=OrderedDict)
+    _queues: OrderedDict[RateLimiter, _ModelQueue] = field(default_factory=OrderedDict)
     _timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
@@ -109,14 +109,14 @@ class CallQueue:
         if (refusal := request.refusal()) is not None:
             raise refusal
         waiter = _Waiter(owner, request, asyncio.get_running_loop().create_future())
-        queue = self._lines.setdefault(request.limiter, _ModelQueue(request.limiter))
-        line.join(waiter)
+        queue = self._queues.setdefault(request.limiter, _ModelQueue(request.limiter))
+        queue.join(waiter)
         self._admit()
         try:
             await waiter.admitted
         except asyncio.CancelledError:
             if waiter.admitted.cancelled():
-                line.quit(waiter)
+                queue.quit(waiter)
                 self._admit()  # those behind it may need fewer tokens
             elif waiter.admitted.exception() is None:
                 self._leave(request.limiter)
@@ -136,7 +136,7 @@ class CallQueue:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self.running < self.most and self._lines:
+        while self.running < self.most and self._queues:
             wait = self._admit_one()
             if wait > 0:
                 if wait < math.inf:
@@ -146,18 +146,18 @@ class CallQueue:
     def _admit_one(self) -> float:
         """Admit the next call; if none may go, return the seconds until one may."""
         soonest = math.inf
-        for limiter, line in list(self._lines.items()):
-            line.refuse_impatient()
-            waiter = line.first()
+        for limiter, queue in list(self._queues.items()):
+            queue.refuse_impatient()
+            waiter = queue.first()
             if waiter is None:
-                del self._lines[limiter]
+                del self._queues[limiter]
                 continue
             # No call overtakes one that waits for its limiter: a large one would never get its tokens.
             if (wait := limiter.wait(waiter.request.tokens)) > 0:
                 soonest = min(soonest, wait)
                 continue
             self.running += 1
-            line.admit(waiter)
-            self._lines.move_to_end(limiter)
+            queue.admit(waiter)
+            self._queues.move_to_end(limiter)
             return 0.0
         return soonest
