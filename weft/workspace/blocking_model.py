@@ -1,4 +1,4 @@
-"""A line from a worker thread to a model: the thread waits, the call happens on the event loop."""
+"""Calling a model from a worker thread: the thread blocks, the call runs on the event loop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from planner.model import Model
 
 
-class BlockingModel:
-    """Opened with `with` on the loop, called in a thread; whoever leaves the block ends a call under way.
+Ask = Callable[[Request], Reply]
 
-    Without that end, a run that is stopped would wait for a thread that waits for a model.
+
+class BlockingModel:
+    """Enter it on the loop, call it in a thread; leaving the block cancels running calls.
+
+    Otherwise a stopped run would wait for a thread that waits for a model.
     """
 
     def __init__(self, model: Model) -> None:
@@ -25,7 +28,7 @@ class BlockingModel:
         self._closed = False
 
     def __call__(self, request: Request) -> Reply:
-        """Ask the model; for threads other than the loop's."""
+        """Call the model; for threads other than the loop's."""
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop).result()
 
     async def _ask(self, request: Request) -> Reply:
@@ -45,6 +48,3 @@ class BlockingModel:
         self._closed = True
         for call in self._calls:
             call.cancel()
-
-
-Ask = Callable[[Request], Reply]

@@ -1,4 +1,4 @@
-"""The detector `llm`: a model picks from the shortlist that ranking gives; where it cannot, ranking decides."""
+"""The detector `llm`: a model picks from a ranked shortlist; if it cannot, the ranking decides."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 SHORTLIST = 20
-# The first sentences of a description say what a skill is for; the prompt is to stay small.
+# The first sentences say what a skill is for, and the prompt must stay small.
 _DESCRIPTION = 400
-# A model that is shown few skills anyhow picks from twice as many, each in a line.
+# A small model, which plans with few skills, picks from twice as many, one line each.
 _SMALL_DESCRIPTION = 150
 _REASON = 200
 
 
 class _NoSelection(ValueError):
-    """The answer picks nothing that can be used."""
+    """The answer picks no usable skill."""
 
 
 @dataclass(slots=True)
 class LlmDetector:
-    """Asks a model once for each goal; `warnings` say where ranking had to decide instead."""
+    """Asks a model once for each goal; `warnings` tell when the ranking decided instead."""
 
     ranked: RankedDetector
     prompts: Prompts
@@ -49,11 +49,11 @@ class LlmDetector:
 
     @classmethod
     def of(cls, workspace: Workspace, models: Models, ask: Ask) -> LlmDetector:
-        """The picker of a workspace, with its prompts."""
+        """The detector for a workspace, with its prompts."""
         return cls(workspace.skills.ranked, workspace.prompts, ask, models.profile("detector"))
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the goal names, then those that the model picks; none where it picks none."""
+        """The skills that the goal names, then those that the model picks."""
         if self._last is not None and self._last[0] == goal and _same(self._last[1], skills):
             return self._last[2]
         found = self._detect(goal, skills)
@@ -61,7 +61,7 @@ class LlmDetector:
         return found
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-        """What is selected, then the best of the rest by rank; the model is not asked twice for that."""
+        """The selected skills, then the best of the rest by rank; the model is not asked twice."""
         return _merged(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
 
     def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
@@ -73,7 +73,7 @@ class LlmDetector:
             reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
             picked = _read(reply, {one.name: one for one in shortlist})
         except (ModelError, NotJson, _NoSelection) as error:
-            self.warnings.append(f"the model picked no skills, so they are selected by rank: {error}")
+            self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
             return self.ranked.detect(goal, skills)
         return _merged(triggers.named(goal, skills), picked)
 
@@ -86,8 +86,8 @@ class LlmDetector:
         system, user = (self.prompts.render(agent, block, variables) for block in ("system", "user"))
         messages = (Message("system", system), Message("user", user))
         schema = _schema([skill.name for skill in shortlist], reasons=not small)
-        said = tuple(message for message in messages if message.content.strip())
-        return Request(said, schema=schema, role="detector")
+        filled = tuple(message for message in messages if message.content.strip())
+        return Request(filled, schema=schema, role="detector")
 
     def _most(self) -> int:
         """How many skills the model is shown."""
@@ -107,9 +107,9 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     for row in rows:
         name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
         if isinstance(name, str) and name in shortlist and name not in picked:
-            said = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
-            why = f"the model picked it: {said}" if said else "the model picked it"
-            # A model's word is no measure: what it picks is selected, as surely as ranking is of it.
+            given = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
+            why = f"the model picked it: {given}" if given else "the model picked it"
+            # A model gives no score: what it picks is selected, with the score of the ranking.
             picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
     if rows and not picked:
         raise _NoSelection("the answer names no skill of the shortlist")
@@ -117,7 +117,7 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
 
 
 def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
-    """The answer's shape: names, each with a reason where the model can afford one."""
+    """The answer's schema: names, each with a reason unless the model is small."""
     name: dict[str, Any] = {"type": "string", "enum": list(names)}
     row = name
     if reasons:

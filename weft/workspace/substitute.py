@@ -1,4 +1,4 @@
-"""A skill in another's place, for one run: to try a new version before it is installed."""
+"""A file in place of a skill, for one run: to try a new version before installing it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SubstitutingRegistry(Registry):
-    """A registry in which some names lead to other files."""
+    """A registry in which some names refer to other files."""
 
     def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
         super().__init__(workspace, **options)
@@ -30,22 +30,22 @@ class SubstitutingRegistry(Registry):
         for name, path in self._files.items():
             if name not in self._active:
                 raise InputError(
-                    f"--use {name}={path}: there is no skill {name!r} to take the place of",
-                    hint="`weft skills list` shows the names there are",
+                    f"--use {name}={path}: there is no skill {name!r} to replace",
+                    hint="`weft skills list` shows all names",
                 )
-            self._active[name] = _instead(self._active[name], path)
+            self._active[name] = _replaced(self._active[name], path)
         self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
 
 
 def skill_file(name: str, path: Path) -> Path:
-    """The SKILL.md that a person means by a path."""
+    """The SKILL.md that a path means: the file, or the one in the folder."""
     file = (path / "SKILL.md" if path.is_dir() else path).absolute()
     if not file.is_file():
         raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")
     return file
 
 
-def _instead(skill: Skill, path: Path) -> Skill:
+def _replaced(skill: Skill, path: Path) -> Skill:
     try:
         mark = file_stamp.kept(path.stat(), file_stamp.now())
         text = frontmatter.decode(read_all(path))
@@ -56,5 +56,5 @@ def _instead(skill: Skill, path: Path) -> Skill:
     if parsed.broken is not None:
         raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
     described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
-    # Its own stamp: by the other's, what is remembered of the file would outlive an edit.
+    # The file's own stamp: with the other's, caches would not notice an edit.: by the other's, what is remembered of the file would outlive an edit.
     return replace(described, file=str(path), stamp=mark)

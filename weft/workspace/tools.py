@@ -1,4 +1,4 @@
-"""The tools of a workspace: programs with a skill.yaml and functions of installed packages, ready to be called."""
+"""The tools of a workspace: programs with a skill.yaml, and functions of installed packages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Log = Callable[["CallLog"], None]
 
 
 class WorkspaceTools:
-    """Which tools there are, which of them the user trusts, and how they are confined."""
+    """Which tools there are, which ones the user trusts, and how they are confined."""
 
     def __init__(self, paths: Paths, registry: Registry, *, unsafe: bool = False) -> None:
         self._paths = paths
@@ -44,86 +44,86 @@ class WorkspaceTools:
 
     @cached_property
     def confinement(self) -> Confinement:
-        """What holds tools on this machine; one for the process, for it keeps what it sets up."""
+        """How tools are confined on this machine; one for the process, since it keeps what it sets up."""
         return confinement.choose(unsafe=self._unsafe)
 
     def programs(self) -> list[tuple[Skill, Manifest]]:
-        """The programs that count, each with its manifest as it is now."""
+        """The active programs, each with its current manifest."""
         rows = [skill for skill in self._registry.list_skills() if skill.kind == "executable"]
         manifests = {folder: manifest_file.read(folder)[0] for folder in {row.base_dir for row in rows}}
         return [(row, one) for row in rows for one in manifests[row.base_dir] if one.name == row.name]
 
     def untrusted(self) -> list[Skill]:
-        """The programs of the workspace that the user has not said may run."""
+        """The workspace's programs that the user has not trusted."""
         return [row for row, _ in self.programs() if not self.trust.is_trusted(row.base_dir, row.source)]
 
     def trust_all(self, folders: Iterable[Path] = ()) -> None:
-        """Trust the workspace's tools and its settings as they are now, and the tools in these folders."""
+        """Trust the workspace's tools and settings as they are now, and the tools in these folders."""
         for folder in {*(row.base_dir for row in self.untrusted()), *folders}:
             self.trust.trust(folder)
         self.trust.trust_workspace(self._paths.workspace)
 
     @cached_property
     def functions(self) -> tuple[list[FunctionTool], list[str]]:
-        """The tools of installed packages, and what is to be said of them; what is installed stays while we run."""
+        """The tools of installed packages, and notes about them; read once."""
         return functions.discover(self._paths.workspace, os.environ)
 
     def notes(self) -> list[str]:
-        """What is registered, from where, and what is not and why; a line each."""
+        """A line for each tool: registered from where, or why not."""
         lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
         return [*lines, *self.functions[1]]
 
     def by_name(
         self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> dict[str, Tool]:
-        """Every tool by name, bound to this workspace and to a run's artifacts; a program wins over a function."""
+        """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function."""
         programs = self.programs()
         by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
         if not programs:
             return by_name
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
-        place = self._place(lambda folder: self.trust.is_trusted(folder, sources[folder].source), log, progress)
-        place = replace(place, artifacts=artifacts)
-        by_name.update({one.name: ExecutableTool(one, place) for _, one in programs})
+        host = self._host(lambda folder: self.trust.is_trusted(folder, sources[folder].source), log, progress)
+        host = replace(host, artifacts=artifacts)
+        by_name.update({one.name: ExecutableTool(one, host) for _, one in programs})
         return by_name
 
     def reason(self, name: str) -> str:
-        """Why a tool that is declared cannot be called; empty where none of this name is."""
+        """Why a declared tool cannot be called; empty if none has this name."""
         rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
         return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), "")
 
     def own_folders(self) -> list[Path]:
-        """The folders of all skills and tools that come with the workspace, broken and shadowed ones too."""
+        """The folders of the workspace's own skills and tools, broken and shadowed ones included."""
         rows = self._registry.list_skills(all=True)
         return list(dict.fromkeys(row.base_dir for row in rows if row.source not in OWN))
 
     def is_root(self, folder: Path) -> bool:
-        """Whether a folder is the workspace itself, whose skill has no folder's name to match."""
+        """Whether a folder is the workspace itself, whose skill has no folder name to match."""
         return folder.resolve() == self._paths.workspace.resolve()
 
-    def bench(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> ToolHost:
-        """Where an author's tool is tried; `progress` hears of what is built for it.
+    def trial_host(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> ToolHost:
+        """A host to try an author's tool in; `progress` hears of what is built for it.
 
-        One that the user has not said may run is tried too where there are walls, with none of what it asks for.
+        An untrusted tool is tried too, if it can be confined, but gets none of what its manifest asks for.
         """
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
-        walled = not self.confinement.refusal and not self._unsafe
-        place = self._place(lambda _: trusted or walled, progress=progress)
-        return replace(place, artifacts=artifacts, granting=trusted)
+        confined = not self.confinement.refusal and not self._unsafe
+        host = self._host(lambda _: trusted or confined, progress=progress)
+        return replace(host, artifacts=artifacts, granting=trusted)
 
-    def _place(
+    def _host(
         self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None
     ) -> ToolHost:
-        place = ToolHost(
+        host = ToolHost(
             workspace=self._paths.workspace,
             scratch=Path(tempfile.gettempdir()) / f"weft-{getpass.getuser()}",
             confinement=self.confinement,
             build_cache=BuildCache(self._paths.cache / "tools", dict(os.environ), progress or _silent),
             trusted=trusted,
         )
-        return replace(place, log=log) if log else place
+        return replace(host, log=log) if log else host
 
 
 def _silent(_: str) -> None:
-    """Say nothing of builds."""
+    """Report no builds."""

@@ -80,7 +80,7 @@ async def _review(
     reports: list[Report] = []
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
-            place = tools.bench(folder, Path(made), say) if run else None
+            place = tools.trial_host(folder, Path(made), say) if run else None
             reports += await checks.review(folder, place, root=tools.is_root(folder))
     return reports
 
