@@ -2,7 +2,7 @@
 
     run_batch.py     open_batch, Batch and run_batch: the path of `weft batch` and of programs
     runner.py        BatchRunner: several goals at a time, each result written as it ends
-    goals.py         goal files, checked whole; goal_formats.py reads them, goal_check.py finds faults, goal_order.py picks
+    goals.py         goal files, checked whole (goal_formats.py, goal_check.py), in order (goal_order.py)
     results.py       the results file, and what resuming a batch needs
     summary.py       counts; experiment.py compares models; preview.py is the dry run; options.py has the options
     engine.py        the port of engines; engines/ has them; limits/ has queue, rate limiter and deduplication

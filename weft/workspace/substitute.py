@@ -56,5 +56,5 @@ def _replaced(skill: Skill, path: Path) -> Skill:
     if parsed.broken is not None:
         raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
     described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
-    # The file's own stamp: with the other's, caches would not notice an edit.: by the other's, what is remembered of the file would outlive an edit.
+    # The file's own stamp: with the other's, caches would not notice an edit.
     return replace(described, file=str(path), stamp=mark)
