@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import user_folders
+from skills import file_lock, user_folders
 from skills.errors import InputError
 from weft.local.catalogue import check_name
-from weft.local.lock import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,4 +112,4 @@ class ModelStore:
 
     def locked(self, name: str, waiting: Callable[[], None] = lambda: None) -> AbstractContextManager[None]:
         """Hold that model against other processes; `waiting` is called once if another holds it."""
-        return held(self.root / ".partial" / f"{check_name(name)}.lock", waiting)
+        return file_lock.hold(self.root / ".partial" / f"{check_name(name)}.lock", waiting)
