@@ -94,7 +94,7 @@ def choices() -> str:
 
 def providers() -> tuple[Provider, ...]:
     """The providers as shipped, in order of preference."""
-    return parse(files("weft").joinpath("providers.yaml").read_text(encoding="utf-8"))
+    return parse(files("weft.settings").joinpath("default_models.yaml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> tuple[Provider, ...]:
