@@ -103,8 +103,8 @@ class Recorded:
     @property
     def settings(self) -> Settings:
         """The settings of the first recorded run, except for the journal."""
-        begun = self.histories[0].started
-        recorded = begun.settings if begun is not None else {}
+        started = self.histories[0].started
+        recorded = started.settings if started is not None else {}
         return records.settings_of(recorded, Settings(journal=url_of(self.journal)), {})
 
     async def run(self, goal: Goal | str, *, record: Record | None = None) -> Result:
@@ -144,8 +144,8 @@ class Recorded:
 
     @property
     def _date(self) -> str:
-        begun = self.histories[0].started
-        return begun.date if begun is not None else ""
+        started = self.histories[0].started
+        return started.date if started is not None else ""
 
     def _missing(self, request: Request) -> Unrecorded:
         whose = f"task {request.task!r}" if request.task else f"the {request.role}"
