@@ -110,13 +110,13 @@ class CallQueue:
             raise refusal
         waiter = _Waiter(owner, request, asyncio.get_running_loop().create_future())
         queue = self._lines.setdefault(request.limiter, _ModelQueue(request.limiter))
-        line.join(waiter)
+        queue.join(waiter)
         self._admit()
         try:
             await waiter.admitted
         except asyncio.CancelledError:
             if waiter.admitted.cancelled():
-                line.quit(waiter)
+                queue.quit(waiter)
                 self._admit()  # those behind it may need fewer tokens
             elif waiter.admitted.exception() is None:
                 self._leave(request.limiter)

@@ -1,7 +1,7 @@
 """A model's rate limiter: when its next call may be made, and how many at a time.
 
-Not before Retry-After has passed, no more than rpm and tpm, not while the provider is down; half as many at a time after
-a sign of overload, one more after each round of successes.
+Not before Retry-After has passed, no more than rpm and tpm, not while the provider is down; half as many at a time
+after a sign of overload, one more after each round of successes.
 """
 
 from __future__ import annotations
