@@ -1,7 +1,7 @@
-"""How long finding skills takes, against merely reading their files: `python -m bench.discovery FOLDER [COUNT]`.
+"""The time to find skills, against just reading their files: `python -m bench.discovery FOLDER [COUNT]`.
 
-FOLDER holds SKILL.md files at any depth; they are copied, over and over and each under a name of its own, into a
-workspace of COUNT skills (5,000).
+The SKILL.md files in FOLDER, at any depth, are copied repeatedly under different names into a workspace of COUNT
+skills (5,000 by default).
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from skills.discovery.registry import Registry
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
 
 
-def usual(times: int, works: list[list[str]], env: dict[str, str]) -> list[float]:
-    """The median of the times that each process takes, one after the other, so that all have the same weather."""
-    spent: list[list[float]] = [[] for _ in works]
-    for _ in range(times):
-        for work, its in zip(works, spent, strict=True):
+def medians(rounds: int, commands: list[list[str]], env: dict[str, str]) -> list[float]:
+    """The median time of each command; they take turns, so that load on the machine affects all alike."""
+    times: list[list[float]] = [[] for _ in commands]
+    for _ in range(rounds):
+        for command, its in zip(commands, times, strict=True):
             started = time.perf_counter()
-            subprocess.run(work, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(command, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             its.append(time.perf_counter() - started)
-    return [statistics.median(its) for its in spent]
+    return [statistics.median(its) for its in times]
 
 
 def main(folder: Path, count: int) -> None:
+    """Measure and print."""
     sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
     with tempfile.TemporaryDirectory() as name:
         workspace = Path(name)
@@ -56,13 +57,13 @@ def main(folder: Path, count: int) -> None:
         confirm = time.perf_counter() - started
         env = os.environ | {"HOME": str(workspace / "home"), "XDG_CACHE_HOME": str(workspace / "cache")}
         listing = [sys.executable, "-m", "weft", "skills", "list", "--workspace", str(workspace)]
-        usual(1, [listing], env)
-        bare, warm = usual(15, [[sys.executable, "-c", "pass"], listing], env)
-    print(f"{count} skills: reading their bytes {1000 * min(reading):.0f} ms")
+        medians(1, [listing], env)
+        bare, warm = medians(15, [[sys.executable, "-c", "pass"], listing], env)
+    print(f"{count} skills: reading the files {1000 * min(reading):.0f} ms")
     print(f"cold listing {1000 * min(cold):.0f} ms: {min(cold) / min(reading):.1f} times that")
-    print(f"confirming that nothing changed {1000 * confirm:.0f} ms")
-    again = f"`weft skills list` again {1000 * warm:.0f} ms"
-    print(f"{again}: {warm / bare:.1f} times `python -c pass` ({1000 * bare:.0f} ms)")
+    print(f"checking that nothing changed {1000 * confirm:.0f} ms")
+    cached = f"`weft skills list` with a warm cache {1000 * warm:.0f} ms"
+    print(f"{cached}: {warm / bare:.1f} times `python -c pass` ({1000 * bare:.0f} ms)")
 
 
 if __name__ == "__main__":

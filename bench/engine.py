@@ -1,9 +1,9 @@
-"""What the scheduler costs: against a bare indegree loop, against LangGraph, and against the critical path.
+"""The cost of the scheduler: against a bare indegree loop, LangGraph, and the critical path.
 
-    pip install langgraph        # optional: without it that row is left out
+    pip install langgraph        # optional; without it, that row is skipped
     python -m bench.engine
 
-All in one run on one machine, as ratios; the best of several rounds each. Exit status 1 where a bound is passed.
+Ratios of one run on one machine; the best of several rounds each. Exits 1 if a bound is exceeded.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 LAYERS, WIDTH, DEPENDENCIES = 20, 100, 3
 ROUNDS = 5
-MOST_OVER_BARE, LEAST_UNDER_LANGGRAPH, MOST_OVER_CRITICAL = 9.0, 40.0, 1.05
+MAX_OVER_BARE, MIN_UNDER_LANGGRAPH, MAX_OVER_CRITICAL = 9.0, 40.0, 1.05
 
 
 def layered(seed: int = 7) -> Plan:
-    """20 layers of 100 tasks, each waiting for three of the layer before."""
+    """20 layers of 100 tasks, each depending on three of the layer before."""
     draw = random.Random(seed)
     tasks = []
     for layer in range(LAYERS):
@@ -44,7 +44,7 @@ def layered(seed: int = 7) -> Plan:
 
 
 async def bare(plan: Plan) -> None:
-    """The floor: indegrees, and an asyncio task for each node; no outcomes, no events, no limit, no failures."""
+    """The lower bound: indegrees and an asyncio task for each node; no outcomes, events, limits or failures."""
     waiting = dict(plan.graph.in_degree())
     ready = deque(name for name, count in waiting.items() if count == 0)
     running: set[asyncio.Task[str]] = set()
@@ -64,7 +64,7 @@ async def bare(plan: Plan) -> None:
 
 
 async def ours(plan: Plan) -> None:
-    """weft's scheduler with its events."""
+    """weft's scheduler, with events."""
     events: list[Event] = []
 
     async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
@@ -76,20 +76,20 @@ async def ours(plan: Plan) -> None:
     assert len(outcomes) == len(plan.tasks)
 
 
-class Finished(TypedDict):
+class GraphState(TypedDict):
     """LangGraph's state: the names of the nodes that ran."""
 
     done: Annotated[list[str], operator.add]
 
 
 def langgraph_program(plan: Plan) -> Callable[[], None] | None:
-    """The same graph in LangGraph, in memory, without a checkpointer."""
+    """The same graph in LangGraph, in memory, without a checkpointer; None if it is not installed."""
     try:
         from langgraph.graph import END, START, StateGraph
     except ImportError:
         return None
 
-    graph = StateGraph(Finished)
+    graph = StateGraph(GraphState)
     for task in plan.tasks:
         graph.add_node(task.id, lambda _state, name=task.id: {"done": [name]})
         if task.depends_on:
@@ -108,6 +108,7 @@ def langgraph_program(plan: Plan) -> Callable[[], None] | None:
 
 
 def best(run: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """The shortest of several rounds, in seconds."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -117,7 +118,7 @@ def best(run: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def makespan(seed: int = 11) -> tuple[float, float]:
-    """The time for 200 tasks of log-normal length with nothing bounded, and the critical path's length."""
+    """The time for 200 tasks of log-normal duration without limits, and the length of the critical path."""
     draw = random.Random(seed)
     tasks, lengths = [], {}
     for number in range(200):
@@ -141,24 +142,25 @@ def makespan(seed: int = 11) -> tuple[float, float]:
 
 
 def main() -> int:
+    """Measure, print, and return 1 if a bound is exceeded."""
     plan = layered()
     count = len(plan.tasks)
     floor = best(lambda: asyncio.run(bare(plan)))
     weft = best(lambda: asyncio.run(ours(plan)))
     took, critical = makespan()
-    over = [weft / floor > MOST_OVER_BARE, took / critical > MOST_OVER_CRITICAL]
-    print(f"layered graph of {count} tasks, microseconds a task")
+    over = [weft / floor > MAX_OVER_BARE, took / critical > MAX_OVER_CRITICAL]
+    print(f"layered graph of {count} tasks, microseconds per task")
     print(f"  bare indegree loop  {floor / count * 1e6:10.1f}")
-    print(f"  weft                {weft / count * 1e6:10.1f}   {weft / floor:.2f} x bare (at most {MOST_OVER_BARE:g})")
+    print(f"  weft                {weft / count * 1e6:10.1f}   {weft / floor:.2f} x bare (at most {MAX_OVER_BARE:g})")
     program = langgraph_program(plan)
     if program is None:
         print("  LangGraph           not installed")
     else:
         other = best(program, rounds=2)
         share = other / weft
-        over.append(share < LEAST_UNDER_LANGGRAPH)
+        over.append(share < MIN_UNDER_LANGGRAPH)
         print(f"  LangGraph           {other / count * 1e6:10.1f}   weft takes 1/{share:.0f} of it (at most 1/40)")
-    print("200 tasks of log-normal length, nothing bounded")
+    print("200 tasks of log-normal duration, without limits")
     print(f"  critical path {critical:.3f} s, makespan {took:.3f} s: {took / critical:.3f} x (at most 1.05)")
     return 1 if any(over) else 0
 

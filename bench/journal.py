@@ -1,24 +1,23 @@
-"""What the journal costs: group commit against one commit a time, a graph with it against a bare loop and LangGraph.
+"""The cost of the journal: group against single commits, and a journaled graph against a bare loop and LangGraph.
 
-    pip install langgraph langgraph-checkpoint-sqlite        # optional: without them that row is left out
+    pip install langgraph langgraph-checkpoint-sqlite        # optional; without them, that row is skipped
     python -m bench.journal
 
-All in one run on one disk, as ratios; the median or the best of several rounds. Exit status 1 where a bound is passed.
+Ratios of one run on one disk; the median or the best of several rounds. Exits 1 if a bound is exceeded.
 """
 
 from __future__ import annotations
 
 import asyncio
-import operator
 import statistics
 import sys
 import tempfile
 import time
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from bench.engine import bare, layered
+from bench.engine import GraphState, bare, layered
 from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import now
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
 PRODUCERS, EACH, ONE_BY_ONE = 200, 50, 200
 ROUNDS = 5
 FEWER = 3
-LEAST_GROUP, MOST_OVER_BARE, LEAST_UNDER_LANGGRAPH, MOST_SECONDS = 20.0, 25.0, 15.0, 1.0
-MOST_MEGABYTES = 50.0
+MIN_GROUP, MAX_OVER_BARE, MIN_UNDER_LANGGRAPH, MAX_SECONDS = 20.0, 25.0, 15.0, 1.0
+MAX_MEGABYTES = 50.0
 EVENTS, RUNS = 1_000_000, 2_000
 
 
 def statements(folder: Path) -> float:
-    """Rows a second of the store alone, without a writer before it, where each is a FULL commit of its own."""
+    """Rows per second of the store alone, without the writer, with a FULL commit for each row."""
     store = open_store(url_of(folder / "statements.sqlite"))
     store.append([], {"r": RunSummary("r", "g", "running", now())})
     capture = Capture()
@@ -57,12 +56,12 @@ def statements(folder: Path) -> float:
 
 
 async def one_by_one(folder: Path) -> float:
-    """Rows a second of one producer that waits until its row is on disk: a FULL commit for each."""
+    """Rows per second of one producer that waits until each row is on disk, so each is a FULL commit."""
     return await _produced(folder / "one.sqlite", 1, ONE_BY_ONE)
 
 
 async def grouped(folder: Path) -> float:
-    """Rows a second of 200 producers, each of which waits until its row is on disk before it gives the next."""
+    """Rows per second of 200 producers, each waiting until its row is on disk before the next."""
     return await _produced(folder / "group.sqlite", PRODUCERS, EACH)
 
 
@@ -83,7 +82,7 @@ async def _produced(path: Path, producers: int, each: int) -> float:
 
 
 async def journaled(plan: Plan, folder: Path) -> float:
-    """Seconds for the graph with every event on disk at the end, and each task's inputs hashed; the store is open."""
+    """Seconds for the graph with every event on disk and all inputs hashed; opening the store does not count."""
     journal = Journal(url_of(folder / f"graph-{time.monotonic_ns()}.sqlite"))
     log = journal.begin("r", Capture())
     began = time.perf_counter()
@@ -105,18 +104,12 @@ async def journaled(plan: Plan, folder: Path) -> float:
     return took
 
 
-class Finished(TypedDict):
-    """LangGraph's state: the names of the nodes that ran."""
-
-    done: Annotated[list[str], operator.add]
-
-
 async def langgraph(plan: Plan, folder: Path) -> float:
-    """Seconds for the same graph in LangGraph with its SQLite checkpointer, as it comes; it is built and open."""
+    """Seconds for the same graph in LangGraph with its SQLite checkpointer; building and opening do not count."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
     from langgraph.graph import END, START, StateGraph
 
-    graph: Any = StateGraph(Finished)
+    graph: Any = StateGraph(GraphState)
     for task in plan.tasks:
         graph.add_node(task.id, _node(task.id))
         graph.add_edge(list(task.depends_on) if task.depends_on else START, task.id)
@@ -134,8 +127,8 @@ async def langgraph(plan: Plan, folder: Path) -> float:
     return took
 
 
-def _node(name: str) -> Callable[[Finished], Awaitable[Finished]]:
-    async def node(_: Finished) -> Finished:
+def _node(name: str) -> Callable[[GraphState], Awaitable[GraphState]]:
+    async def node(_: GraphState) -> GraphState:
         return {"done": [name]}
 
     return node
@@ -149,12 +142,12 @@ async def floor_of(plan: Plan) -> float:
 
 
 def best(work: Callable[[], Coroutine[Any, Any, float]], rounds: int = FEWER) -> float:
-    """The shortest of some rounds, in seconds."""
+    """The shortest of several rounds, in seconds."""
     return min(asyncio.run(work()) for _ in range(rounds))
 
 
 def million(folder: Path) -> tuple[float, float, float]:
-    """Seconds that the list and one run take to read in a journal of a million events, and the megabytes used."""
+    """Seconds to list the runs and to read one, in a journal of a million events, and the megabytes used."""
     url = url_of(folder / "million.sqlite")
     store = open_store(url)
     each = EVENTS // RUNS
@@ -173,29 +166,29 @@ def million(folder: Path) -> tuple[float, float, float]:
     store.close()
     tracemalloc.start()
     began = time.perf_counter()
-    looking = open_store(url, create=False)
-    assert len([run.to_dict() for run in looking.summaries()]) == RUNS
+    reader = open_store(url, create=False)
+    assert len([run.to_dict() for run in reader.summaries()]) == RUNS
     listed = time.perf_counter() - began
     began = time.perf_counter()
-    assert len(timeline(looking.rows(f"r{RUNS // 2:06d}", types=TYPES)).result.tasks) == 50
+    assert len(timeline(reader.rows(f"r{RUNS // 2:06d}", types=TYPES)).result.tasks) == 50
     shown = time.perf_counter() - began
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    looking.close()
+    reader.close()
     return listed, shown, peak / 2**20
 
 
-class Report:
-    """Prints figures with their bounds, and remembers whether all hold."""
+class Figures:
+    """Prints figures with their bounds, and remembers whether one was exceeded."""
 
     def __init__(self) -> None:
         self.failed = False
 
-    def least(self, what: str, value: float, bound: float) -> None:
+    def at_least(self, what: str, value: float, bound: float) -> None:
         """A figure that must not be below its bound."""
         self._line(what, value, f">= {bound:g}", holds=value >= bound)
 
-    def most(self, what: str, value: float, bound: float) -> None:
+    def at_most(self, what: str, value: float, bound: float) -> None:
         """A figure that must not be above its bound."""
         self._line(what, value, f"<= {bound:g}", holds=value <= bound)
 
@@ -205,11 +198,11 @@ class Report:
 
 
 def main() -> int:
-    """Measure, print, and say whether all bounds hold."""
-    plan, report = layered(), Report()
+    """Measure, print, and return 1 if a bound is exceeded."""
+    plan, figures = layered(), Figures()
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
         folder = Path(name)
-        # In turn, and each pair for itself: a disk that others use too is not the same from one second to the next.
+        # In turn, compared within each round: the speed of a shared disk changes from one second to the next.
         rounds = [
             (statements(place), asyncio.run(one_by_one(place)), asyncio.run(grouped(place)))
             for place in _rounds(folder)
@@ -220,23 +213,23 @@ def main() -> int:
                 f"(the store alone, row by row {store:,.0f}, {group / store:.1f}x)"
             )
         ratio = statistics.median(group / single for _, single, group in rounds)
-        report.least(f"{PRODUCERS} producers over one by one (median)", ratio, LEAST_GROUP)
+        figures.at_least(f"{PRODUCERS} producers over one by one (median)", ratio, MIN_GROUP)
         floor = best(lambda: floor_of(plan))
         ours = best(lambda: journaled(plan, folder), 5)
         print(f"2,000-task graph: bare loop {floor * 1000:.1f} ms, with journal {ours * 1000:.1f} ms")
-        report.most("journal on, over the bare loop", ours / floor, MOST_OVER_BARE)
+        figures.at_most("journal on, over the bare loop", ours / floor, MAX_OVER_BARE)
         try:
             theirs = best(lambda: langgraph(plan, folder), 2)
         except ImportError:
-            print("LangGraph or its SQLite checkpointer is not installed: left out")
+            print("LangGraph or its SQLite checkpointer is not installed; skipped")
         else:
             print(f"LangGraph with its SQLite checkpointer {theirs * 1000:.0f} ms")
-            report.least("LangGraph over ours", theirs / ours, LEAST_UNDER_LANGGRAPH)
-        listed, shown, memo = million(folder)
-        report.most(f"trace list, {EVENTS:,} events in {RUNS:,} runs (s)", listed, MOST_SECONDS)
-        report.most("trace show in it (s)", shown, MOST_SECONDS)
-        report.most("memory for both (MB)", memo, MOST_MEGABYTES)
-    return int(report.failed)
+            figures.at_least("LangGraph over ours", theirs / ours, MIN_UNDER_LANGGRAPH)
+        listed, shown, megabytes = million(folder)
+        figures.at_most(f"trace list, {EVENTS:,} events in {RUNS:,} runs (s)", listed, MAX_SECONDS)
+        figures.at_most("trace show in it (s)", shown, MAX_SECONDS)
+        figures.at_most("memory for both (MB)", megabytes, MAX_MEGABYTES)
+    return int(figures.failed)
 
 
 def _rounds(folder: Path) -> Iterator[Path]:

@@ -1,8 +1,8 @@
-"""What it costs to start: `weft --help` against `python -c pass`, the best of several rounds each.
+"""The cost of starting: `weft --help` against `python -c pass`, the best of several rounds each.
 
     python -m bench.startup
 
-Exit status 1 where the bound is passed.
+Exits 1 if the bound is exceeded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 
 ROUNDS = 10
-MOST = 6.0
+MAX_RATIO = 6.0
 
 
 def best(*command: str) -> float:
@@ -26,12 +26,12 @@ def best(*command: str) -> float:
 
 
 def main() -> int:
-    """Print the ratio."""
+    """Measure, print, and return 1 if the bound is exceeded."""
     floor = best(sys.executable, "-c", "pass")
     ours = best(sys.executable, "-m", "weft", "--help")
     print(f"python -c pass  {floor * 1e3:6.1f} ms")
-    print(f"weft --help     {ours * 1e3:6.1f} ms   {ours / floor:.2f} x (at most {MOST:g})")
-    return 1 if ours / floor > MOST else 0
+    print(f"weft --help     {ours * 1e3:6.1f} ms   {ours / floor:.2f} x (at most {MAX_RATIO:g})")
+    return 1 if ours / floor > MAX_RATIO else 0
 
 
 if __name__ == "__main__":

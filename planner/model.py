@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from skills.text.surrogates import mended
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 Role = Literal["decomposer", "task", "synthesis", "detector"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]
+
+_CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,11 @@ class Reply:
     def cut_off(self) -> bool:
         """Whether the model stopped because it ran out of room."""
         return self.finish == "length"
+
+
+def estimated_tokens(messages: Iterable[Message]) -> int:
+    """A rough estimate of the tokens in these messages, for when the model's own tokenizer is out of reach."""
+    return sum(len(message.content) for message in messages) // _CHARACTERS_PER_TOKEN
 
 
 class Model(Protocol):

@@ -20,7 +20,7 @@ _MODULES = {
     "weft.runs.pipeline": "Preview",
     "weft.runs.rerun": "RerunPlan",
     "executor.history.result": "Result TaskReport",
-    "weft.settings.settings": "Settings UnfitSetting",
+    "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",
     "weft.batch.options": "BatchOptions",

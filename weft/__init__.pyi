@@ -86,8 +86,8 @@ from weft.runs.runtime import Weft as Weft
 from weft.runs.runtime import run_goal as run_goal
 from weft.runs.runtime import run_goal_sync as run_goal_sync
 from weft.runs.stop import Stop as Stop
+from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
-from weft.settings.settings import UnfitSetting as UnfitSetting
 from weft.version import __version__ as __version__
 
 __all__ = [
@@ -112,6 +112,7 @@ __all__ = [
     "Goal",
     "Halted",
     "InputError",
+    "InvalidSettings",
     "KeyRefused",
     "Message",
     "Model",
@@ -166,7 +167,6 @@ __all__ = [
     "ToolSpec",
     "ToolsRefused",
     "Transient",
-    "UnfitSetting",
     "UnknownModel",
     "UnknownRun",
     "UnknownSkill",

@@ -1,14 +1,19 @@
-"""For tests of work built on weft: a recorded run is a fixture.
+"""Use recorded runs as test fixtures: a pytest plugin for projects built on weft.
 
-Put `pytest_plugins = ["weft.testing"]` into a conftest.py. Then
+Record a run and export it:
+
+    weft run "Write the report" && weft trace export last -o tests/runs/report.jsonl
+
+Enable the plugin in a conftest.py with `pytest_plugins = ["weft.testing"]`, and write a test:
 
     def test_the_report_is_written(weft_recorded):
         recorded = weft_recorded("tests/runs/report.jsonl", workspace=".")
         result = asyncio.run(recorded.run(recorded.goal))
         assert result.answer.startswith("# Report")
 
-runs the goal with the replies on record (`weft trace export RUN -o FILE` writes such a file), without a model or a
-network. A request that is not on record fails the test and says where it differs from the nearest one that is.
+The goal runs as usual, but every reply of a model and every result of a tool comes from the recording: no model, no
+key, no network. If a change to skills, prompts or code leads to a request that was not recorded, the test fails and
+shows how that request differs from the nearest recorded one. If the change is intended, record and export again.
 """
 
 from __future__ import annotations
@@ -46,16 +51,20 @@ __all__ = ["Recorded", "Unrecorded", "weft_recorded"]
 
 
 class Unrecorded(Halted):
-    """A request has no reply on record."""
+    """A request has no recorded reply; the message says how it differs from the nearest recorded request."""
 
     code = "UNRECORDED"
 
 
 @dataclass(slots=True)
 class Recorded:
-    """A runtime that answers from recorded runs. `goal` is the first run's; `unrecorded` are requests not answered."""
+    """A runtime that takes every model reply and tool result from recorded runs.
 
-    pasts: list[RunHistory]
+    Open one with `Recorded.of`, or in a test with the fixture `weft_recorded`. `journal` is where new runs are
+    written; `unrecorded` collects a message for each request that had no recorded reply.
+    """
+
+    histories: list[RunHistory]
     paths: Paths
     memo: Memo
     journal: Path
@@ -64,58 +73,68 @@ class Recorded:
 
     @classmethod
     def of(cls, *files: Path | str, workspace: Path | str = ".", journal: Path | None = None) -> Recorded:
-        """The runs in some files; what is run with them is written to another journal than the workspace's."""
+        """Open the runs in some exported files.
+
+        `workspace` is where skills are looked for. New runs are written to `journal`, by default a temporary file,
+        so the workspace's own journal stays as it is. Raises ValueError if the files contain no run.
+        """
         paths = Paths.of(Path(workspace), os.environ)
-        pasts, capture = [], None
+        histories, capture = [], None
         for file in files:
             rows = list(trace_file.read(Path(file)))
             for run_id in dict.fromkeys(row.run_id for row in rows):
                 capture = records.capture(paths, run_id)
-                pasts.append(RunHistory.of((row for row in rows if row.run_id == run_id), capture))
+                histories.append(RunHistory.of((row for row in rows if row.run_id == run_id), capture))
         if capture is None:
-            raise ValueError("no recorded run was given; export one with weft trace export")
+            raise ValueError("no recorded run given; export one with `weft trace export RUN -o FILE`")
         target = journal or Path(tempfile.mkdtemp(prefix="weft-")) / "journal.sqlite"
-        return cls(pasts, paths, Memo(_unheard, capture), target)
+        return cls(histories, paths, Memo(_ignore, capture), target)
 
     @property
     def goal(self) -> Goal:
-        """The goal of the first recorded run, as it was given."""
-        return records.goal_of(self.pasts[0])
+        """The goal of the first recorded run, with its skills, files and plan, ready to be run again."""
+        return records.goal_of(self.histories[0])
 
     @property
     def name(self) -> str:
-        """The name of the recorded model."""
+        """The name of the model of the first recorded run."""
         return self.settings.model or "recorded"
 
     @property
     def settings(self) -> Settings:
-        """The settings of the first recorded run, with a journal of its own."""
-        begun = self.pasts[0].started
-        recorded = begun.settings if begun is not None else {}
+        """The settings of the first recorded run, except for the journal."""
+        started = self.histories[0].started
+        recorded = started.settings if started is not None else {}
         return records.settings_of(recorded, Settings(journal=url_of(self.journal)), {})
 
     async def run(self, goal: Goal | str, *, record: Record | None = None) -> Result:
-        """Reach a goal with the replies on record; raises Unrecorded where one is missing."""
+        """Run a goal with the recorded replies and return its result.
+
+        Usually the goal is `recorded.goal`; another one works if the recording has every reply it needs. `record`
+        receives the events of the run. Raises Unrecorded at the first request without a recorded reply.
+        """
         __tracebackhide__ = True  # pytest then points at the test
         try:
             return await self._run(goal, record)
         except Unrecorded as error:
-            # Anew, for a report would else show every frame between here and the model.
+            # A new exception: the traceback of this one has every frame between here and the model.
             raise Unrecorded(error.message, hint=error.hint) from None
 
     async def _run(self, goal: Goal | str, record: Record | None) -> Result:
         async with Weft(self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
             run = weft.new_run(goal, record, date=self._date)
-            for history in self.pasts:  # a tool's answer is part of the next prompt, and tells how long it took
+            for history in self.histories:  # a tool's result is part of the next prompt, including how long it took
                 run.finished.envelopes.update(history.finished.envelopes)
             return await run.run(Stop())
 
     def reply(self, request: Request, name: str) -> Reply:
-        """The reply on record to a request."""
+        """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.
+
+        A request repeated more often than it was recorded gets the last recorded reply again.
+        """
         key = self.memo.request_hash(request, name)
         self._asked[key] += 1
-        for history in self.pasts:
-            # A request that is made more often than it was recorded gets the last reply again.
+        for history in self.histories:
             for number in range(self._asked[key], 0, -1):
                 if (reply := history.finished.replies.get(f"{key}#{number}")) is not None:
                     return reply
@@ -125,17 +144,20 @@ class Recorded:
 
     @property
     def _date(self) -> str:
-        begun = self.pasts[0].started
-        return begun.date if begun is not None else ""
+        started = self.histories[0].started
+        return started.date if started is not None else ""
 
     def _missing(self, request: Request) -> Unrecorded:
         whose = f"task {request.task!r}" if request.task else f"the {request.role}"
-        calls = [call for history in self.pasts for call in history.calls]
+        calls = [call for history in self.histories for call in history.calls]
         near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
-        how = f"the nearest on record differs: {of_messages(near[0], request, self.memo.capture)}" if near else ""
-        what = f"a request of {whose} is not on record" + (f"; {how}" if how else "; nothing of it is")
-        self.unrecorded.append(what)
-        return Unrecorded(what, hint="record the run again, or mend what changed the prompt")
+        message = f"no reply is recorded for a request of {whose}"
+        if near:
+            message += f"; the nearest recorded request differs: {of_messages(near[0], request, self.memo.capture)}"
+        else:
+            message += ", and none of its other requests is recorded either"
+        self.unrecorded.append(message)
+        return Unrecorded(message, hint="record the run again, or undo the change that led to another prompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +169,22 @@ class _Model:
         return self.recorded.reply(request, self.name)
 
 
-_TOLD = pytest.StashKey[bool]()
+_REPORTED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
-    """Remember a test that fails because of a missing reply: its fixture need not say so again."""
+    """Remember that a test failed because of a missing reply, so that its fixture does not report it again."""
     if call.excinfo is not None and call.excinfo.errisinstance(Unrecorded):
-        item.stash[_TOLD] = True
+        item.stash[_REPORTED] = True
 
 
 @pytest.fixture
 def weft_recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Recorded]]:
-    """Opens recorded runs; the test fails where a request was not on record."""
+    """Opens recorded runs: `weft_recorded(*files, workspace=".")` returns a `Recorded`.
+
+    The test fails if any request had no recorded reply, even if the code under test caught the exception.
+    """
     opened: list[Recorded] = []
 
     def open_runs(*files: Path | str, workspace: Path | str = ".") -> Recorded:
@@ -168,10 +193,10 @@ def weft_recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ca
         return opened[-1]
 
     yield open_runs
-    missing = [what for one in opened for what in one.unrecorded]
-    if missing and not request.node.stash.get(_TOLD, False):
-        pytest.fail("requests that are not on record: " + "; ".join(missing), pytrace=False)
+    missing = [message for recorded in opened for message in recorded.unrecorded]
+    if missing and not request.node.stash.get(_REPORTED, False):
+        pytest.fail("; ".join(missing), pytrace=False)
 
 
-def _unheard(event: Any) -> None:
-    """Nothing is recorded here: the run has its own journal."""
+def _ignore(event: Any) -> None:
+    """Drop the event: each run writes its own to its journal."""

@@ -1,3 +1,3 @@
-"""The version, where everything can read it without importing the package's face."""
+"""The version, for modules that must not import all of weft."""
 
 __version__ = "0.1.0"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -16,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from skills import file_lock
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 READY = ".ready"
-POLL = 0.05
 BUILD_TIMEOUT = 600.0
 SHOWN = 600
 
@@ -62,9 +61,7 @@ class BuildCache:
         if (folder / READY).exists():
             yield folder, True
             return
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with folder.with_suffix(".lock").open("w") as lock:
-            await _locked(lock.fileno())
+        async with file_lock.hold_async(folder.with_suffix(".lock")):
             if (folder / READY).exists():
                 yield folder, True
                 return
@@ -105,14 +102,3 @@ class BuildCache:
 def hashed(*parts: str) -> str:
     """What a build is kept by: a hash of all that it is made from."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-async def _locked(fd: int) -> None:
-    """Wait for the lock without holding up the loop; it also keeps other processes out."""
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            await asyncio.sleep(POLL)
-        else:
-            return

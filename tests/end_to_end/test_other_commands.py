@@ -105,7 +105,7 @@ def test_a_reader_that_has_gone_is_no_failure(workspace: Path) -> None:
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:
     ran = weft("doctor", cwd=workspace)
-    for text in ("names no model", "provider key: none is set", "Ollama: not running", "weft models pull"):
+    for text in ("no model set", "provider key: none set", "Ollama: not running", "weft models pull"):
         assert text in ran.out
     ran = weft("doctor", "--json", cwd=workspace, env={"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret"})
     assert ran.status == 0, ran.out

@@ -69,7 +69,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["run", "--json", "--model", "local", GOAL], 4, "is not here yet"),
+        (["run", "--json", "--model", "local", GOAL], 4, "is not installed"),
         (["run", "--json", "--model", "local/nonsense", GOAL], 4, "no local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
         (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "no UTF-8 text"),
@@ -77,7 +77,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
         (["run", "--json", "--model", "openai/x", "--file", "-", GOAL], 2, "no name that a task could read it by"),
         (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),
         (["run", "--json", "--model", "openai/x", "-o", "no/such/folder/x.md", GOAL], 2, "no folder"),
-        (["run", "--json", "--workspace", "nowhere", GOAL], 2, "is no folder"),
+        (["run", "--json", "--workspace", "nowhere", GOAL], 2, "is not a folder"),
         (["run", "--json", "--no-such-option", GOAL], 2, "No such option"),
         (
             ["run", "--json", "--model", "openai/x", "--max-tokens", "-5", GOAL],

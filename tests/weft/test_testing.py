@@ -1,4 +1,4 @@
-"""A recorded run as a fixture for tests of others' work."""
+"""Recorded runs as test fixtures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def exported(workspace: Path, tmp_path: Path) -> Path:
     return file
 
 
-async def test_recorded_replies_are_served_for_a_goal(workspace: Path, exported: Path) -> None:
+async def test_a_goal_runs_with_the_recorded_replies(workspace: Path, exported: Path) -> None:
     recorded = Recorded.of(exported, workspace=workspace)
     result = await recorded.run(recorded.goal)
     assert (result.status, result.answer) == ("done", "the answer")
@@ -35,14 +35,14 @@ async def test_recorded_replies_are_served_for_a_goal(workspace: Path, exported:
     assert (await recorded.run(GOAL)).answer == "the answer"
 
 
-async def test_an_unrecorded_request_stops_the_run_and_says_how_it_differs(workspace: Path, exported: Path) -> None:
+async def test_an_unrecorded_request_stops_the_run_and_its_difference_is_shown(workspace: Path, exported: Path) -> None:
     recorded = Recorded.of(exported, workspace=workspace)
-    with pytest.raises(Unrecorded, match="a request of the decomposer is not on record; the nearest"):
+    with pytest.raises(Unrecorded, match="no reply is recorded for a request of the decomposer; the nearest"):
         await recorded.run("Something else entirely")
     assert len(recorded.unrecorded) == 1
 
 
-def test_the_plugin_fails_a_test_whose_requests_are_not_on_record(
+def test_the_plugin_fails_a_test_with_unrecorded_requests(
     pytester: pytest.Pytester, workspace: Path, exported: Path
 ) -> None:
     pytester.makeconftest('pytest_plugins = ["weft.testing"]')
@@ -62,10 +62,10 @@ def test_the_plugin_fails_a_test_whose_requests_are_not_on_record(
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["*requests that are not on record: a request of the decomposer*"])
+    result.stdout.fnmatch_lines(["*no reply is recorded for a request of the decomposer; the nearest*"])
 
 
-def test_a_missing_reply_fails_a_test_once_and_without_the_frames_of_the_engine(
+def test_a_missing_reply_fails_a_test_once_and_without_frames_of_weft(
     pytester: pytest.Pytester, workspace: Path, exported: Path
 ) -> None:
     pytester.makeconftest('pytest_plugins = ["weft.testing"]')
@@ -80,8 +80,8 @@ def test_a_missing_reply_fails_a_test_once_and_without_the_frames_of_the_engine(
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *Unrecorded: a request of the decomposer is not on record; the nearest*"])
-    result.stdout.no_fnmatch_line("*memory.py:*")
+    result.stdout.fnmatch_lines(["E *Unrecorded: no reply is recorded for a request of the decomposer; the nearest*"])
+    result.stdout.no_fnmatch_line("*memo.py:*")
 
 
 def test_the_example_of_the_documentation_works_as_shown(

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from skills.errors import InputError, WeftError
-
-if sys.platform != "win32":
-    import fcntl
+from skills.file_lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -69,19 +67,17 @@ class Results:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Keep other batches from the same results while the block lasts."""
-    if sys.platform == "win32":  # it has no such locks
+    if sys.platform == "win32":  # a lock there would also keep this process from writing the file
         yield
         return
     runs = runs_path(path)
     while True:
         with _opened(runs) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
+            if not try_lock(file.fileno()):
                 raise InputError(
                     f"another batch is writing {path}, and nothing was touched",
                     hint="wait for its end, or name another file with -o",
-                ) from error
+                )
             if not _is_still(runs, file):
                 continue  # the other batch ended, and took it away, between our opening and locking it
             try:

@@ -162,12 +162,12 @@ def paths(workspace: Path) -> Paths:
 
 def settings(where: Paths, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
     """The settings in force; what was passed over is said."""
-    from weft.settings.settings import UnfitSetting, resolve
+    from weft.settings.settings import InvalidSettings, resolve
 
     given = {key: value for key, value in flags.items() if value not in (None, ())}
     try:
         resolved = resolve(given, os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
-    except UnfitSetting as error:
+    except InvalidSettings as error:
         said = "; ".join(re.sub(r"^'(\w+)'", _as_option, text) for text in error.faults)
         raise InputError(said, hint="`--help` says what each option takes") from error
     for warning in resolved.warnings:

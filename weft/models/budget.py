@@ -1,4 +1,4 @@
-"""What a run may spend: checked before every call, counted after it."""
+"""A run's limits on cost and tokens: checked before every call, counted after it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from planner.events import Record
     from planner.model import Model, Reply, Request
 
-# What a token of unknown price counts as against --max-cost: about what the dearer models ask for their output.
+# What --max-cost assumes for a token of unknown price: about the output price of the more expensive models.
 ASSUMED_PRICE = 15e-6
 
 
 @dataclass(slots=True)
 class Budget:
-    """Limits of one run, and what it has spent so far."""
+    """The limits of a run, and what it has spent so far."""
 
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -28,19 +28,19 @@ class Budget:
     _unpriced: set[str] = field(default_factory=set)
 
     def check(self) -> None:
-        """Raise where a limit is reached."""
+        """Raise BudgetSpent if a limit is reached."""
         if self.max_cost is not None and self.cost >= self.max_cost:
             raise BudgetSpent(
-                f"stopped at ${self.cost:.4f} of --max-cost ${self.max_cost:g}", hint="raise --max-cost to go on"
+                f"stopped at ${self.cost:.4f} of --max-cost ${self.max_cost:g}", hint="raise --max-cost to continue"
             )
         if self.max_tokens is not None and self.usage.tokens >= self.max_tokens:
             raise BudgetSpent(
                 f"stopped at {self.usage.tokens:,} of --max-tokens {self.max_tokens:,}",
-                hint="raise --max-tokens to go on",
+                hint="raise --max-tokens to continue",
             )
 
     def count(self, reply: Reply, record: Record) -> None:
-        """Take a reply into account."""
+        """Count what a reply used."""
         self.usage += reply.usage
         if reply.cost is not None:
             self.cost += reply.cost
@@ -54,7 +54,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetedModel:
-    """A model within a budget that other models may share."""
+    """A model with a budget, which other models may share."""
 
     model: Model
     budget: Budget
@@ -66,7 +66,7 @@ class BudgetedModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, if there is anything left to spend."""
+        """Answer the request, unless the budget is spent."""
         self.budget.check()
         reply = await self.model.complete(request)
         self.budget.count(reply, self.record)

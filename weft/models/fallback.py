@@ -1,4 +1,4 @@
-"""Models in order: where one fails, the next is asked."""
+"""Several models in order: if one fails, the next is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FallbackModel:
-    """The first of several models that answers; `unknown` are names that no provider has, which are not asked again."""
+    """The first of several models that answers; `unknown` collects names that no provider has, to skip from then on."""
 
     models: tuple[Model, ...]
     record: Record
@@ -27,16 +27,16 @@ class FallbackModel:
         return self.models[0].name
 
     async def complete(self, request: Request) -> Reply:
-        """The first answer there is; the last failure where there is none."""
+        """The first answer; if every model fails, the last one's error is raised."""
         for model, substitute in zip(self.models, self.models[1:], strict=False):
             if model.name in self.unknown:
                 continue
             try:
                 return await model.complete(request)
             except UnknownModel as error:
-                if model.name not in self.unknown:  # a call beside this one may have heard of it first
+                if model.name not in self.unknown:  # a concurrent call may have found out first
                     self.unknown.add(model.name)
-                    self.record(Warned(f"{error}; going on with {substitute.name} for the rest of the run"))
+                    self.record(Warned(f"{error}; falling back to {substitute.name} for the rest of the run"))
             except ModelError as error:
-                self.record(Warned(f"{error}; going on with {substitute.name}"))
+                self.record(Warned(f"{error}; falling back to {substitute.name}"))
         return await self.models[-1].complete(request)

@@ -1,4 +1,4 @@
-"""Open and what belongs to it."""
+"""Open a model by its name."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from planner.prompting.profile import profile_of as profile_by_name
 from weft.providers.litellm_model import LitellmModel
+from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
     from planner.model import Model
     from planner.prompting.profile import Profile
     from weft.providers.capabilities import Capabilities
     from weft.settings.settings import Settings
-from weft.settings.default_model import is_local
 
 OpenModel = Callable[[str], "Model"]
 
 
 def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
-    """Opens models: the embedded one by `local`, all others by their litellm names."""
+    """A function that opens models: the embedded one as `local`, all others by their litellm names."""
     parameters = {"api_base": settings.api_base} if settings.api_base else {}
 
     def open_model(name: str) -> Model:
@@ -33,7 +33,7 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
 
 
 def profile_of(name: str) -> Profile:
-    """How a model is worked with: the embedded one by its entry, others by their names."""
+    """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
     if is_local(name):
         from weft.local import model
 

@@ -1,4 +1,4 @@
-"""Every call to a model leaves its events."""
+"""Record every call to a model as events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordingModel:
-    """A model whose calls are recorded, prompts and replies as they are."""
+    """A model whose calls are recorded, with full prompts and replies."""
 
     model: Model
     record: Record
@@ -27,7 +27,7 @@ class RecordingModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request and say so."""
+        """Answer the request, and record how the call went."""
         role, task, name, key = request.role, request.task, self.name, request.key
         tools = tuple(tool.name for tool in request.tools)
         self.record(CallStarted(role, task, name, request.messages, tools, key))

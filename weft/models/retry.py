@@ -1,4 +1,4 @@
-"""A call that failed in passing is made again, for a while; one that was refused is not."""
+"""Retry calls that failed transiently, within limits; refused calls are not retried."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long a model is given: attempts for failures, seconds where it asks for fewer calls."""
+    """How often to retry failures, and for how many seconds to wait out a rate limit or overload."""
 
     attempts: int = 5
     timeouts: int = 2
@@ -27,7 +27,7 @@ class RetryPolicy:
     longest_wait: float = 20.0
 
     def wait(self, state: RetryCallState) -> float:
-        """The pause before the next attempt: what the provider asked for, else longer each time, with jitter."""
+        """Seconds to wait before the next attempt: as the provider asked, else exponential backoff with jitter."""
         error = state.outcome.exception() if state.outcome else None
         backoff: float = min(self.first_wait * 2 ** (state.attempt_number - 1), self.longest_wait)
         jittered = backoff * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
@@ -36,7 +36,7 @@ class RetryPolicy:
         return jittered
 
     def is_over(self, state: RetryCallState, failures: int) -> bool:
-        """Whether to give up: after so many failures, or where the provider asks for fewer calls after so long."""
+        """Whether to give up: after too many failures, or once waiting out a rate limit would take too long."""
         error = state.outcome.exception() if state.outcome else None
         waited = state.seconds_since_start or 0.0
         if isinstance(error, RateLimited | Overloaded):
@@ -46,10 +46,10 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RetryingModel:
-    """A model whose passing failures are waited out."""
+    """A model whose transient failures are retried."""
 
     model: Model
-    patience: RetryPolicy
+    policy: RetryPolicy
     record: Record
 
     @property
@@ -58,37 +58,37 @@ class RetryingModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, after as many attempts as patience allows; most need but the first."""
+        """Answer the request, with as many attempts as the policy allows."""
         try:
             return await self.model.complete(request)
         except Transient as error:
-            return await self._again(request, error)
+            return await self._retry(request, error)
 
-    async def _again(self, request: Request, first: Transient) -> Reply:
-        failed = [first]
+    async def _retry(self, request: Request, first: Transient) -> Reply:
+        pending = [first]  # the first attempt has been made: replay its failure
         failures = 0
 
         async def attempt() -> Reply:
-            if failed:
-                raise failed.pop()
+            if pending:
+                raise pending.pop()
             return await self.model.complete(request)
 
         def is_over(state: RetryCallState) -> bool:
             nonlocal failures
             error = state.outcome.exception() if state.outcome else None
             failures += not isinstance(error, RateLimited | Overloaded)
-            return self.patience.is_over(state, failures)
+            return self.policy.is_over(state, failures)
 
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(Transient),
-            wait=self.patience.wait,
+            wait=self.policy.wait,
             stop=is_over,
-            before_sleep=lambda state: self._tell(state, request),
+            before_sleep=lambda state: self._report(state, request),
             reraise=True,
         )
         return await attempts(attempt)
 
-    def _tell(self, state: RetryCallState, request: Request) -> None:
+    def _report(self, state: RetryCallState, request: Request) -> None:
         reason = str(state.outcome.exception()) if state.outcome else ""
         wait = state.upcoming_sleep
         self.record(CallRetried(request.role, request.task, self.name, state.attempt_number, wait, reason))

@@ -1,6 +1,6 @@
-"""Which model plays which role, each with everything that is wrapped around a call.
+"""The model for each role, with everything that wraps a call, from the outside in:
 
-remembered → within the budget → recorded → with fallbacks → retried → the provider
+finished calls are reused → budget → recording → fallbacks → retries → the provider
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weft.models.fallback import FallbackModel
 from weft.models.open import OpenModel, profile_of
 from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
-from weft.settings.default_model import choices
+from weft.settings.default_model import NO_MODEL, choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RoleModels:
-    """The models of one run. They share its budget, its record and what it has finished."""
+    """The models of one run; they share its budget, its record and its finished calls."""
 
     settings: Settings
     memo: Memo
@@ -39,27 +39,27 @@ class RoleModels:
     _unknown: set[str] = field(default_factory=set)
 
     def for_role(self, role: Role) -> Model:
-        """The model for a role: its own where one is set, else the run's."""
+        """The model for a role: the role's own if set, else the run's."""
         return self.named(self.name_of(role))
 
     def name_of(self, role: Role) -> str:
         """The name of the model for a role."""
         name = self.settings.model_for(role)
         if name is None:
-            raise SetupError("no model is named, and none was found", hint=choices())
+            raise SetupError(NO_MODEL, hint=choices())
         return name
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
-        """How the model for a role is worked with."""
+        """The profile of the model for a role."""
         return self.profile_of(self.name_of(role))
 
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""
         if name not in self._known:
             record = self.memo.record
-            patience = RetryPolicy(seconds=self.settings.retry_patience)
+            policy = RetryPolicy(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
-            chain = tuple(RetryingModel(self.open(one), patience, record) for one in names)
+            chain = tuple(RetryingModel(self.open(one), policy, record) for one in names)
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
             metered = BudgetedModel(RecordingModel(model, record), self.budget, record)
             self._known[name] = MemoModel(metered, self.memo)

@@ -1,4 +1,4 @@
-"""What worked for a model is remembered, so that a refusal is paid for once."""
+"""What each model supports, remembered so that a refused request is paid for only once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DAYS = 14
 
 @dataclass(slots=True)
 class Capability:
-    """The best response format that a model takes, and whether it takes tools."""
+    """The best response format that a model supports, and whether it supports tools."""
 
     format: str = "json_schema"
     tools: bool = True
 
     def step_down(self) -> bool:
-        """Settle for the next lower format; whether there was one."""
+        """Fall back to the next simpler format; returns whether there was one."""
         place = _FORMATS.index(self.format)
         if place + 1 == len(_FORMATS):
             return False
@@ -32,14 +32,14 @@ class Capability:
 
 
 class Capabilities:
-    """Capabilities by model and address, kept in a file that may be lost at any time."""
+    """Capabilities by model and address, cached in a file that may disappear at any time."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._known: dict[str, Capability] = {}
 
     def of(self, key: str) -> Capability:
-        """What is known of a model; the best is hoped for where nothing is."""
+        """What is known about a model; full support is assumed until a request is refused."""
         if key not in self._known:
             row = self._read().get(key)
             known = Capability()
@@ -49,13 +49,13 @@ class Capabilities:
             self._known[key] = known
         return self._known[key]
 
-    def learnt(self, key: str) -> None:
-        """Keep what was just learnt of a model."""
+    def save(self, key: str) -> None:
+        """Save what was just learnt about a model."""
         if self._path is None:
             return
         known = self._known[key]
         rows = self._read() | {key: {"format": known.format, "tools": known.tools, "at": int(time.time())}}
-        with suppress(OSError):  # a cache that cannot be written is a cache that is not there
+        with suppress(OSError):  # without the cache, the next run finds out again
             self._path.parent.mkdir(parents=True, exist_ok=True)
             scratch = self._path.with_suffix(f".{time.monotonic_ns()}")
             scratch.write_text(json.dumps(rows), encoding="utf-8")

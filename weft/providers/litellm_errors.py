@@ -1,4 +1,4 @@
-"""Every way a provider says no, mapped to our own errors in one place."""
+"""Maps litellm's exceptions to weft's own errors, in one place."""
 
 from __future__ import annotations
 
@@ -36,21 +36,23 @@ _UNCONNECTED = re.compile(r"connection error|cannot connect|connection refused|d
 _NO_JSON = re.compile(r"(Expecting|Unterminated|Invalid|Extra data).*line \d+ column \d+")
 _STACK = re.compile(r"\s*Traceback \(most recent call last\).*", re.DOTALL)
 NO_PROVIDER = (
-    "check the name: the provider stands in front, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
+    "check the name: it begins with the provider, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
     "ollama_chat/qwen3:4b; --model local needs no account"
 )
 _PREFIX = re.compile(r"^(litellm\.)?(\w+Error|Timeout):\s*|^\w+Exception\s*-\s*")
 
 
 def explain(error: Exception, model: str) -> ModelError:
-    """Our error for one that litellm raised, with what to do about it."""
+    """weft's error for one raised by litellm, with a hint on what to do."""
     status = getattr(error, "status_code", None)
     kind = type(error).__name__
     text = _message(error)
     if kind == "ContextWindowExceededError":
-        return PromptTooLong(f"the prompt is too long for {model}: {text}", hint="use a model with a larger context")
+        return PromptTooLong(
+            f"the prompt is too long for {model}: {text}", hint="use a model with a larger context window"
+        )
     if kind == "ContentPolicyViolationError":
-        return ContentRefused(f"{model} refused the content: {text}", hint="say it differently")
+        return ContentRefused(f"{model} refused the content: {text}", hint="rephrase the goal, or use another --model")
     if kind == "Timeout" or status == 408:
         return CallTimedOut(
             f"{model} did not answer in time: {text}", hint="raise call_timeout, or try again", model=model
@@ -63,11 +65,13 @@ def explain(error: Exception, model: str) -> ModelError:
         return _not_found(model, status, text)
     if _NO_JSON.match(text):
         return ServerFailed(
-            f"{model} answered with what is no JSON: {text}", hint="check the API base; is it a model's?", model=model
+            f"{model} did not answer with JSON: {text}",
+            hint="check that the API base is the address of a model API",
+            model=model,
         )
     if kind in ("APIConnectionError", "BadGatewayError") or _UNCONNECTED.search(text) or status is None:
         return Unreachable(
-            f"{model} could not be reached: {text}", hint="check the network and the API base", model=model
+            f"{model} could not be reached: {text}", hint="check the network connection and the API base", model=model
         )
     return _by_status(model, status, text, error)
 
@@ -76,27 +80,27 @@ def _by_status(model: str, status: int, text: str, error: Exception) -> ModelErr
     wait = _retry_after(error)
     if status == 429 and "insufficient_quota" in text:
         return KeyRefused(
-            f"the quota for {model} is used up: {text}", hint="top up, or use another --model", model=model
+            f"the quota for {model} is used up: {text}", hint="add credit, or use another --model", model=model
         )
     if status == 429:
-        return RateLimited(f"{model} asks for fewer calls: {text}", model=model, retry_after=wait)
+        return RateLimited(f"{model} is rate-limited (429): {text}", model=model, retry_after=wait)
     if status in (503, 529):
         return Overloaded(f"{model} is overloaded ({status}): {text}", model=model, retry_after=wait)
     if status >= 500:
         return ServerFailed(f"{model} failed ({status}): {text}", model=model, retry_after=wait)
     if _TOOLS.search(text) and _UNSUPPORTED.search(text) and not _FORMAT.search(text):
-        return ToolsRefused(f"{model} takes no tools: {text}", model=model)
+        return ToolsRefused(f"{model} does not support tools: {text}", model=model)
     if _FORMAT.search(text):
-        return FormatRefused(f"{model} does not take this response format: {text}", model=model)
+        return FormatRefused(f"{model} does not support this response format: {text}", model=model)
     return RequestRefused(f"{model} refused the request ({status}): {text}", hint="try another --model", model=model)
 
 
 def _not_found(model: str, status: int | None, text: str) -> ModelError:
     if _TOOLS.search(text) and _UNSUPPORTED.search(text):
-        return ToolsRefused(f"{model} takes no tools: {text}", model=model)
+        return ToolsRefused(f"{model} does not support tools: {text}", model=model)
     return UnknownModel(
-        f"there is no model {model!r} to be had ({status}): {text}",
-        hint="check the name with its provider, or choose another model with --model",
+        f"model {model!r} was not found ({status}): {text}",
+        hint="check the name in the provider's documentation, or choose another model with --model",
         model=model,
     )
 
@@ -105,7 +109,7 @@ def _key_refused(model: str, status: int | None, text: str) -> ModelError:
     provider = model.split("/")[0] if "/" in model else "openai"
     variable = f"{provider.upper().replace('-', '_')}_API_KEY"
     hint = f"set {variable}, or choose another model with --model; `weft doctor` shows what was found"
-    if status not in (401, 403):  # it did not get as far as the provider
+    if status not in (401, 403):  # the request never reached the provider
         return KeyRefused(f"there is no key for {model}", hint=hint, model=model)
     return KeyRefused(f"the provider of {model} refused the key ({status}): {text}", hint=hint, model=model)
 
@@ -118,7 +122,7 @@ def _retry_after(error: Exception) -> float | None:
     with suppress(ValueError):
         seconds = float(value)
         return max(seconds, 0.0) if math.isfinite(seconds) else None
-    with suppress(ValueError, TypeError):  # a moment instead of seconds
+    with suppress(ValueError, TypeError):  # a date instead of seconds
         return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
     return None
 
@@ -127,7 +131,7 @@ def _message(error: Exception) -> str:
     text = str(getattr(error, "message", "") or error)
     while (shorter := _PREFIX.sub("", text)) != text:
         text = shorter
-    text = _STACK.sub("", text)  # litellm may add one of its own
-    # Some providers repeat the key that they refuse.
-    first = " ".join(Secrets.of(os.environ).redact(text).split())
-    return first if len(first) <= 400 else first[:400] + "…"
+    text = _STACK.sub("", text)  # litellm sometimes appends its own
+    # Some providers repeat the key they refuse.
+    line = " ".join(Secrets.of(os.environ).redact(text).split())
+    return line if len(line) <= 400 else line[:400] + "…"

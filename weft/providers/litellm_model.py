@@ -1,4 +1,4 @@
-"""The litellm adapter: the one place that imports it, late, and speaks to providers."""
+"""Models behind litellm: the one module that imports it, as late as possible."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from planner.model import OnText, Request, ToolSpec
 
 _ENVIRONMENT = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # the price list that it ships, instead of one fetched at import
-    "LITELLM_MODE": "PRODUCTION",  # importing it must not read a .env file
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # use the bundled price list instead of fetching one at import
+    "LITELLM_MODE": "PRODUCTION",  # do not read a .env file at import
 }
 
 
 def load() -> Any:
-    """litellm, imported once and made quiet."""
+    """Import litellm, once, and silence it."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     for name in list(os.environ):
         if name.endswith("_API_KEY") and not os.environ.get(name, "").strip():
-            os.environ.pop(name, None)  # an empty key is none, but litellm would take it for one and send it
-    # pydantic grumbles about a type of litellm's own whenever an answer is streamed
+            os.environ.pop(name, None)  # litellm would send an empty key
+    # pydantic warns about one of litellm's own types whenever an answer is streamed
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     import litellm
 
@@ -50,29 +50,29 @@ def _loaded() -> bool:
 
 
 def preload() -> None:
-    """Begin to load litellm in the background: it takes seconds, and other work can go on meanwhile."""
+    """Start loading litellm in the background: it takes seconds, and other work can be done meanwhile."""
     threading.Thread(target=_load_quietly, name="load litellm", daemon=True).start()
 
 
 def _load_quietly() -> None:
-    with suppress(Exception):  # the program may end first; whoever needs it loads it again and hears of it
+    with suppress(Exception):  # the program may end first; a real failure is raised again by the next load()
         load()
 
 
 async def close() -> None:
     """Close litellm's connections, if it was ever loaded; a later call opens new ones."""
     litellm = sys.modules.get("litellm")
-    # `load` sets this once it is imported: while another thread imports it, it would have to be waited for
+    # `load` sets this after the import: do not wait for another thread that is still importing
     if getattr(litellm, "suppress_debug_info", False):
         litellm = load()
-        with suppress(Exception):  # the run is over; what cannot be closed ends with the process
+        with suppress(Exception):  # the run is over; anything still open ends with the process
             await litellm.close_litellm_async_clients()
             litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 @dataclass(frozen=True, slots=True)
 class LitellmModel:
-    """A model of some provider, by its litellm name; `sampling` is what its profile says for each role."""
+    """A provider's model, by its litellm name; `sampling` holds its profile's parameters for each role."""
 
     name: str
     timeout: float = 300.0
@@ -81,7 +81,7 @@ class LitellmModel:
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, stepping down to what the model can do where it refuses more."""
+        """Answer the request; if the model refuses tools or a response format, fall back to what it supports."""
         key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
         known = self.capabilities.of(key)
         while True:
@@ -91,12 +91,12 @@ class LitellmModel:
             except FormatRefused:
                 if request.schema is None or not known.step_down():
                     raise
-                self.capabilities.learnt(key)
+                self.capabilities.save(key)
             except ToolsRefused:
                 if not (request.tools and known.tools):
                     raise
                 known.tools = False
-                self.capabilities.learnt(key)
+                self.capabilities.save(key)
             else:
                 return reply if known.tools or not request.tools else with_calls(reply, request)
 
@@ -118,7 +118,7 @@ class LitellmModel:
         if request.schema is not None and rung != "prompt":
             arguments["response_format"] = _format(rung, request.schema)
         try:
-            # litellm's own limit is for each wait: an answer that drips, or a stream that is but kept open, has none.
+            # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
             async with asyncio.timeout(self.timeout):
                 response = await _respond(litellm, arguments, request.on_text)
         except ModelError:
@@ -138,23 +138,27 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
     if on_text is None:
         return await litellm.acompletion(**arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
-    chunks, said = [], False
+    chunks, received = [], False
     async for chunk in stream:
         chunks.append(chunk)
         delta = chunk.choices[0].delta if chunk.choices else None
-        said = said or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
+        received = received or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
         if delta and delta.content:
             on_text(delta.content)
-    # A gateway that does not stream answers in a way that reads as an empty stream; one that lost its provider may end
-    # a stream in the middle as if it were whole, but for the reason why it ends.
-    if not said or getattr(stream, "received_finish_reason", "") is None:
+    # The answer of a gateway that cannot stream looks like an empty stream. A gateway that lost its provider may end
+    # a stream early: it looks complete, except that no finish reason was sent.
+    if not received or getattr(stream, "received_finish_reason", "") is None:
         return await litellm.acompletion(**arguments)
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
 
 
 def _reply(response: Any, name: str, litellm: Any) -> Reply:
     if not response or not response.choices:
-        raise ModelError(f"{name} answered without any choice", hint="the provider's answer is malformed", model=name)
+        raise ModelError(
+            f"{name} sent an answer without choices",
+            hint="check that the API base is the address of a model API",
+            model=name,
+        )
     choice = response.choices[0]
     calls = tuple(
         ToolCall(call.id or f"call_{number}", call.function.name or "", mended(call.function.arguments or ""))
@@ -182,11 +186,11 @@ def _usage(usage: Any) -> Usage:
 
 def _cost(response: Any, name: str, litellm: Any) -> float | None:
     hidden = getattr(response, "_hidden_params", {})
-    if "response_cost" in hidden:  # it has looked already, and says None where it knows no price
+    if "response_cost" in hidden:  # already computed; None if the price is unknown
         return None if hidden["response_cost"] is None else float(hidden["response_cost"])
     try:
         return float(litellm.completion_cost(completion_response=response, model=name))
-    except Exception:  # noqa: BLE001 - it raises bare exceptions for a model whose price it does not know
+    except Exception:  # noqa: BLE001 - it raises bare exceptions for models without a known price
         return None
 
 

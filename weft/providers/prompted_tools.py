@@ -1,4 +1,4 @@
-"""Tools for a model that takes none: they are described in the prompt, and a call is a JSON object in the answer."""
+"""Tools for models that do not support them: described in the prompt, and called by a JSON object in the answer."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ and its result comes in the next message. When you need no tool, answer as usual
 
 
 def without_tools(request: Request) -> Request:
-    """The request with its tools in words, for a model that takes none."""
-    spoken = [_spoken(message) for message in request.messages]
+    """The request with its tools described in the prompt, and earlier calls and results as plain messages."""
+    plain = [_plain(message) for message in request.messages]
     if request.tools and request.may_call_tools:
-        asked = next(place for place, message in enumerate(spoken) if message.role == "user")
-        spoken[asked] = replace(spoken[asked], content=spoken[asked].content + _RULES + _described(request.tools))
-    return replace(request, messages=tuple(spoken), tools=())
+        first = next(place for place, message in enumerate(plain) if message.role == "user")
+        plain[first] = replace(plain[first], content=plain[first].content + _RULES + _described(request.tools))
+    return replace(request, messages=tuple(plain), tools=())
 
 
 def with_calls(reply: Reply, request: Request) -> Reply:
-    """The reply with the tool call that its text stands for, if it does."""
+    """The reply with a tool call, if its text is one."""
     try:
         document = extract(reply.text, "tool")
     except NotJson:
@@ -49,11 +49,11 @@ def _described(tools: Sequence[ToolSpec]) -> str:
     return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
-def _spoken(message: Message) -> Message:
+def _plain(message: Message) -> Message:
     if message.tool_calls:
         calls = [{"tool": call.name, "arguments": call.arguments} for call in message.tool_calls]
-        said = "\n".join(json.dumps(call, ensure_ascii=False) for call in calls)
-        return Message("assistant", f"{message.content}\n{said}".strip())
+        text = "\n".join(json.dumps(call, ensure_ascii=False) for call in calls)
+        return Message("assistant", f"{message.content}\n{text}".strip())
     if message.role == "tool":
         return Message("user", f"Result of the tool:\n{message.content}")
     return message

@@ -15,6 +15,7 @@ from executor.tasks.synthesis import Synthesis
 from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import ModelError, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.model import estimated_tokens
 from planner.prompting.profile import FULL
 from skills.selection import detectors
 from skills.text.plural import counted, plural
@@ -37,13 +38,12 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
     from weft.workspace.workspace import Catalogue, Workspace
 
-_CHARACTERS_A_TOKEN = 4
 NO_RESULT = "TASK_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would start with. The estimate is rough: about four characters a token."""
+    """What a run would start with; `prompt_tokens` is a rough estimate."""
 
     selections: tuple[Selection, ...]
     messages: tuple[Message, ...]
@@ -94,14 +94,13 @@ class Pipeline:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
         prompt = messages(self._brief(catalogue), self.workspace.prompts) if self.goal.plan is None else ()
-        characters = sum(len(message.content) for message in prompt)
         calls = "1 to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
         if self._detector_asks:
             calls = f"1 to select skills (those shown here are ranked without a model), {calls}"
-        return Preview(catalogue.selections, prompt, characters // _CHARACTERS_A_TOKEN, calls)
+        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls)
 
     async def _catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""

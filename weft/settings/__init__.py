@@ -1,1 +1,9 @@
-"""settings."""
+"""What a run is configured with: settings, folders, and the model to use when none is named.
+
+Imports nothing else of weft. Start with settings.py.
+
+settings.py       every setting with its help text, and `resolve`: flag > environment > weft.toml > config.toml
+paths.py          the workspace and the user's own folders
+default_model.py  the model to use when none is named; default_models.yaml has one for each provider
+ollama.py         finds a running Ollama and picks one of its models
+"""

@@ -1,4 +1,4 @@
-"""Which model works when none is named on the command line: the first link of a chain that answers."""
+"""Choose a model when none is named on the command line: the first link of a chain that has one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import yaml
 from skills.errors import SetupError
 
 LOCAL = "local"
+NO_MODEL = "no model is configured, and none was found"
 LOCAL_NOTICE = (
-    "a small local model is at work: it needs no account, and its answers are rough; "
-    "for better ones name a model with --model, or set a provider's key (`weft doctor` shows the choices)"
+    "using a small local model: it needs no account, but its answers are rough; "
+    "for better ones choose a model with --model, or set a provider's API key (`weft doctor` shows the choices)"
 )
 Probe = Callable[[], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider: the variable that holds its key, and the model that the key stands for."""
+    """A provider: the variable that holds its key, and the model to use when that key is set."""
 
     name: str
     key: str
@@ -30,7 +31,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of the chain: what was looked at, what came of it, and the model it gave, if any."""
+    """One link of the chain: where it looked, what it found, and the model, if there is one."""
 
     name: str
     found: str
@@ -39,7 +40,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model chosen, why, and the whole chain; links after the one that answered were not asked."""
+    """The chosen model, the reason, and the chain up to the link that had it."""
 
     model: str
     why: str
@@ -47,73 +48,73 @@ class Choice:
 
 
 def choose(env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool) -> Choice:
-    """The model to use; SetupError with every choice spelled out where no link answers."""
+    """The model to use; raises SetupError, with every way to get one, if no link has a model."""
     chain = explore(env, configured, probe_ollama, local_installed)
-    answered = chain[-1]
-    if answered.model is None:
-        raise SetupError("no model is named, and none was found", hint=choices())
-    return Choice(answered.model, f"{answered.name}: {answered.found}", chain)
+    last = chain[-1]
+    if last.model is None:
+        raise SetupError(NO_MODEL, hint=choices())
+    return Choice(last.model, f"{last.name}: {last.found}", chain)
 
 
 def explore(
     env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool
 ) -> tuple[Link, ...]:
-    """The chain as far as the first link that answers; to its end where none does."""
+    """The chain up to the first link that has a model, or all of it if none does."""
     links: tuple[Callable[[], Link], ...] = (
-        lambda: _named("flag, WEFT_MODEL or configuration", "names no model", configured),
+        lambda: _named("flag, WEFT_MODEL or configuration", "no model set", configured),
         lambda: _key(env),
-        lambda: _named("Ollama", "not running, or it has no model", probe_ollama()),
+        lambda: _named("Ollama", "not running, or without a model", probe_ollama()),
         lambda: _named("local", "weft[local] is not installed", LOCAL if local_installed else None),
     )
     chain: list[Link] = []
-    for ask in links:
-        chain.append(ask())
+    for look in links:
+        chain.append(look())
         if chain[-1].model:
             break
     return tuple(chain)
 
 
 def local_is_installed() -> bool:
-    """Whether the package that runs local models is there, without importing it."""
+    """Whether the package that runs local models is installed, without importing it."""
     return find_spec("xllamacpp") is not None
 
 
 def choices() -> str:
-    """What a person can do to have a model, all ways."""
+    """Every way to get a model, as a hint."""
     keys = ", ".join(provider.key for provider in providers())
     return (
         "Choose one:\n"
         "  - no account: pip install 'weft[local]' (in a checkout: pip install -e '.[local]'), "
         "then --model local\n"
-        f"  - a provider's key in the environment: {keys}\n"
-        "  - Ollama: start it and pull a model, for example `ollama pull qwen3:4b`\n"
+        f"  - a provider's API key in the environment: {keys}\n"
+        "  - Ollama: start it and pull a model, e.g. `ollama pull qwen3:4b`\n"
         "  - any model that litellm knows: --model NAME, WEFT_MODEL=NAME, or `model` in weft.toml; "
-        "for a gateway set OPENAI_API_BASE and OPENAI_API_KEY and name the model openai/NAME"
+        "for a gateway, set OPENAI_API_BASE and OPENAI_API_KEY and use openai/NAME"
     )
 
 
 def providers() -> tuple[Provider, ...]:
-    """The providers as shipped, in order of preference."""
-    return parse(files("weft").joinpath("providers.yaml").read_text(encoding="utf-8"))
+    """The providers in default_models.yaml, in order of preference."""
+    return parse(files("weft.settings").joinpath("default_models.yaml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> tuple[Provider, ...]:
-    """The providers that a YAML text lists."""
+    """The providers listed in a YAML text."""
     return tuple(Provider(**row) for row in yaml.safe_load(text)["providers"])
 
 
-def _named(name: str, without: str, model: str | None) -> Link:
+def _named(name: str, missing: str, model: str | None) -> Link:
     value = (model or "").strip()
-    return Link(name, value, value) if value else Link(name, without)
+    return Link(name, value, value) if value else Link(name, missing)
 
 
 def _key(env: Mapping[str, str]) -> Link:
     for provider in providers():
         if env.get(provider.key, "").strip():
-            return Link("provider key", f"{provider.key} is set, so {provider.model}", provider.model)
-    return Link("provider key", "none is set")
+            return Link("provider key", f"{provider.key} is set: {provider.model}", provider.model)
+    return Link("provider key", "none set")
 
 
 def is_local(name: str) -> bool:
-    """Whether a model's name means the embedded one."""
+    """Whether this name means the embedded model."""
     return name == LOCAL or name.startswith(f"{LOCAL}/")

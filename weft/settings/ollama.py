@@ -1,4 +1,4 @@
-"""Whether an Ollama runs on this machine, and which of its models to use."""
+"""Find a running Ollama and pick one of its models."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_BASE = "http://127.0.0.1:11434"
-PATIENCE = 0.5
+TIMEOUT_SECONDS = 0.5
 
 
 def base_url(env: Mapping[str, str]) -> str:
-    """Where Ollama is asked: litellm's own variable, else its usual port on loopback."""
+    """Ollama's address: from litellm's own variable, else the usual port on loopback."""
     return (env.get("OLLAMA_API_BASE", "").strip() or DEFAULT_BASE).rstrip("/")
 
 
 def probe(env: Mapping[str, str]) -> str | None:
-    """The model of a running Ollama that suits best, under litellm's name; None where there is none."""
+    """The best model of a running Ollama, by its litellm name; None if there is none."""
     import httpx
 
     address = base_url(env)
-    # Nobody's proxy should hear of a server on loopback.
-    far = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")
+    # Requests to loopback never go through a proxy.
+    remote = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")
     try:
-        with httpx.Client(timeout=PATIENCE, trust_env=far) as client:
+        with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=remote) as client:
             answer = client.get(f"{address}/api/tags").raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return None
@@ -34,12 +34,12 @@ def probe(env: Mapping[str, str]) -> str | None:
 
 
 def pick(models: Any) -> str | None:
-    """The model to use of those installed: the one used last, embedding models aside."""
+    """The most recently modified of the installed models, embedding models aside."""
     rows = [row for row in models if isinstance(row, dict) and row.get("name")]
-    talking = [row for row in rows if "embed" not in row["name"] and not _is_bert(row)]
-    if not talking:
+    chat = [row for row in rows if "embed" not in row["name"] and not _is_bert(row)]
+    if not chat:
         return None
-    return str(max(talking, key=lambda row: str(row.get("modified_at", "")))["name"])
+    return str(max(chat, key=lambda row: str(row.get("modified_at", "")))["name"])
 
 
 def _is_bert(row: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Where things lie: the workspace, and the user's own folders."""
+"""The folders weft uses: the workspace, and the user's own."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ class Paths:
 
     @classmethod
     def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:
-        """The places for a workspace; XDG variables are honoured on every platform."""
+        """The folders for a workspace; XDG variables are honoured on every platform."""
         if not workspace.is_dir():
-            raise InputError(f"the workspace {workspace} is no folder", hint="name one that exists with --workspace")
+            raise InputError(
+                f"the workspace {workspace} is not a folder", hint="pass an existing folder with --workspace"
+            )
         config = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config"
         return cls(
             workspace=workspace.resolve(),
@@ -37,7 +39,7 @@ class Paths:
 
     @property
     def trust(self) -> Path:
-        """The file with what the user trusts."""
+        """The file that records what the user trusts."""
         return self.data / "trust.json"
 
     @property

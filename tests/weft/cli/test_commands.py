@@ -50,7 +50,7 @@ def test_a_local_model_that_is_not_known_names_those_that_are(capsys: pytest.Cap
     for command in (("models", "path", "nope"), ("run", "--model", "local/nope", "Say hello")):
         assert ended(*command) == 4
         said = capsys.readouterr().err
-        assert "there is no local model 'nope'; models are: " in said
+        assert "unknown local model 'nope'; models are: " in said
         assert "qwen2.5-coder-0.5b" in said
 
 

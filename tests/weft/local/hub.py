@@ -1,4 +1,4 @@
-"""A model hub on loopback that can misbehave: gone, busy, or breaking off in the middle."""
+"""A model hub on loopback that can misbehave: gone, busy, or dropping connections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Hub:
-    """Serves one file at `url`; `breaks` holds after how many bytes each of the next requests breaks off."""
+    """Serves one file at `url`; `breaks` says after how many bytes each of the next responses is cut off."""
 
     def __init__(self, data: bytes, *, status: int = 200, etag: str = '"one"') -> None:
         self.data = data

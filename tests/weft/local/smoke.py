@@ -1,4 +1,4 @@
-"""A real model from end to end: pulled, checked, served, asked, and gone."""
+"""A real model from end to end: pulled, verified, served, called, and stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOAL = "Write API documentation for a to-do service, then a changelog for its fi
 
 
 def briefly() -> None:
-    """Bound every answer to a few tokens: this model's text is of no use, and the time is."""
+    """Limit every answer to a few tokens: this model's text is useless, and time matters."""
     small = profile.profiles()["small"]
     short = {role: {**values, "max_tokens": 16} for role, values in small.sampling.items() if role != "decomposer"}
     bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
@@ -34,7 +34,7 @@ def briefly() -> None:
 
 
 async def work(workspace: Path) -> None:
-    """A plan bound to the schema, its tasks, and a synthesis."""
+    """A plan that follows the schema, its tasks, and a synthesis."""
     skill = workspace / "skills" / "cataloging-apis"
     skill.mkdir(parents=True)
     text = "---\nname: cataloging-apis\ndescription: Write API documentation.\n---\n" + "Be brief and exact. " * 2000
@@ -52,7 +52,7 @@ async def work(workspace: Path) -> None:
 
 
 def main(workspace: Path) -> None:
-    """Everything once; the last line is printed where nothing was left behind."""
+    """Everything once; prints `clean` if nothing is left behind."""
     model = pull(MODEL, store=ModelStore(models_dir()))
     assert hash_of(model.path) == model.record.sha256
     briefly()

@@ -21,7 +21,7 @@ def test_every_listed_model_can_be_pulled_checked_and_planned_with() -> None:
         assert isinstance(parts, Packages)
 
 
-def test_parts_are_named_in_the_order_in_which_they_join() -> None:
+def test_parts_are_named_in_the_order_in_which_they_are_joined() -> None:
     source = catalogue.read().find("qwen2.5-coder-1.5b").sources[1]
     assert isinstance(source, Packages)
     assert len(source.names) == 22
@@ -32,7 +32,7 @@ def test_parts_are_named_in_the_order_in_which_they_join() -> None:
     )
 
 
-def test_all_faults_of_a_catalogue_are_named_at_once() -> None:
+def test_all_faults_of_a_catalogue_are_reported_at_once() -> None:
     text = """
         default: missing
         models:
@@ -43,7 +43,7 @@ def test_all_faults_of_a_catalogue_are_named_at_once() -> None:
     with pytest.raises(ValueError, match="catalogue") as caught:
         catalogue.parse(text)
     for fault in (
-        "'Bad Name' cannot",
+        "'Bad Name' is not a valid",
         "sha256 must",
         "bytes must",
         "no sources",
@@ -54,13 +54,13 @@ def test_all_faults_of_a_catalogue_are_named_at_once() -> None:
     assert catalogue.problems([]) == ["it must be a mapping with a list of `models`"]
 
 
-def test_a_name_that_stands_twice_is_a_fault() -> None:
+def test_a_name_listed_twice_is_a_fault() -> None:
     row = {"name": "a", "sha256": "0" * 64, "bytes": 1, "context": 1, "sources": [{"url": "u"}]}
     texts = dict.fromkeys(("title", "note", "licence", "publisher", "profile"), "x")
-    assert catalogue.problems({"default": "a", "models": [row | texts] * 2}) == ["'a' stands twice"]
+    assert catalogue.problems({"default": "a", "models": [row | texts] * 2}) == ["'a' is listed twice"]
 
 
-def test_models_are_kept_where_one_says_else_in_the_users_data_folder(tmp_path: Path) -> None:
+def test_models_are_in_the_chosen_folder_or_the_users_data_folder(tmp_path: Path) -> None:
     assert models_dir(tmp_path, {"WEFT_MODELS_DIR": "/elsewhere"}) == tmp_path
     assert models_dir(None, {"WEFT_MODELS_DIR": "/elsewhere"}) == Path("/elsewhere")
     assert models_dir(None, {}).parts[-2:] == ("weft", "models")

@@ -51,15 +51,15 @@ class Loopback(BaseHTTPRequestHandler):
 
 
 class Busy(Loopback):
-    """Answers after a while, and counts how many wait for it at once."""
+    """Answers after a while, and counts how many calls wait at once."""
 
     lock = threading.Lock()
-    waiting = most = 0
+    waiting = peak = 0
 
     def answer(self) -> tuple[int, Any]:
         with self.lock:
             Busy.waiting += 1
-            Busy.most = max(Busy.most, Busy.waiting)
+            Busy.peak = max(Busy.peak, Busy.waiting)
         time.sleep(0.05)
         with self.lock:
             Busy.waiting -= 1
@@ -72,7 +72,7 @@ Serve = Callable[[Load], Awaitable[Endpoint]]
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The usual model, on disk as far as anyone looks."""
+    """The default model, installed as far as the store can tell."""
     name = catalogue.read().default
     record = {"name": name, "bytes": 0, "sha256": "", "context": 0, "profile": "small", "origin": "a test"}
     (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
@@ -96,22 +96,22 @@ def served(handler: type[Loopback]) -> Iterator[Serve]:
 
 
 @pytest.mark.usefixtures("model")
-async def test_an_error_names_the_model_and_no_provider_that_was_never_asked() -> None:
+async def test_an_error_names_the_local_model_and_not_a_provider() -> None:
     with served(Loopback) as running, pytest.raises(ServerFailed) as caught:
         await LocalModel("local", serve=running).complete(REQUEST)
     assert caught.value.message.startswith("local failed (500): out of memory")
 
 
 @pytest.mark.usefixtures("model")
-async def test_no_more_calls_are_sent_than_have_a_slot_so_that_none_times_out_in_a_queue() -> None:
+async def test_no_more_calls_are_sent_than_there_are_slots_so_that_none_times_out_in_a_queue() -> None:
     with served(Busy) as running:
         models = [LocalModel("local", serve=running) for _ in range(8)]
         replies = await asyncio.gather(*(model.complete(REQUEST) for model in models))
     assert {reply.text for reply in replies} == {"ok"}
-    assert Busy.most == SLOTS
+    assert Busy.peak == SLOTS
 
 
-def test_a_call_may_take_as_long_as_is_set() -> None:
+def test_the_call_timeout_applies_to_the_local_model() -> None:
     model = model_opener(Settings(call_timeout=7.5), Capabilities())("local")
     assert isinstance(model, LocalModel)
     assert model.timeout == 7.5

@@ -1,4 +1,4 @@
-"""Prompts cut to fit."""
+"""Prompts are cut to fit the context window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def words(messages: Sequence[Message]) -> int:
     return sum(len(message.content.split()) for message in messages)
 
 
-def test_messages_that_fit_stay_as_they_are() -> None:
+def test_messages_that_fit_are_unchanged() -> None:
     messages = (Message("user", "a few words"),)
     assert fitted(messages, words, 3) == messages
 
@@ -35,6 +35,6 @@ def test_the_longest_message_is_cut_in_the_middle_until_all_fit() -> None:
     assert words(fitted(messages, words, 20)) <= 20
 
 
-def test_what_can_never_fit_is_an_error_not_a_loop() -> None:
-    with pytest.raises(PromptTooLong, match="even when cut"):
+def test_a_prompt_that_can_never_fit_is_an_error_not_a_loop() -> None:
+    with pytest.raises(PromptTooLong, match="even when shortened"):
         fitted((Message("user", "hello"),), lambda _: 50, 10)

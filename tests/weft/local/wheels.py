@@ -1,4 +1,4 @@
-"""Builds what a package index would offer: wheels that hold parts of a file."""
+"""Builds wheels with parts of a file, as a package index would serve them."""
 
 from __future__ import annotations
 

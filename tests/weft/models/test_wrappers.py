@@ -1,4 +1,4 @@
-"""What is wrapped around a call: retries, fallbacks, budgets, memory of what worked."""
+"""What wraps a call: retries, fallbacks, budgets, and remembering what a model supports."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ REQUEST = Request((Message("system", "be brief"), Message("user", "hi")), task="
 QUICK = RetryPolicy(seconds=0.3, first_wait=0.001, longest_wait=0.01)
 
 
-async def test_a_passing_failure_is_retried_and_told() -> None:
+async def test_a_transient_failure_is_retried_and_reported() -> None:
     record = Recorder()
     model = saying(ServerFailed("oops"), Unreachable("gone"), "back")
     reply = await RetryingModel(model, QUICK, record).complete(REQUEST)
     assert reply.text == "back"
-    told = [event for event in record.events if isinstance(event, CallRetried)]
-    assert [(event.attempt, event.reason, event.task) for event in told] == [(1, "oops", "t"), (2, "gone", "t")]
+    retries = [event for event in record.events if isinstance(event, CallRetried)]
+    assert [(event.attempt, event.reason, event.task) for event in retries] == [(1, "oops", "t"), (2, "gone", "t")]
 
 
 @pytest.mark.parametrize(("error", "attempts"), [(ServerFailed("x"), 5), (CallTimedOut("x"), 2), (KeyRefused("x"), 1)])
@@ -80,26 +80,28 @@ async def test_no_attempt_is_made_before_retry_after_has_passed() -> None:
     assert len(impatient.asked) == 1
 
 
-async def test_the_last_failure_counts_where_no_fallback_answers() -> None:
+async def test_the_last_failure_is_raised_if_no_fallback_answers() -> None:
     record = Recorder()
     models = (saying(KeyRefused("first")), saying(KeyRefused("second")))
     with pytest.raises(KeyRefused, match="second"):
         await FallbackModel(models, record).complete(REQUEST)
-    assert [event.message for event in record.events if isinstance(event, Warned)] == ["first; going on with scripted"]
+    assert [event.message for event in record.events if isinstance(event, Warned)] == [
+        "first; falling back to scripted"
+    ]
 
 
-async def test_a_model_that_does_not_exist_is_asked_once_and_told_of_once() -> None:
+async def test_a_model_that_does_not_exist_is_asked_once_and_reported_once() -> None:
     record = Recorder()
     nobody, other = ScriptedModel(lambda _: UnknownModel("no such"), name="nobody"), saying("ok")
     model = FallbackModel((nobody, other), record)
     assert (await model.complete(REQUEST)).text == "ok"
     await asyncio.gather(*(model.complete(REQUEST) for _ in range(3)))
     assert (len(nobody.asked), len(other.asked)) == (1, 4)
-    said = [event.message for event in record.events if isinstance(event, Warned)]
-    assert said == ["no such; going on with scripted for the rest of the run"]
+    warnings = [event.message for event in record.events if isinstance(event, Warned)]
+    assert warnings == ["no such; falling back to scripted for the rest of the run"]
 
 
-async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
+async def test_a_model_that_failed_once_is_asked_again() -> None:
     first = ScriptedModel(lambda _: KeyRefused("not now"), name="first")
     model = FallbackModel((first, saying("ok")), Recorder())
     for _ in range(2):
@@ -107,7 +109,7 @@ async def test_a_model_that_fails_in_passing_is_asked_again() -> None:
     assert len(first.asked) == 2
 
 
-async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:
+async def test_no_call_starts_once_the_budget_is_spent() -> None:
     budget = Budget(max_tokens=10)
     model = saying(Reply("x", usage=Usage(1, 6, 5)))
     metered = BudgetedModel(model, budget, Recorder())
@@ -117,7 +119,7 @@ async def test_a_budget_lets_no_call_begin_once_it_is_spent() -> None:
     assert len(model.asked) == 1
 
 
-def test_what_worked_is_kept_in_a_file_and_forgotten_when_old_or_broken(tmp_path: Path) -> None:
+def test_what_a_model_supports_is_cached_and_forgotten_when_old_or_broken(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "models.json"
     first = Capabilities(path)
     known = first.of("m")
@@ -125,7 +127,7 @@ def test_what_worked_is_kept_in_a_file_and_forgotten_when_old_or_broken(tmp_path
     assert known.step_down()
     assert not known.step_down()
     known.tools = False
-    first.learnt("m")
+    first.save("m")
     again = Capabilities(path).of("m")
     assert (again.format, again.tools) == ("prompt", False)
     assert Capabilities(path).of("other").format == "json_schema"
@@ -140,25 +142,25 @@ def test_what_worked_is_kept_in_a_file_and_forgotten_when_old_or_broken(tmp_path
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    memo = Capabilities(tmp_path / "file" / "models.json")
-    memo.of("m").step_down()
-    memo.learnt("m")
-    assert memo.of("m").format == "json_object"
+    capabilities = Capabilities(tmp_path / "file" / "models.json")
+    capabilities.of("m").step_down()
+    capabilities.save("m")
+    assert capabilities.of("m").format == "json_object"
 
 
-def test_tools_in_words_and_back() -> None:
+def test_tools_are_described_in_the_prompt_and_calls_are_read_from_the_answer() -> None:
     tool = ToolSpec("ReadFile", "Reads.", {"type": "object"})
     history = (
         *REQUEST.messages,
         Message("assistant", "", tool_calls=(ToolCall("c", "ReadFile", '{"path": "x"}'),)),
         Message("tool", '{"text": "found"}', tool_call_id="c"),
     )
-    spoken = without_tools(Request(history, tools=(tool,)))
-    assert spoken.tools == ()
-    assert [message.role for message in spoken.messages] == ["system", "user", "assistant", "user"]
-    assert spoken.messages[0].content == "be brief"
-    assert '"name": "ReadFile"' in spoken.messages[1].content
-    assert "found" in spoken.messages[3].content
+    plain = without_tools(Request(history, tools=(tool,)))
+    assert plain.tools == ()
+    assert [message.role for message in plain.messages] == ["system", "user", "assistant", "user"]
+    assert plain.messages[0].content == "be brief"
+    assert '"name": "ReadFile"' in plain.messages[1].content
+    assert "found" in plain.messages[3].content
     asking = Request(REQUEST.messages, tools=(tool,))
     called = with_calls(Reply('```json\n{"tool": "ReadFile", "arguments": {"path": "y"}}\n```'), asking)
     assert [(call.name, call.arguments) for call in called.tool_calls] == [("ReadFile", '{"path": "y"}')]

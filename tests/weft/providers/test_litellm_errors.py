@@ -1,4 +1,4 @@
-"""Providers' errors become ours, once."""
+"""litellm's exceptions are mapped to weft's errors."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from weft.providers.litellm_errors import explain
 
 
 def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exception:
-    """An exception of the kind that litellm raises."""
+    """An exception such as litellm raises."""
     fields: dict[str, Any] = {"status_code": status, "message": message, "litellm_response_headers": headers}
     made: Exception = type(kind, (Exception,), fields)(message)
     return made
 
 
-def test_what_litellm_says_of_itself_is_not_repeated() -> None:
+def test_litellms_advice_about_itself_is_replaced_by_ours() -> None:
     nameless = explain(foreign("BadRequestError", 400, "LLM Provider NOT provided. Pass model as E.g. …"), "nonsense")
     assert nameless.message == "no provider is known for the model 'nonsense'"
     assert "openai/gpt-4o" in nameless.hint
@@ -70,13 +70,13 @@ def test_what_litellm_says_of_itself_is_not_repeated() -> None:
         (ValueError("strange"), Unreachable),
     ],
 )
-def test_each_has_its_own_kind(error: Exception, wanted: type[ModelError]) -> None:
+def test_each_failure_has_its_own_class(error: Exception, wanted: type[ModelError]) -> None:
     found = explain(error, "openai/x")
     assert type(found) is wanted
     assert "openai/x" in found.message
 
 
-def test_retry_after_is_read_and_nonsense_is_not() -> None:
+def test_retry_after_is_read_and_nonsense_is_ignored() -> None:
     error = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "7.5"}), "m")
     assert isinstance(error, Transient)
     assert error.retry_after == 7.5
@@ -99,9 +99,9 @@ def test_litellms_prefixes_are_dropped_and_long_messages_cut() -> None:
     assert len(text) < 500
 
 
-def test_an_answer_that_is_no_json_is_called_that_and_no_stack_is_shown() -> None:
+def test_an_answer_that_is_not_json_is_reported_as_such_and_no_traceback_is_shown() -> None:
     page = explain(foreign("InternalServerError", 500, "Expecting value: line 1 column 1 (char 0)"), "m")
-    assert page.message.startswith("m answered with what is no JSON")
+    assert page.message.startswith("m did not answer with JSON")
     stack = foreign("APIError", 500, "Invalid response object\nTraceback (most recent call last):\n  File x, line 1")
     assert explain(stack, "m").message == "m failed (500): Invalid response object"
 

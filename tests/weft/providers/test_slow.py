@@ -1,4 +1,4 @@
-"""Servers that take their time: a call ends when its own time is over, whatever trickles in."""
+"""Slow servers: a call ends when its time is up, even while data trickles in."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ntransfer-encoding: chunked\r\n\r
 
 @asynccontextmanager
 async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
-    """A server that answers everyone with one drop after the other, for ever."""
-
+    """A server that sends one small piece after the other, forever."""
     dripped: list[asyncio.Event] = []
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -40,12 +39,12 @@ async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
     server = await asyncio.start_server(drip, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        await litellm_model.close()  # so that whoever is dripped at hangs up
+        await litellm_model.close()  # hangs up, which ends the server's handlers
         await asyncio.gather(*(one.wait() for one in dripped))
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_a_call_whose_answer_only_drips_is_out_of_time(*, streamed: bool) -> None:
+async def test_a_call_whose_answer_only_trickles_in_times_out(*, streamed: bool) -> None:
     kind, drop = (b"text/event-stream", b": still here\n\n") if streamed else (b"application/json", b" ")
     async with dripping(kind, drop) as base, asyncio.timeout(60):
         model = LitellmModel("openai/test-model", 0.5, parameters={"api_base": base, "api_key": "sk-test"})

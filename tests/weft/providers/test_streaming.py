@@ -1,4 +1,4 @@
-"""Answers that come in pieces, or should have."""
+"""Streamed answers, and providers that cannot stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def chunk(content: str | None) -> Any:
 
 
 class Stream:
-    """Pieces, and why they ended, as far as the provider said."""
+    """Chunks, and the finish reason, if the provider sent one."""
 
     def __init__(self, pieces: Sequence[str | None], finish: str | None) -> None:
         self.pieces = pieces
@@ -29,7 +29,7 @@ class Stream:
 
 
 class Litellm:
-    """Streams what it is given; asked for the whole, it gives the whole."""
+    """Streams the given pieces; without streaming, returns the whole answer."""
 
     def __init__(self, *pieces: str | None, finish: str | None = "stop") -> None:
         self.pieces = pieces
@@ -44,21 +44,21 @@ class Litellm:
         return "".join(one.choices[0].delta.content or "" for one in chunks)
 
 
-def test_pieces_are_heard_as_they_come_and_put_together() -> None:
+def test_pieces_are_passed_on_as_they_arrive_and_joined() -> None:
     litellm, heard = Litellm("a", None, "b"), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "ab"
     assert heard == ["a", "b"]
     assert litellm.asked == [True]
 
 
-def test_a_provider_that_does_not_stream_is_asked_for_the_whole() -> None:
+def test_a_provider_that_cannot_stream_is_asked_for_the_whole_answer() -> None:
     litellm, heard = Litellm(None), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
     assert heard == []
     assert litellm.asked == [True, False]
 
 
-def test_a_stream_that_ends_without_a_reason_broke_off_and_the_whole_is_asked_for() -> None:
+def test_a_stream_without_a_finish_reason_was_interrupted_and_the_whole_answer_is_requested() -> None:
     litellm, heard = Litellm("half of", finish=None), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
     assert litellm.asked == [True, False]

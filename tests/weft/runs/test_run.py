@@ -214,7 +214,7 @@ async def test_the_fallback_goes_on_where_the_model_fails(workspace: Path, serve
     assert result.status == "done"
     assert {call.body["model"] for call in server.calls} == {"gone", "test-model"}
     assert any(
-        "going on with openai/test-model" in event.message for event in record.events if isinstance(event, Warned)
+        "falling back to openai/test-model" in event.message for event in record.events if isinstance(event, Warned)
     )
 
 

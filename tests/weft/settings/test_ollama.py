@@ -23,7 +23,7 @@ def row(name: str, modified: str, family: str = "qwen3") -> dict[str, Any]:
     return {"name": name, "modified_at": modified, "details": {"families": [family]}}
 
 
-def test_the_model_pulled_last_is_used_and_embedding_models_are_not() -> None:
+def test_the_latest_chat_model_is_used_and_embedding_models_are_not() -> None:
     models = [
         row("qwen3:4b", "2026-03-01"),
         row("llama3.2:1b", "2026-01-01"),
@@ -35,12 +35,12 @@ def test_the_model_pulled_last_is_used_and_embedding_models_are_not() -> None:
 
 
 @pytest.mark.parametrize("document", [{"models": []}, {"models": [row("nomic-embed-text", "")]}, [], {}])
-def test_an_ollama_without_a_model_to_talk_to_is_none(document: Any) -> None:
+def test_an_ollama_without_a_chat_model_is_ignored(document: Any) -> None:
     with running(document) as env:
         assert ollama.probe(env) is None
 
 
-def test_what_is_not_an_ollama_is_none() -> None:
+def test_anything_else_at_that_address_is_ignored() -> None:
     with Hub(b"<html>", status=200) as hub:
         assert ollama.probe({"OLLAMA_API_BASE": hub.url}) is None
     with Hub(b"", status=503) as hub:
@@ -49,6 +49,6 @@ def test_what_is_not_an_ollama_is_none() -> None:
     assert ollama.probe({"OLLAMA_API_BASE": "not an address"}) is None
 
 
-def test_it_is_asked_on_loopback_unless_told_otherwise() -> None:
+def test_the_address_is_loopback_unless_the_variable_says_otherwise() -> None:
     assert ollama.base_url({}) == "http://127.0.0.1:11434"
     assert ollama.base_url({"OLLAMA_API_BASE": "http://gpu:1/"}) == "http://gpu:1"

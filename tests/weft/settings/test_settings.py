@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def settled(
+def resolved(
     tmp_path: Path,
     *,
     flags: dict[str, Any] | None = None,
@@ -29,7 +29,7 @@ def settled(
 
 
 def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
-    found = settled(
+    found = resolved(
         tmp_path,
         flags={"max_tasks": 4},
         env={"WEFT_MAX_TASKS": "3", "WEFT_TIMEOUT": "30"},
@@ -47,33 +47,33 @@ def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
 def test_a_relative_journal_begins_at_the_workspace_where_a_file_names_it(tmp_path: Path, named: str) -> None:
     there = f"sqlite:///{tmp_path}/runs/own.sqlite"
     text = f'journal = "{named}"'
-    assert settled(tmp_path, project=text, trusted=True).settings.journal == there
-    assert settled(tmp_path, user=text).settings.journal == there
-    assert settled(tmp_path, project=text).settings.journal is None
-    assert settled(tmp_path, env={"WEFT_JOURNAL": named}).settings.journal == named
-    assert settled(tmp_path, project='journal = "x"', flags={"journal": named}, trusted=True).settings.journal == named
+    assert resolved(tmp_path, project=text, trusted=True).settings.journal == there
+    assert resolved(tmp_path, user=text).settings.journal == there
+    assert resolved(tmp_path, project=text).settings.journal is None
+    assert resolved(tmp_path, env={"WEFT_JOURNAL": named}).settings.journal == named
+    assert resolved(tmp_path, project='journal = "x"', flags={"journal": named}, trusted=True).settings.journal == named
 
 
 def test_each_type_is_read_from_text_and_from_toml(tmp_path: Path) -> None:
     env = {"WEFT_FALLBACK": "a, b,", "WEFT_STRICT_SKILLS": "Yes", "WEFT_MODEL": ""}
-    settings = settled(tmp_path, env=env, project='model = "m"\n[models]\ntask = "t"').settings
+    settings = resolved(tmp_path, env=env, project='model = "m"\n[models]\ntask = "t"').settings
     assert (settings.fallback, settings.strict_skills, settings.model, settings.task) == (("a", "b"), True, "m", "t")
-    assert settled(tmp_path, project='fallback = ["x"]\nstrict_skills = false').settings.fallback == ("x",)
+    assert resolved(tmp_path, project='fallback = ["x"]\nstrict_skills = false').settings.fallback == ("x",)
 
 
-def test_every_fault_in_every_source_is_said_at_once(tmp_path: Path) -> None:
+def test_every_fault_in_every_source_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(SetupError) as caught:
-        settled(
+        resolved(
             tmp_path,
             env={"WEFT_STRICT_SKILLS": "perhaps", "WEFT_MAX_COST": "cheap"},
             project="max_task = 3\nfallback = 5\nmodel = 7\nmax_tokens = -1\nnonsense_key = 1\ntool_calls = true",
         )
     for text in (
-        "there is no setting 'max_task'; did you mean 'max_tasks'?",
-        "'fallback' must be a list of texts",
-        "'model' must be a text",
+        "unknown setting 'max_task'; did you mean 'max_tasks'?",
+        "'fallback' must be a list of strings",
+        "'model' must be a string",
         "'max_tokens' must be a whole number above 0",
-        "there is no setting 'nonsense_key'; settings are",
+        "unknown setting 'nonsense_key'; settings are",
         "'strict_skills' must be true or false",
         "'max_cost' must be a number above 0",
         "'tool_calls' must be a whole number",
@@ -81,17 +81,17 @@ def test_every_fault_in_every_source_is_said_at_once(tmp_path: Path) -> None:
         assert text in caught.value.message
 
 
-def test_a_file_that_is_no_toml_is_named_with_the_place(tmp_path: Path) -> None:
+def test_a_file_that_is_not_toml_is_named_with_the_place(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"weft\.toml cannot be read: "):
-        settled(tmp_path, project="model = ")
+        resolved(tmp_path, project="model = ")
 
 
 def test_guarded_settings_need_a_trusted_workspace(tmp_path: Path) -> None:
     project = 'api_base = "http://elsewhere"\nunsafe_tools = true\nmodel = "m"'
-    found = settled(tmp_path, project=project)
+    found = resolved(tmp_path, project=project)
     assert (found.settings.api_base, found.settings.unsafe_tools, found.settings.model) == (None, False, "m")
     assert len(found.warnings) == 2
-    trusted = settled(tmp_path, project=project, trusted=True)
+    trusted = resolved(tmp_path, project=project, trusted=True)
     assert trusted.settings.api_base == "http://elsewhere"
     assert trusted.warnings == ()
-    assert settled(tmp_path, user='api_base = "http://mine"').settings.api_base == "http://mine"
+    assert resolved(tmp_path, user='api_base = "http://mine"').settings.api_base == "http://mine"

@@ -357,7 +357,7 @@ def test_the_command_line_falls_back_and_says_so(workspace: Path, weft: Callable
 def test_without_a_model_it_is_said_how_to_have_one(workspace: Path, weft: Callable[..., Ran]) -> None:
     ran = weft("skills", "select", "--detector", "llm", GOAL, cwd=workspace)
     assert (ran.status, ran.out) == (4, "")
-    assert "no model is named" in ran.err or "weft models pull" in ran.err  # the latter with weft[local] installed
+    assert "no model is configured" in ran.err or "weft models pull" in ran.err  # the latter with weft[local] installed
 
 
 async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Path, weft: Callable[..., Ran]) -> None:

@@ -15,7 +15,7 @@ from planner.events import Event, RunStarted
 from weft.batch.engine import goal_of
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.open import model_opener
-from weft.models.workers.pool import RemoteModel, WorkerPool, most
+from weft.models.workers.pool import RemoteModel, WorkerPool, default_workers
 from weft.models.workers.worker import WorkerSettings
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
@@ -89,7 +89,7 @@ class InProcess:
 
     async def warm(self, goals: int) -> None:
         """Load what so many goals that call a model need, so that no call waits once its turn has come."""
-        if goals >= MANY_GOALS and (cores := most()) > 1:
+        if goals >= MANY_GOALS and (cores := default_workers()) > 1:
             self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
             await self.workers.warm()
         elif goals:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
+from planner.model import estimated_tokens
 from weft.batch.limits.call_queue import CallQueue, CallRequest
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 # How long a call waits for a provider that is down, without using up the goal's attempts.
 _OUTAGE = 900.0
-_CHARACTERS_A_TOKEN = 4
 _EXPECTED_ANSWER = 300
 
 
@@ -83,5 +83,4 @@ class LimitedModel:
 
 def _estimate(request: Request) -> int:
     """About how many tokens a call will take."""
-    characters = sum(len(message.content) for message in request.messages)
-    return characters // _CHARACTERS_A_TOKEN + _EXPECTED_ANSWER
+    return estimated_tokens(request.messages) + _EXPECTED_ANSWER

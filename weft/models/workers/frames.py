@@ -1,6 +1,6 @@
-"""Messages between weft and the processes that make its calls: pickles, each behind its length.
+"""Messages between weft and its workers: pickles, each preceded by its length.
 
-Both ends are weft's own and share a socket that nobody else has, which is what makes pickle safe here.
+Pickle is safe here: both ends are weft itself, on a socket pair that no other process can open.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _LENGTH = struct.Struct(">I")
 
 
 def write(writer: asyncio.StreamWriter, message: object) -> None:
-    """Send a message; what the other side has not taken yet is kept."""
+    """Send a message; it is buffered until the other side reads it."""
     body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     writer.write(_LENGTH.pack(len(body)) + body)
 
 
 async def read(reader: asyncio.StreamReader) -> Any | None:
-    """The next message; None where the other side is gone."""
+    """The next message, or None if the other side is gone."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         return pickle.loads(await reader.readexactly(length))  # noqa: S301 - see above

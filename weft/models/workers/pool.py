@@ -1,7 +1,7 @@
-"""Calls made in processes of their own, so that thousands of goals and their calls do not share one core.
+"""Model calls made in worker processes, so that thousands of goals and their calls do not share one core.
 
-A call costs litellm several milliseconds of computing. In one process that is most of what a large batch does; here
-it happens beside the goals, in as many processes as there is work and there are cores for.
+A call costs litellm several milliseconds of CPU time, which is most of the work of a large batch. Workers take it off
+the main process; there are as many as the load needs and the cores allow.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from planner.model import Reply, Request
     from weft.models.workers.worker import WorkerSettings
 
-# So many calls at once keep one process busy; with more, another one is worth its start.
+# This many concurrent calls keep one process busy; beyond that, starting another pays off.
 _BUSY = 8
-_MOST = 4
+_MAX_WORKERS = 4
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from weft.models.workers.worker import main; main(int(sys.argv[2]))"
 )
 
 
-def most() -> int:
-    """How many such processes this machine has cores for; only Unix gives a process a socket by its number."""
+def default_workers() -> int:
+    """How many workers this machine has cores for; 1 on Windows, where a socket cannot be passed to a process."""
     if sys.platform == "win32":
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, _MOST)
+    return min(cores, _MAX_WORKERS)
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """One such process and the calls that it has under way."""
+    """A worker process and its calls in progress."""
 
     process: subprocess.Popen[bytes]
     reader: asyncio.StreamReader
@@ -55,34 +55,34 @@ class Worker:
     _listening: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, opening: WorkerSettings) -> Worker:
-        """A new one, ready for calls."""
+    async def start(cls, setup: WorkerSettings) -> Worker:
+        """Start a worker, and return once it is ready for calls."""
         ours, theirs = socket.socketpair()
         with theirs:
-            # Not in a thread: all threads may be waiting for a call that waits for this process.
+            # Not in a thread: all threads may be waiting for calls that need this process.
             process = _spawn(theirs.fileno())
         reader, writer = await asyncio.open_connection(sock=ours)
-        caller = cls(process, reader, writer)
+        worker = cls(process, reader, writer)
         try:
-            frames.write(writer, opening)
+            frames.write(writer, setup)
             ready = await frames.read(reader) == READY
-        except BaseException:  # whoever waited was stopped: nobody else knows of this process
+        except BaseException:  # cancelled: nothing else would stop this process
             writer.transport.abort()
             process.kill()
             process.wait()
             raise
         if not ready:
-            await caller.stop()
+            await worker.stop()
             raise ModelError(
-                f"the process that makes the calls ended at once (status {process.returncode})",
-                hint="its own message stands above; `weft doctor` shows whether litellm is installed rightly",
+                f"a worker process ended at once (status {process.returncode})",
+                hint="see its message above; `weft doctor` checks whether litellm is installed correctly",
             )
-        caller._listening = asyncio.create_task(caller._listen())
-        return caller
+        worker._listening = asyncio.create_task(worker._listen())
+        return worker
 
     @property
     def alive(self) -> bool:
-        """Whether it takes further calls."""
+        """Whether it accepts calls."""
         return self._listening is not None and not self._listening.done()
 
     async def ask(self, name: str, request: Request) -> Reply:
@@ -106,26 +106,26 @@ class Worker:
         finally:
             for future in self.waiting.values():
                 if not future.done():
-                    # In passing, but no sign that the provider is down.
-                    future.set_exception(Transient("the process that makes the calls ended; it is started anew"))
+                    # Transient, but not a sign that the provider is down.
+                    future.set_exception(Transient("a worker process ended; another is started"))
 
     def _answer(self, number: int, answer: Any) -> None:
         future = self.waiting.get(number)
         if future is None or future.done():
-            return  # whoever asked waits no longer
+            return  # the call was cancelled
         if isinstance(answer, WeftError):
             future.set_exception(answer)
         else:
             future.set_result(answer)
 
     async def ended(self) -> None:
-        """Return once it takes no further calls."""
+        """Return once it no longer accepts calls."""
         if self._listening is not None:
             await asyncio.wait([self._listening])
 
     async def stop(self) -> None:
-        """End it; what it has under way is dropped."""
-        self.writer.transport.abort()  # not close, which waits until all is read
+        """Stop it; calls in progress are dropped."""
+        self.writer.transport.abort()  # close() would wait until everything is sent
         if self._listening is not None:
             await asyncio.gather(self._listening, return_exceptions=True)
         try:
@@ -136,7 +136,7 @@ class Worker:
 
 
 def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C is for weft, which lets the calls under way end.
+    # A session of its own: Ctrl-C is for weft, which lets calls in progress finish.
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path), str(descriptor)],
         stdin=subprocess.DEVNULL,
@@ -148,66 +148,66 @@ def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
 
 @dataclass(slots=True)
 class WorkerPool:
-    """All such processes: the first is started with the first call, further ones while all others are busy."""
+    """Worker processes: the first starts with the first call, others while all are busy."""
 
-    opening: WorkerSettings
-    most: int = field(default_factory=most)
-    _callers: dict[Worker, asyncio.Task[None]] = field(default_factory=dict)
+    setup: WorkerSettings
+    max_workers: int = field(default_factory=default_workers)
+    _workers: dict[Worker, asyncio.Task[None]] = field(default_factory=dict)
     _started: int = 0
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _more: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Start the first, so that no call waits for it."""
-        if not self._callers:
+        """Start the first worker, so that no call has to wait for it."""
+        if not self._workers:
             await self._start(self._started)
 
     async def ask(self, name: str, request: Request) -> Reply:
-        """The model's reply to a request, from the process with the least to do."""
-        while not (alive := [caller for caller in self._callers if caller.alive]):
+        """The model's reply to a request, from the least busy worker."""
+        while not (alive := [worker for worker in self._workers if worker.alive]):
             await self._start(self._started)
-        caller = min(alive, key=lambda one: len(one.waiting))
-        if len(caller.waiting) >= _BUSY and len(alive) < self.most and (self._more is None or self._more.done()):
+        worker = min(alive, key=lambda one: len(one.waiting))
+        if len(worker.waiting) >= _BUSY and len(alive) < self.max_workers and (self._more is None or self._more.done()):
             self._more = asyncio.create_task(self._start_another())
-        return await caller.ask(name, request)
+        return await worker.ask(name, request)
 
     async def _start_another(self) -> None:
-        with suppress(WeftError, OSError):  # those there are do the work; where none is left, whoever asks hears of it
+        with suppress(WeftError, OSError):  # the others carry on; if none is left, ask() starts one and raises
             await self._start(self._started)
 
     async def _start(self, started: int) -> None:
-        """Start one, unless someone else did since so many were."""
+        """Start a worker, unless another call did so after `started` were counted."""
         async with self._starting:
             if self._started == started:
-                caller = await Worker.start(self.opening)
+                worker = await Worker.start(self.setup)
                 self._started += 1
-                self._callers[caller] = asyncio.create_task(self._bury(caller))
+                self._workers[worker] = asyncio.create_task(self._clean_up(worker))
 
-    async def _bury(self, caller: Worker) -> None:
-        """Let go of one that died: of its process, its socket and itself."""
-        await caller.ended()
-        del self._callers[caller]
-        await caller.stop()
+    async def _clean_up(self, worker: Worker) -> None:
+        """Once a worker has ended, forget it and release its process and socket."""
+        await worker.ended()
+        del self._workers[worker]
+        await worker.stop()
 
     async def close(self) -> None:
-        """End them all."""
+        """Stop all workers."""
         if self._more is not None:
             self._more.cancel()
             await asyncio.gather(self._more, return_exceptions=True)
-        living = dict(self._callers)
-        await asyncio.gather(*(caller.stop() for caller in living))
-        await asyncio.gather(*living.values())
+        workers = dict(self._workers)
+        await asyncio.gather(*(worker.stop() for worker in workers))
+        await asyncio.gather(*workers.values())
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
-    """A model that is called from another process."""
+    """A model called from a worker process."""
 
     name: str
     workers: WorkerPool
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request; its text comes in one piece."""
+        """Answer the request; a streamed answer arrives in one piece."""
         reply = await self.workers.ask(self.name, request)
         if request.on_text is not None:
             request.on_text(reply.text)

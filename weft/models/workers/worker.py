@@ -1,7 +1,7 @@
-"""The process that makes calls for another one: takes requests from a socket and answers each as it ends.
+"""A worker process: reads requests from a socket, makes the calls concurrently, and answers each as it ends.
 
-a request (number, model, request) → the call, beside all others → (number, reply or error)
-(number, model, None) drops a call; the end of the socket ends everything, so nothing outlives who asked
+(number, model, request) → the call → (number, reply or error)
+(number, model, None) cancels a call; when the socket closes, the process ends, so it never outlives weft
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READY = "ready"
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """The first message: what the models are opened with."""
+    """The first message: the settings to open models with, and the file of their capabilities."""
 
     settings: Settings
     capabilities: Path
@@ -38,46 +38,46 @@ class WorkerSettings:
 
 @dataclass(slots=True)
 class CallServer:
-    """The calls that are under way."""
+    """The calls in progress."""
 
-    opening: WorkerSettings
+    setup: WorkerSettings
     writer: asyncio.StreamWriter
-    under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    in_progress: dict[int, asyncio.Task[None]] = field(default_factory=dict)
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
-        """Make calls until nobody asks any more."""
-        open_model = cache(model_opener(self.opening.settings, Capabilities(self.opening.capabilities)))
+        """Make calls until the socket closes."""
+        open_model = cache(model_opener(self.setup.settings, Capabilities(self.setup.capabilities)))
         litellm_model.load()
         frames.write(self.writer, READY)
         while (message := await frames.read(reader)) is not None:
             number, name, request = message
             if request is not None:
-                self.under_way[number] = asyncio.create_task(self._make(number, partial(open_model, name), request))
-            elif (call := self.under_way.pop(number, None)) is not None:
+                self.in_progress[number] = asyncio.create_task(self._make(number, partial(open_model, name), request))
+            elif (call := self.in_progress.pop(number, None)) is not None:
                 call.cancel()
 
-    async def _make(self, number: int, opened: Callable[[], Model], request: Request) -> None:
+    async def _make(self, number: int, open_model: Callable[[], Model], request: Request) -> None:
         try:
-            answer: object = await opened().complete(request)
+            answer: object = await open_model().complete(request)
         except WeftError as error:
             answer = error
-        except Exception as error:  # noqa: BLE001 - whoever asked must hear of it, whatever it is
-            answer = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - the caller must get an answer, whatever happens
+            answer = WeftError(f"unexpected error, please report it: {type(error).__name__}: {error}")
         finally:
-            self.under_way.pop(number, None)
+            self.in_progress.pop(number, None)
         try:
             frames.write(self.writer, (number, answer))
-        except Exception as error:  # noqa: BLE001 - an answer that cannot be sent must not be waited for forever
-            frames.write(self.writer, (number, WeftError(f"an answer that cannot be passed on: {error}")))
+        except Exception as error:  # noqa: BLE001 - the caller must not wait forever
+            frames.write(self.writer, (number, WeftError(f"the answer could not be sent: {error}")))
 
 
 async def _main(descriptor: int) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
-    opening = await frames.read(reader)
-    if opening is not None:
-        await CallServer(opening, writer).serve(reader)
+    setup = await frames.read(reader)
+    if setup is not None:
+        await CallServer(setup, writer).serve(reader)
 
 
 def main(descriptor: int) -> None:
-    """Serve the socket with this number."""
+    """Serve the socket with this file descriptor."""
     asyncio.run(_main(descriptor))

@@ -1,4 +1,4 @@
-"""Calls made in processes of their own: answers and errors come back to whoever asked, and nothing outlives weft."""
+"""Calls made in worker processes: answers and errors reach the right caller, and nothing outlives weft."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def echo(call: Call) -> Answer:
 @pytest.fixture
 def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerPool:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    return WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), most=1)
+    return WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=1)
 
 
-async def test_answers_errors_and_dropped_calls_each_reach_who_asked(
+async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[str] = []
@@ -68,32 +68,32 @@ async def test_answers_errors_and_dropped_calls_each_reach_who_asked(
     assert heard == [last.text] == ["you said aloud"]
 
 
-async def test_a_process_that_is_killed_fails_its_calls_in_passing_and_is_started_anew(
+async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         lost = asyncio.create_task(workers.ask(MODEL, asking("wait")))
         await until(lambda: bool(server.calls))
-        (first,) = workers._callers
+        (first,) = workers._workers
         os.kill(first.process.pid, signal.SIGKILL)
         with pytest.raises(Transient):
             await lost
         assert (await workers.ask(MODEL, asking("again"))).text == "you said again"
-        await until(lambda: len(workers._callers) == 1)
-        (second,) = workers._callers
-        assert first.process.returncode == -signal.SIGKILL  # nothing of it is left, though the other goes on
+        await until(lambda: len(workers._workers) == 1)
+        (second,) = workers._workers
+        assert first.process.returncode == -signal.SIGKILL  # it was cleaned up while the other one runs
         await workers.close()
     assert second.process.returncode == 0
 
 
-async def test_a_process_that_reads_nothing_any_more_is_ended_all_the_same(
+async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         await workers.warm()
-        (stuck,) = workers._callers
+        (stuck,) = workers._workers
         os.kill(stuck.process.pid, signal.SIGSTOP)
         lost = [asyncio.create_task(workers.ask(MODEL, asking("x" * 500_000))) for _ in range(4)]
         await asyncio.sleep(0.1)
@@ -102,7 +102,7 @@ async def test_a_process_that_reads_nothing_any_more_is_ended_all_the_same(
     assert stuck.process.returncode == -signal.SIGKILL
 
 
-async def test_a_start_that_is_given_up_leaves_no_process(workers: WorkerPool) -> None:
+async def test_a_cancelled_start_leaves_no_process(workers: WorkerPool) -> None:
     before = children()
     starting = asyncio.create_task(workers.warm())
     await until(lambda: children() != before)
@@ -112,7 +112,7 @@ async def test_a_start_that_is_given_up_leaves_no_process(workers: WorkerPool) -
     assert children() == before
 
 
-async def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
+async def test_a_worker_that_cannot_start_is_reported(tmp_path: Path) -> None:
     broken = WorkerSettings(None, tmp_path / "models.json")  # type: ignore[arg-type] # it ends the process at once
     with pytest.raises(ModelError, match="ended at once"):
         await Worker.start(broken)
