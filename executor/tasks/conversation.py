@@ -13,7 +13,7 @@ from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
 from planner.plan.json_answer import mend
-from planner.plan.validate import nearest
+from skills.text.nearest import known_are
 from skills.text.surrogates import mended
 from skills.tools.envelope import Context, Envelope, failure
 
@@ -50,7 +50,7 @@ class Toolbox:
         """
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
-            message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
+            message = f"there is no tool {call.name!r}; {known_are(call.name, [tool.name for tool in self.tools])}"
             return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
         arguments = _arguments(call.arguments, mending=whole)
         if arguments is None and not whole:
