@@ -14,7 +14,7 @@ from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
 from planner.plan.json_answer import mend
 from skills.text.nearest import known_are
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _arguments(text: str, *, mending: bool) -> Mapping[str, Any] | None:
         if attempt is None:
             continue
         try:
-            value = mended(json.loads(attempt, strict=False))
+            value = join_surrogates(json.loads(attempt, strict=False))
         except ValueError:
             continue
         if isinstance(value, Mapping):

@@ -17,7 +17,7 @@ from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
 from skills.programs.environment import environment
 from skills.programs.protocol import Answer, Garbled
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
 from skills.tools.overflow import Output
@@ -98,7 +98,7 @@ class ExecutableTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Run it once. Every failure is an envelope, never an exception."""
-        arguments = mended(dict(arguments))
+        arguments = join_surrogates(dict(arguments))
         call = _Call(self.manifest, self.host, arguments)
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 
 SHOWN = 200
 _MEMBER = re.compile(r'[\s,]*(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*')
@@ -44,7 +44,7 @@ def parse(stdout: str) -> Answer | Garbled:
     if not last:
         return Garbled("it ended without an answer line")
     try:
-        document = mended(json.loads(last, parse_constant=_null))
+        document = join_surrogates(json.loads(last, parse_constant=_null))
     except (ValueError, RecursionError):
         return Garbled(f"its last line is not JSON: {_shown(last)}", log=stdout)
     if not isinstance(document, dict) or not {"output", "error"} & document.keys():

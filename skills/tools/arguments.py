@@ -15,7 +15,7 @@ SHOWN = 80
 
 
 def check(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The arguments with defaults filled, and all that is wrong with them; null counts as left out."""
+    """The arguments with defaults filled in, and everything that is wrong with them; null counts as absent."""
     known = {parameter.name: parameter for parameter in parameters}
     given = {name: value for name, value in arguments.items() if value is not None}
     faults = [_unknown(name, known) for name in arguments if name not in known]

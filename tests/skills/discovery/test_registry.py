@@ -113,7 +113,7 @@ def test_strict_drops_odd_names_with_the_reason(tmp_path: Path) -> None:
     reasons = [skill.reason or "" for skill in found.list_skills(all=True) if skill.state == "broken"]
     assert len(reasons) == 2
     for said in (*reasons, *map(str, found.warnings)):
-        assert "it is left out" in said
+        assert "it is ignored" in said
         assert "loaded as" not in said
     lenient = registry(tmp_path)
     assert any("it is loaded as 'odd-name'" in str(problem) for problem in lenient.warnings)
