@@ -328,7 +328,7 @@ def test_a_tool_that_is_left_out_has_a_row_beside_its_neighbours(tmp_path: Path)
     assert [row.name for row in found.list_skills()] == ["demo_good"]
     broken = {row.name: row.reason or "" for row in found.list_skills(all=True) if row.state == "broken"}
     assert set(broken) == {"demo_gone", "other_run", "demo"}
-    assert "'gone.py' is not there" in broken["demo_gone"]
+    assert "'gone.py' does not exist" in broken["demo_gone"]
     assert "demo_" in broken["other_run"]
 
 
