@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -147,6 +148,22 @@ def test_a_link_that_leads_elsewhere_changes_the_hash(folder: Path, make: Callab
     elsewhere.mkdir()
     changed.symlink_to(elsewhere)
     assert fingerprint(folder) != before
+
+
+def test_many_links_to_the_folder_itself_do_not_multiply(folder: Path) -> None:
+    for number in range(8):
+        (folder / f"self{number}").symlink_to(".")
+
+    def stop(*_: object) -> None:
+        raise AssertionError("the links are followed again and again")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    try:
+        assert len(_files(folder)) == 10
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
