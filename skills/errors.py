@@ -8,7 +8,8 @@ WeftError                `message` says what is wrong, `hint` what to do next
     ├── UnreadableSkill  its file cannot be read
     └── BrokenSkill      its file does not parse (any more)
 
-Other modules add their own. The command line prints `message` and `hint`, never a traceback, for all of them.
+Other modules add their own; planner/errors.py, executor/stores/errors.py and weft/local/errors.py draw theirs. For all
+of them, the command line prints `message` and `hint`, never a traceback.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What can go wrong on the way to a local model.
+"""What can go wrong when a local model is pulled.
 
 SetupError
-└── PullError            a model could not be fetched
-    ├── NoSpace          the disk is full, or would be: nothing is left behind
-    ├── WrongHash        what came is not the model: nothing is left behind
-    ├── SourceGone       this source no longer has it: the next one is tried
-    ├── Unreachable      this source does not answer: the next one is tried
-    └── CutOff           the download broke off: what came is kept, the next pull goes on from there
+└── PullError                a model could not be pulled
+    ├── NoSpace              the disk is full, or would be: nothing is left behind
+    ├── WrongHash            the file is not the model: nothing is left behind
+    ├── SourceGone           this source no longer has it: the next one is tried
+    ├── SourceUnreachable    this source does not answer: the next one is tried
+    └── DownloadInterrupted  the partial download is kept, and the next pull resumes it
 """
 
 from __future__ import annotations
