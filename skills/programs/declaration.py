@@ -57,7 +57,7 @@ class Declaration:
         docs = self._docs()
         if self.fatal or runtime is None:
             return None, self.problems
-        made = Manifest(
+        manifest = Manifest(
             name=name,
             description=description,
             runtime=runtime,
@@ -71,7 +71,7 @@ class Declaration:
             docs=docs,
             spot=self.spot,
         )
-        return made, self.problems
+        return manifest, self.problems
 
     def _problem(self, keys: Sequence[str | int], what: str, remedy: str, *, fatal: bool = True) -> None:
         self.fatal = self.fatal or fatal

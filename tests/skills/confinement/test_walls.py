@@ -32,7 +32,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 def alive(marker: str) -> list[str]:
-    """The processes whose command line holds the marker."""
+    """The processes whose command line contains the marker."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and entry.name != str(os.getpid()):
@@ -369,7 +369,7 @@ async def test_the_number_of_processes_is_limited(bench: Workbench) -> None:
     from skills.confinement import cgroup
 
     if os.geteuid() == 0 and cgroup.root() is None:
-        pytest.skip("root's processes are only counted where control groups can be made")
+        pytest.skip("root's processes are only counted if control groups can be created")
     tool = bench.tool("""
         import subprocess, sys
         started = []
