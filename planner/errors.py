@@ -1,25 +1,27 @@
-"""What can go wrong between a goal and its plan, drawn once.
+"""What can go wrong with models, plans and prompt templates.
 
 WeftError
 ├── ModelError               a call to a model failed
 │   ├── Transient            the same call may succeed later
-│   │   ├── RateLimited      429; `retry_after` where the provider said
-│   │   ├── Overloaded       5xx
+│   │   ├── RateLimited      429; `retry_after` if the provider says when
+│   │   ├── Overloaded       503, 529
+│   │   ├── ServerFailed     another 5xx
 │   │   ├── CallTimedOut     no answer in time
 │   │   └── Unreachable      no connection, or one that dropped
 │   └── Refused              the same call fails again
 │       ├── KeyRefused       401, 403, or no key at all
-│       ├── UnknownModel     404, or a name that no provider has
+│       ├── UnknownModel     404, or a name that no provider knows
 │       ├── RequestRefused   another 400
 │       │   ├── FormatRefused    the response format is not supported
 │       │   ├── ToolsRefused     tools are not supported
-│       │   └── PromptTooLong    more than the context window holds
+│       │   └── PromptTooLong    longer than the context window
 │       └── ContentRefused   stopped by the provider's content filter
-├── Halted                   the whole run stops; what is kept is kept
+├── Halted                   the whole run stops; what is recorded stays recorded
 │   └── BudgetSpent          a limit on cost, tokens or time was reached
-├── CutOff                   the record of a replayed run ends here
+├── RecordEnded              the record of a replayed run ends here
 ├── PlanError                no valid plan after all attempts
-└── TemplateError            a prompt template cannot be used (a SetupError)
+└── SetupError
+    └── TemplateError        a prompt template cannot be used
 """
 
 from __future__ import annotations

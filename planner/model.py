@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -98,7 +98,7 @@ class Reply:
 
     def __post_init__(self) -> None:
         if not self.text.isascii():
-            object.__setattr__(self, "text", mended(self.text))
+            object.__setattr__(self, "text", join_surrogates(self.text))
 
     @property
     def cut_off(self) -> bool:

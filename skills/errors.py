@@ -1,22 +1,22 @@
-"""The root of weft's exceptions: something a person can mend.
+"""The root of weft's exceptions: failures that a person can fix.
 
-    WeftError                what is wrong, and in `hint` what to do next
-    ├── InputError           wrong usage or input (exit status 2)
-    ├── SetupError           no model, key or configuration (exit status 4)
-    ├── SkillError           a skill cannot be had
-    │   ├── UnknownSkill     no skill of that name
-    │   ├── UnreadableSkill  its file cannot be read
-    │   └── BrokenSkill      its file does not parse (any more)
-    └── the packages above add their own
+WeftError                `message` says what is wrong, `hint` what to do next
+├── InputError           wrong usage or input (exit status 2)
+├── SetupError           no model, key or configuration (exit status 4)
+└── SkillError           a skill cannot be used
+    ├── UnknownSkill     there is no skill of that name
+    ├── UnreadableSkill  its file cannot be read
+    └── BrokenSkill      its file does not parse (any more)
 
-The command line prints `message` and `hint` and never a traceback for these.
+Other modules add their own; planner/errors.py, executor/stores/errors.py and weft/local/errors.py draw theirs. For all
+of them, the command line prints `message` and `hint`, never a traceback.
 """
 
 from __future__ import annotations
 
 
 class WeftError(Exception):
-    """A failure that is explained to the person who can do something about it."""
+    """A failure explained to the person who can do something about it."""
 
     code = "FAILED"
     exit_status = 1
@@ -28,7 +28,7 @@ class WeftError(Exception):
 
 
 class InputError(WeftError):
-    """The command, a file or an argument is not what it must be."""
+    """A command, a file or an argument is wrong."""
 
     code = "INVALID_INPUT"
     exit_status = 2
@@ -42,7 +42,7 @@ class SetupError(WeftError):
 
 
 class SkillError(WeftError):
-    """A skill cannot be had."""
+    """A skill cannot be used."""
 
     code = "SKILL"
 
@@ -55,7 +55,7 @@ class UnknownSkill(SkillError):
 
 
 class UnreadableSkill(SkillError):
-    """The skill's file cannot be read; `denied` where the system refuses it."""
+    """The skill's file cannot be read; `denied` if the operating system refuses access."""
 
     code = "EXECUTION_ERROR"
 

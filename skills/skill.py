@@ -1,4 +1,4 @@
-"""The values of this package: a skill's metadata, and what is wrong with a file."""
+"""A skill's metadata, and the problems found in its file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
 Kind = Literal["context", "executable"]
 State = Literal["active", "shadowed", "disabled", "broken"]
 
-# The faults for which `--strict-skills` drops a skill.
+# The problems for which `--strict-skills` ignores a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
-LEFT_OUT = "it is left out, for names are taken strictly"
+IGNORED = "it is ignored, since names are checked strictly"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a skill's file: where, what, and how to mend it.
+    """One problem in a skill's file: where it is, what is wrong, and how to fix it.
 
-    `rule` names its kind, `tool` the one of the file's tools that it is about; `until` is what holds until then.
+    `rule` is the kind of problem, `tool` the tool in the file that has it, `until` what applies until it is fixed.
     """
 
     path: Path
@@ -34,20 +34,20 @@ class Problem:
     until: str = ""
 
     @property
-    def told(self) -> str:
-        """What, how to mend it, and what holds until then."""
+    def message(self) -> str:
+        """What is wrong, how to fix it, and what applies until then."""
         return "; ".join(filter(None, (self.what, self.remedy, self.until)))
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.told}"
+        return f"{self.path}:{self.line}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill as discovery sees it: metadata only, the body stays on disk until a task needs it.
+    """A skill as discovery sees it: metadata only; the body stays on disk until a task needs it.
 
-    `extra` holds every other key of the frontmatter; `stamp` is what the file's stat said when it was read. `file`
-    is the path as text, for making thousands of paths takes longer than all else on a start.
+    `extra` holds every other key of the frontmatter; `stamp` is the file's stat when it was read. `file` is the path
+    as text, since creating thousands of `Path` objects would take longer than the rest of a start.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Skill:
 
     @property
     def path(self) -> Path:
-        """The file that makes it."""
+        """The file that declares it."""
         return Path(self.file)
 
     @property

@@ -1,4 +1,4 @@
-"""The user's own folders for what weft keeps."""
+"""The user's folders in which weft keeps its files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ APP = "weft"
 
 
 def cache() -> Path:
-    """What can be made again."""
+    """The folder for files that can be recreated."""
     found = _xdg("XDG_CACHE_HOME", "~/.cache")
     if found is None:
         import platformdirs
@@ -20,7 +20,7 @@ def cache() -> Path:
 
 
 def data() -> Path:
-    """What must not be lost."""
+    """The folder for files that must not be lost."""
     found = _xdg("XDG_DATA_HOME", "~/.local/share")
     if found is None:
         import platformdirs
@@ -29,9 +29,9 @@ def data() -> Path:
     return found
 
 
-def _xdg(variable: str, usual: str) -> Path | None:
-    """As platformdirs has it on Linux, where importing it takes as long as Python's own start."""
+def _xdg(variable: str, default: str) -> Path | None:
+    """What platformdirs answers on Linux; importing it would take as long as Python's own start."""
     if sys.platform != "linux" or "ANDROID_DATA" in os.environ:
         return None
     named = os.environ.get(variable, "")
-    return (Path(named) if named.strip() else Path(usual).expanduser()) / APP
+    return (Path(named) if named.strip() else Path(default).expanduser()) / APP

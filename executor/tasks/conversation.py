@@ -13,8 +13,8 @@ from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
 from planner.plan.json_answer import mend
-from planner.plan.validate import nearest
-from skills.text.surrogates import mended
+from skills.text.nearest import known_are
+from skills.text.surrogates import join_surrogates
 from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Toolbox:
         """
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
-            message = f"there is no tool {call.name!r}; {nearest(call.name, [tool.name for tool in self.tools])}"
+            message = f"there is no tool {call.name!r}; {known_are(call.name, [tool.name for tool in self.tools])}"
             return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
         arguments = _arguments(call.arguments, mending=whole)
         if arguments is None and not whole:
@@ -146,7 +146,7 @@ def _arguments(text: str, *, mending: bool) -> Mapping[str, Any] | None:
         if attempt is None:
             continue
         try:
-            value = mended(json.loads(attempt, strict=False))
+            value = join_surrogates(json.loads(attempt, strict=False))
         except ValueError:
             continue
         if isinstance(value, Mapping):

@@ -11,7 +11,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +129,7 @@ def _load(candidate: str) -> Any:
         if (text := attempt(stripped)) is None:
             continue
         try:
-            return mended(json.loads(text, strict=False))
+            return join_surrogates(json.loads(text, strict=False))
         except (ValueError, RecursionError):
             continue
     return None

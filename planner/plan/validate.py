@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import networkx as nx
 
 from planner.plan.plan import ACTION_TYPES, REFERENCE, strings
+from skills.text.nearest import known_are
 from skills.tools.parameter import TYPES, fits
 
 _ID = re.compile(r"[\w-]{1,64}")
-_MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +46,6 @@ def problems(document: object, known: Known) -> list[str]:
     for number, row in enumerate(rows, 1):
         found += _row_problems(number, row, known)
     return [*found, *_graph_problems([row for row in rows if isinstance(row, Mapping)])]
-
-
-def nearest(name: object, names: Sequence[str]) -> str:
-    """The known names for a message, those most like the unknown one first."""
-    if not names:
-        return "there are none"
-    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    shown = [*close, *(other for other in names if other not in close)][:_MOST_NAMES]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"known are: {', '.join(shown)}{more}"
 
 
 def _row_problems(number: int, row: object, known: Known) -> Iterator[str]:
@@ -96,9 +85,9 @@ def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
         yield from _tool_problems(name, arguments, known)
         return
     if action == "skill" and not (isinstance(name, str) and name):
-        yield f"a skill task needs 'name', the skill's; {nearest('', known.skills)}"
+        yield f"a skill task needs 'name', the skill's; {known_are('', known.skills)}"
     elif action == "skill" and name not in known.skills:
-        remedy = "it is a tool: use action_type 'tool'" if name in known.tools else nearest(name, known.skills)
+        remedy = "it is a tool: use action_type 'tool'" if name in known.tools else known_are(name, known.skills)
         yield f"there is no skill {name!r}; {remedy}"
     if arguments and not isinstance(arguments, str) and action == "skill":
         yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"
@@ -106,10 +95,12 @@ def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
 
 def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[str]:
     if not (isinstance(name, str) and name):
-        yield f"a tool task needs 'name', the tool's; {nearest('', list(known.tools))}"
+        yield f"a tool task needs 'name', the tool's; {known_are('', list(known.tools))}"
         return
     if name not in known.tools:
-        remedy = "it is a skill: use action_type 'skill'" if name in known.skills else nearest(name, list(known.tools))
+        remedy = (
+            "it is a skill: use action_type 'skill'" if name in known.skills else known_are(name, list(known.tools))
+        )
         yield f"there is no tool {name!r}; {remedy}"
     if arguments and not isinstance(arguments, Mapping):
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
@@ -125,7 +116,7 @@ def _argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> I
         yield f"needs the argument {missing!r}"
     for key, value in given.items():
         if key not in properties:
-            yield f"has no argument {key!r}; {nearest(str(key), list(properties))}"
+            yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
         elif value is not None and not _waits(value):
             yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
 

@@ -9,7 +9,6 @@ as a variable's value and is never itself read as a template.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
 
 from planner.errors import TemplateError
+from skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -163,8 +163,8 @@ class Prompts:
         ]
         if unknown:
             said = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
-            near = get_close_matches(unknown[0][2], known, n=1)
-            meant = f"did you mean <<{near[0]}>>? " if near else ""
+            near = guess(unknown[0][2], known)
+            meant = f"did you mean <<{near}>>? " if near else ""
             have = ", ".join(sorted(known)) or "none"
             raise TemplateError("; ".join(said), hint=f"{meant}the variables of the block {block} are: {have}")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from skills.check.finding import Finding
+from skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ def unknown(document: Document) -> list[Finding]:
     for at, keys, known in _paths(document.data):
         for key in keys:
             if key not in known:
-                near = difflib.get_close_matches(str(key), known, n=1)
-                remedy = f"write {near[0]}" if near else f"leave it out; the keys are: {', '.join(known)}"
+                near = guess(str(key), known)
+                remedy = f"write {near}" if near else f"leave it out; the keys are: {', '.join(known)}"
                 line = document.line((*at, str(key)))
                 found.append(Finding("manifest-key", "warning", line, f"the key {key!r} is not read", remedy))
     return found

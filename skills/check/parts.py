@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skills.check.finding import Finding
-from skills.format import frontmatter
-from skills.format import lenient_yaml as lenient
+from skills.format import frontmatter, lenient_yaml
 from skills.format.yaml_lines import Document, DocumentError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def _remedy(block: str, error: DocumentError) -> str:
         return "delete that character, which cannot be seen"
     if "constructor" in error.what:
         return "write plain text: a tag such as !!x is refused"
-    return lenient.remedy(block, error.line)
+    return lenient_yaml.remedy(block, error.line)
 
 
 def _blank(match: re.Match[str]) -> str:

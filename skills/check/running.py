@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from skills.tools.parameter import Parameter
 
 WRONG: dict[str, Any] = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}
-
-
-# A check has no trace: what a program wrote is shown at once.
-LATER = " — try other arguments; if it stays, its stderr in the run's trace says where its program fails"
 CAUSE = re.compile(r"^(?:[\w.]*(?:Error|Exception|Exit)\w*|panic|fatal)\b.*", re.MULTILINE)
 PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
 
@@ -78,10 +74,12 @@ async def _wrongly(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
 
 
 def _why(envelope: Envelope, logs: list[CallLog]) -> str:
-    """What the envelope says, and what the program itself said last."""
-    what = envelope.text.removesuffix(LATER)
-    said = cause(logs[-1].stderr) if logs and what != envelope.text else ""
-    return f"{what}: {said}" if said else what
+    """The envelope's error; a check has no trace to look at, so advice to do so is replaced by the cause."""
+    what, _, advice = envelope.text.rpartition(" — ")
+    if "trace" not in advice or not what:
+        return envelope.text
+    why = cause(logs[-1].stderr) if logs else ""
+    return f"{what}: {why}" if why else what
 
 
 def cause(stderr: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from skills.check.finding import Finding, Severity
 from skills.check.parts import misspelt, split
 from skills.check.wording import chinese
 from skills.format.names import fits, slug
+from skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,9 +133,9 @@ def _fields(parts: Parts) -> list[Finding]:
     found = []
     for key in parts.data:
         if key not in KNOWN:
-            near = difflib.get_close_matches(str(key).lower(), [name for name in KNOWN if name not in parts.data], n=1)
+            near = guess(str(key).lower(), [name for name in KNOWN if name not in parts.data])
             message = f"the key {key!r} is not in the specification, and is passed over"
-            remedy = f"write {near[0]}" if near else "move it under metadata, unless another agent reads it"
+            remedy = f"write {near}" if near else "move it under metadata, unless another agent reads it"
             found.append(Finding("fields", "warning", parts.line(str(key)), message, remedy))
     compatibility = parts.data.get("compatibility")
     if compatibility is not None and not (isinstance(compatibility, str) and 0 < len(compatibility) <= 500):

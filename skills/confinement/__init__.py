@@ -1,4 +1,14 @@
-"""The walls around a tool's process: bubblewrap, else Landlock with seccomp, else none if told so."""
+"""The walls around a tool's process: bubblewrap, else Landlock with seccomp, or none if the user says so.
+
+box            what a process may do, and the interface of a confinement (start reading here)
+choose         the strongest confinement that works on this machine, and what it enforces
+bubblewrap     one kind, by namespaces
+landlock_box   the other, by landlock (files) and seccomp (system calls); also none at all
+launcher, process_gate   the program that starts a tool for landlock_box, and its count of processes
+cgroup, system_paths     a limit on processes that binds root; what every program needs to see
+
+Imports nothing else of weft.
+"""
 
 from skills.confinement.box import Box, Command, Confinement, Launch, ResourceLimits
 from skills.confinement.choose import Force, choose, in_force

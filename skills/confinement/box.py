@@ -1,4 +1,4 @@
-"""What a confined process may do, and the port that each kind of confinement implements."""
+"""What a confined process may do, and the interface that each kind of confinement implements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """How much one call may use: seconds of CPU, bytes of memory and of one file, processes, open files."""
+    """What one call may use: seconds of CPU time, bytes of memory and per file, processes, open files."""
 
     cpu: int = 60
     memory: int = 2 * 1024**3
@@ -22,13 +22,13 @@ class ResourceLimits:
     open_files: int = 512
 
     def for_timeout(self, seconds: float) -> ResourceLimits:
-        """The same with as much CPU time as two busy cores use until the time-out."""
+        """The same limits with the CPU time that two busy cores use until the timeout."""
         return replace(self, cpu=2 * math.ceil(seconds) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program and its arguments; `reads` are the folders that its interpreter needs."""
+    """A program and its arguments; `reads` are the folders its interpreter needs."""
 
     argv: tuple[str, ...]
     reads: tuple[Path, ...] = ()
@@ -37,7 +37,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a process sees: all else of the disk is hidden, and the network too unless it is granted."""
+    """What a process may use; the rest of the disk is hidden, and so is the network unless granted."""
 
     cwd: Path
     readable: tuple[Path, ...] = ()
@@ -47,17 +47,17 @@ class Box:
 
 
 def _nothing() -> None:
-    """Nothing is left to do."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start; `fds` go to the child; who starts it closes them, and calls `done` at the end."""
+    """What to start; the caller passes `fds` to the child, closes them, and calls `done` at the end."""
 
     argv: tuple[str, ...]
     fds: tuple[int, ...] = ()
     done: Callable[[], None] = _nothing
-    gentle: bool = False  # stopped with SIGTERM, upon which it takes its whole process group along
+    gentle: bool = False  # stopped with SIGTERM, on which it kills its whole process group
 
 
 class Confinement(Protocol):
@@ -65,11 +65,11 @@ class Confinement(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name shown to people."""
 
     @property
     def refusal(self) -> str:
-        """Why it runs nothing, and what to do; empty where it runs things."""
+        """Why it runs nothing, and what to do about it; empty if it can run commands."""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """What to start so that the command runs inside the box."""

@@ -1,4 +1,4 @@
-"""Confinement by bubblewrap: own users, mounts, processes and network, and no capabilities."""
+"""Confinement by bubblewrap: namespaces for users, mounts, processes and network, and no capabilities."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.confinement import cgroup, seccomp
-from skills.confinement import system_paths as system
+from skills.confinement import cgroup, seccomp, system_paths
 from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
 
@@ -30,7 +29,7 @@ NAMESPACES = (
     "--cap-drop",
     "ALL",
 )
-# Shells differ in the letter for processes; within the namespace the count is this call's own.
+# Shells differ in the option for processes; within the namespace only this call's processes count.
 LIMIT = (
     "ulimit -c 0; ulimit -t {cpu}; ulimit -d {memory}; ulimit -f {blocks}; ulimit -n {files}; "
     '{{ (ulimit -u {processes}) 2>/dev/null && ulimit -u {processes}; }} || ulimit -p {processes}; exec "$@"'
@@ -39,7 +38,7 @@ LIMIT = (
 
 @dataclass(frozen=True, slots=True)
 class BubblewrapConfinement:
-    """What is not shown does not exist inside; what is shown is read-only unless it is writable."""
+    """Paths that are not mounted do not exist inside; the others are read-only unless writable."""
 
     program: str
     home: Path
@@ -48,13 +47,13 @@ class BubblewrapConfinement:
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
-        """Bubblewrap with the box as its mounts; the seccomp filter goes to it in a file of its own."""
-        group = self.groups.take(box.limits.processes)
+        """Bubblewrap with the box as its mounts; it reads the seccomp filter from an open file."""
+        group = self.groups.acquire(box.limits.processes)
         argv = [*cgroup.entry(group), self.program, *NAMESPACES]
         if not box.network:
             argv.append("--unshare-net")
         argv += ["--dir", str(box.cwd.resolve())]
-        for path in self._shown(command, box):
+        for path in self._visible(command, box):
             if path.is_symlink():
                 argv += ["--symlink", str(path.readlink()), str(path)]
             else:
@@ -67,16 +66,16 @@ class BubblewrapConfinement:
         for fd in fds:
             argv += ["--seccomp", str(fd)]
         argv += ["--", "/bin/sh", "-c", _limits(box.limits), "sh", *command.argv]
-        return Launch(tuple(argv), fds, lambda: self.groups.give(group))
+        return Launch(tuple(argv), fds, lambda: self.groups.release(group))
 
-    def _shown(self, command: Command, box: Box) -> list[Path]:
-        system_roots = system.roots(network=box.network)
-        own = system.visible((*command.reads, *box.readable), self.home)
+    def _visible(self, command: Command, box: Box) -> list[Path]:
+        system_roots = system_paths.roots(network=box.network)
+        own = system_paths.visible((*command.reads, *box.readable), self.home)
         return [*system_roots, *(path for path in own if not any(map(path.is_relative_to, system_roots)))]
 
 
 def _filter(*, network: bool) -> tuple[int, ...]:
-    """The filter as an open file; none where the numbers are unknown: the namespaces still hold."""
+    """The filter as an open file; empty if the system calls are unknown, since the namespaces still hold."""
     program = seccomp.current(network=network, strict=False)
     if not program:
         return ()
@@ -98,7 +97,7 @@ def _limits(limits: ResourceLimits) -> str:
 
 @functools.cache
 def working() -> str:
-    """The installed bubblewrap's path where it can make its namespaces here; empty otherwise."""
+    """The path of bubblewrap if it can create its namespaces here; empty otherwise."""
     program = shutil.which("bwrap")
     if program is None:
         return ""

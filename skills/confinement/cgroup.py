@@ -1,7 +1,8 @@
-"""A limit on processes that binds root too: control groups, where this process may make them.
+"""A limit on processes that binds root too: control groups, if this process may create them.
 
-RLIMIT_NPROC does not bind root, and for others it counts all processes of the user, so it is used only inside
-a namespace. A control group counts the call's own. Groups are used again: making one takes milliseconds.
+RLIMIT_NPROC does not bind root, and for others it counts all processes of the user, so it is used only inside a
+namespace. A control group counts only the call's own processes. Groups are reused, since creating one takes
+milliseconds.
 """
 
 from __future__ import annotations
@@ -12,66 +13,66 @@ import time
 import weakref
 from pathlib import Path
 
-FIRST = Path("/sys/fs/cgroup/pids")
-SECOND = Path("/sys/fs/cgroup")
+V1 = Path("/sys/fs/cgroup/pids")
+V2 = Path("/sys/fs/cgroup")
 PREFIX = "weft-"
-PATIENCE = 20
+REMOVE_ATTEMPTS = 20
 ENTER = 'echo $$ > "$1/cgroup.procs" || exit 125; shift; exec "$@"'
 
 
 def root() -> Path | None:
-    """Where groups with a limit on processes can be made; None where they cannot."""
+    """The folder in which groups that limit processes can be created; None if there is none."""
     if os.geteuid() != 0:
         return None
-    for folder, ready in ((FIRST, (FIRST / "cgroup.procs").exists()), (SECOND, _delegates_pids())):
+    for folder, ready in ((V1, (V1 / "cgroup.procs").exists()), (V2, _delegates_pids())):
         if ready and os.access(folder, os.W_OK):
             return folder
     return None
 
 
 class Groups:
-    """The groups of this process: as many as calls ran at once, removed when it ends."""
+    """The groups of this process: one for each concurrent call, removed when it ends."""
 
     def __init__(self, parent: Path | None) -> None:
         self.parent = parent
         self.free: list[Path] = []
-        self.made: list[Path] = []
-        weakref.finalize(self, _remove, self.made)
+        self.created: list[Path] = []
+        weakref.finalize(self, _remove, self.created)
 
-    def take(self, processes: int) -> Path | None:
-        """A group for one call that admits so many processes; None where groups cannot be made."""
+    def acquire(self, processes: int) -> Path | None:
+        """A group for one call, limited to this many processes; None if groups cannot be created."""
         if self.parent is None:
             return None
         try:
-            group = self.free.pop() if self.free else self._make(self.parent)
+            group = self.free.pop() if self.free else self._create(self.parent)
             (group / "pids.max").write_text(str(processes))
         except OSError:
             return None
         return group
 
-    def give(self, group: Path | None) -> None:
-        """A call's group is free again."""
+    def release(self, group: Path | None) -> None:
+        """Make a call's group available again."""
         if group is not None:
             self.free.append(group)
 
-    def _make(self, parent: Path) -> Path:
-        if not self.made:
+    def _create(self, parent: Path) -> Path:
+        if not self.created:
             _sweep(parent)
-        group = parent / f"{PREFIX}{os.getpid()}-{id(self):x}-{len(self.made)}"
+        group = parent / f"{PREFIX}{os.getpid()}-{id(self):x}-{len(self.created)}"
         group.mkdir()
-        self.made.append(group)
+        self.created.append(group)
         return group
 
 
 def entry(group: Path | None) -> tuple[str, ...]:
-    """The words before a command that put it into the group."""
+    """The arguments in front of a command that put it into the group."""
     return ("/bin/sh", "-c", ENTER, "sh", str(group)) if group is not None else ()
 
 
 def _remove(groups: list[Path]) -> None:
-    """Remove the groups; the kernel needs a moment until the last process has left one."""
+    """Remove the groups; the kernel takes a moment until the last process has left one."""
     for group in groups:
-        for _ in range(PATIENCE):
+        for _ in range(REMOVE_ATTEMPTS):
             try:
                 group.rmdir()
             except FileNotFoundError:
@@ -83,7 +84,7 @@ def _remove(groups: list[Path]) -> None:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what a killed weft left."""
+    """Remove the groups that a killed weft left behind."""
     for group in parent.glob(f"{PREFIX}*-*-*"):
         owner = group.name.removeprefix(PREFIX).split("-")[0]
         if not Path("/proc", owner).exists():
@@ -93,6 +94,6 @@ def _sweep(parent: Path) -> None:
 
 def _delegates_pids() -> bool:
     try:
-        return "pids" in (SECOND / "cgroup.subtree_control").read_text().split()
+        return "pids" in (V2 / "cgroup.subtree_control").read_text().split()
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Landlock as numbers: which rights the kernel handles, and a box as its rules."""
+"""Landlock's numbers: the rights that the kernel handles, and the rules for a box."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import system_paths as system
+from skills.confinement import system_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ FIRST_RIGHTS = (1 << 13) - 1
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
 READ = EXECUTE | READ_FILE | READ_DIR
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# A process sees its own entry in /proc too, which the launcher adds; another's would show its environment.
+# The launcher adds a process's own entry in /proc; that of another process would reveal its environment.
 FACTS = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "sys/kernel/osrelease",
          "sys/vm/overcommit_memory", "sys/vm/max_map_count", "sys/kernel/ngroups_max")  # fmt: skip
 HARDWARE = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")
@@ -29,7 +29,7 @@ HARDWARE = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")
 
 @functools.cache
 def version() -> int:
-    """The kernel's Landlock version; 0 where there is none."""
+    """The kernel's Landlock version; 0 if it has none."""
     if not sys.platform.startswith("linux"):
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
@@ -37,7 +37,7 @@ def version() -> int:
 
 
 def handled(abi: int) -> int:
-    """Every right on files that this version knows: what is handled is denied unless a rule allows it."""
+    """Every right on files that this version knows: a handled right is denied unless a rule grants it."""
     rights = FIRST_RIGHTS
     for since, right in ((2, 1 << 13), (3, TRUNCATE), (5, DEVICE_CONTROL)):
         if abi >= since:
@@ -46,10 +46,10 @@ def handled(abi: int) -> int:
 
 
 def ruleset(readable: Iterable[Path], writable: Iterable[Path], *, network: bool, abi: int) -> dict[str, Any]:
-    """The rules as the launcher takes them; signals and abstract sockets stay inside from version 6 on."""
+    """The rules for the launcher; from version 6 on, signals and abstract sockets stay inside too."""
     everything = handled(abi)
     own = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
-    rules = [(str(path), _narrowed(path, rights)) for path, rights in own]
+    rules = [(str(path), _for_path(path, rights)) for path, rights in own]
     scoped = 3 if abi >= 6 else 0
     return {"handled": everything, "scoped": scoped, "rules": [*_common(network=network, abi=abi), *rules]}
 
@@ -57,14 +57,14 @@ def ruleset(readable: Iterable[Path], writable: Iterable[Path], *, network: bool
 @functools.cache
 def _common(*, network: bool, abi: int) -> tuple[tuple[str, int], ...]:
     """The rules that every tool gets."""
-    wanted = [(path, READ) for path in system.roots(network=network)]
+    wanted = [(path, READ) for path in system_paths.roots(network=network)]
     wanted += [(Path(name), READ_FILE | WRITE_FILE) for name in DEVICES]
     wanted += [(Path("/proc") / name, READ_FILE) for name in FACTS]
     wanted += [(Path(name), READ) for name in HARDWARE]
     everything = handled(abi)
-    return tuple((str(path), _narrowed(path, rights) & everything) for path, rights in wanted if path.exists())
+    return tuple((str(path), _for_path(path, rights) & everything) for path, rights in wanted if path.exists())
 
 
-def _narrowed(path: Path, rights: int) -> int:
-    """The kernel refuses a folder's rights on a file."""
+def _for_path(path: Path, rights: int) -> int:
+    """The rights that apply to a path: the kernel refuses those of a folder on a file."""
     return rights if path.is_dir() else rights & FOR_FILES

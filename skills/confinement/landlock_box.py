@@ -1,4 +1,4 @@
-"""Confinement by Landlock and seccomp, where there is no bubblewrap; and the same without walls."""
+"""Confinement by Landlock and seccomp, for machines without bubblewrap; and the same launcher without walls."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import cgroup, landlock, launcher, seccomp
-from skills.confinement import system_paths as system
+from skills.confinement import cgroup, landlock, launcher, seccomp, system_paths
 from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
 
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, ResourceLimits
 
-# Imported rather than run as a script, for which Python would compile it at every call.
+# Imported rather than run as a script, which Python would compile at every call.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; {}del sys.path[0]; launcher.main({})"
 UNCOUNTED, COUNTED = START.format("", ""), START.format("from process_gate import ProcessGate; ", "ProcessGate")
 FOLDER = str(Path(launcher.__file__).parent)
@@ -26,7 +25,7 @@ FOLDER = str(Path(launcher.__file__).parent)
 
 @dataclass(frozen=True, slots=True)
 class LandlockConfinement:
-    """Rules on files by Landlock, on system calls by seccomp, limits by the kernel's resource limits."""
+    """Landlock for files, seccomp for system calls, and the kernel's resource limits."""
 
     home: Path
     abi: int
@@ -35,11 +34,11 @@ class LandlockConfinement:
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
-        """The launcher with the box as its orders."""
+        """The launcher, with the box as its orders."""
         machine = seccomp.machine()
         if machine is None:
             raise OSError("this machine's system calls are unknown")
-        readable = system.visible((*command.reads, *box.readable), self.home)
+        readable = system_paths.visible((*command.reads, *box.readable), self.home)
         writable = [path.resolve() for path in box.writable]
         walls = {
             "ruleset": landlock.ruleset(readable, writable, network=box.network, abi=self.abi),
@@ -47,12 +46,12 @@ class LandlockConfinement:
             "gate": seccomp.gate(machine).hex(),
             "seccomp": machine.seccomp,
         }
-        return _launched(command, box.limits, walls, self.groups)
+        return _launch(command, box.limits, walls, self.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class NoConfinement:
-    """No walls, by the user's word; limits hold, and the process group still ends with the call."""
+    """No walls, at the user's request; limits still hold, and the process group still ends with the call."""
 
     groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
     name: str = "none"
@@ -60,17 +59,17 @@ class NoConfinement:
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher without walls."""
-        return _launched(command, box.limits, {}, self.groups)
+        return _launch(command, box.limits, {}, self.groups)
 
 
 @functools.cache
 def counts() -> bool:
-    """Whether the launcher can count a tool's processes where no control group does: this kernel lists children."""
+    """Whether the launcher can count a tool's processes without a control group: this kernel lists children."""
     return Path("/proc/thread-self/children").exists()
 
 
-def _launched(command: Command, limits: ResourceLimits, walls: dict[str, Any], groups: Groups) -> Launch:
-    group = groups.take(limits.processes)
+def _launch(command: Command, limits: ResourceLimits, walls: dict[str, Any], groups: Groups) -> Launch:
+    group = groups.acquire(limits.processes)
     counted = group is None and counts()
     script = command.argv[-1] if command.python else ""
     python = command.argv[0] if command.python else sys.executable
@@ -100,4 +99,4 @@ def _launched(command: Command, limits: ResourceLimits, walls: dict[str, Any], g
         FOLDER,
         json.dumps(orders),
     )
-    return Launch(argv, done=lambda: groups.give(group), gentle=True)
+    return Launch(argv, done=lambda: groups.release(group), gentle=True)

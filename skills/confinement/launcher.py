@@ -1,11 +1,10 @@
-"""Starts one tool behind Landlock and seccomp, watches it, and takes its process group along when it ends.
+"""Starts one tool behind Landlock and seccomp, watches it, and kills its process group when it ends.
 
-Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing of the project, since the
-child that becomes the tool is a fork of it, and little else, since every import is paid at every call. The
-watching parent stays outside the walls. It ends the group when the tool ends, when it is told to (SIGTERM),
-and when weft dies, by the same signal.
+Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing of weft, since the child that becomes
+the tool is a fork of it, and little else, since every import costs time at every call. The watching parent stays
+outside the walls. It kills the group when the tool ends, on SIGTERM, and when weft dies, which sends SIGTERM too.
 
-What loses its parent becomes the watcher's own child, so the whole tree can be ended from here, and counted (see
+Processes that lose their parent become children of the watcher, so it can kill the whole tree, and count it (see
 process_gate.py).
 """
 
@@ -29,15 +28,15 @@ if TYPE_CHECKING:
 SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 CAPABILITIES_VERSION = 0x20080522
-REFUSED = 125  # the exit status where a wall could not be raised
+REFUSED = 125  # the exit status if the walls could not be set up
 AWAITED = frozenset({signal.SIGCHLD, signal.SIGTERM})
-PATIENCE = 1_000
+KILL_ATTEMPTS = 1_000
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(counted: type[ProcessGate] | None = None) -> NoReturn:
-    """Fork the tool and watch it; where it is counted, through a gate."""
+def main(gate_type: type[ProcessGate] | None = None) -> NoReturn:
+    """Fork the tool and watch it; with a gate that counts its processes, if given one."""
     orders = json.loads(sys.argv[1])
     if orders["group"]:
         with open(orders["group"] + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
@@ -47,7 +46,7 @@ def main(counted: type[ProcessGate] | None = None) -> NoReturn:
     if sys.platform.startswith("linux"):
         _prctl(ADOPT_ORPHANS, 1)
     me = os.getpid()
-    gate = counted(orders["processes"]) if counted else None
+    gate = gate_type(orders["processes"]) if gate_type else None
     child = os.fork()
     if child == 0:
         try:
@@ -55,17 +54,17 @@ def main(counted: type[ProcessGate] | None = None) -> NoReturn:
             _die_with_parent(signal.SIGKILL, me)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
             confine(orders, gate)
-        except BaseException as error:  # noqa: BLE001  the child must never run on as a second watcher
-            os.write(2, f"weft: the walls could not be raised: {error}\n".encode())
+        except BaseException as error:  # noqa: BLE001  the child must never continue as a second watcher
+            os.write(2, f"weft: the walls could not be set up: {error}\n".encode())
             os._exit(REFUSED)
         become(orders)
     if gate:
-        gate.keep()
+        gate.receive()
     watch(child, gate)
 
 
 def watch(child: int, gate: ProcessGate | None) -> NoReturn:
-    """Wait for the tool's end, for the order to end it, or for too many processes; in the end none is left."""
+    """Wait until the tool ends, SIGTERM arrives or there are too many processes; then kill all that is left."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
@@ -74,16 +73,16 @@ def watch(child: int, gate: ProcessGate | None) -> NoReturn:
         if got == signal.SIGTERM or _ended(child):
             break
         if gate and gate.overrun():
-            os.write(2, f"weft: more than {gate.most} processes at once, so all were ended\n".encode())
+            os.write(2, f"weft: more than {gate.limit} processes at once, so all were killed\n".encode())
             break
         _reap(child)
     try:
-        # The tool is not reaped yet, so its group's number cannot belong to anyone else.
+        # The tool is not reaped yet, so its group's number cannot have been reused.
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    _clear()
+    _kill_rest()
     os._exit(code if code >= 0 else 128 - code)
 
 
@@ -93,7 +92,7 @@ def _children(number: str, thread: str) -> list[str]:
 
 
 def _reap(tool: int) -> None:
-    """Take leave of orphans that ended, so that they do not count; the tool itself is reaped last."""
+    """Reap orphans that ended, so that they no longer count; the tool itself is reaped last."""
     me = str(os.getpid())
     try:
         orphans = [int(number) for number in _children(me, me) if int(number) != tool]
@@ -103,29 +102,29 @@ def _reap(tool: int) -> None:
         return  # this kernel does not list children
 
 
-def _clear() -> None:
-    """End and reap what is left, which without walls may have left the group: each hands its children to us."""
+def _kill_rest() -> None:
+    """Kill and reap the rest: without walls a process may have left the group, but its orphans come to us."""
     me = str(os.getpid())
-    for _ in range(PATIENCE):
+    for _ in range(KILL_ATTEMPTS):
         try:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue
             for number in _children(me, me):
                 os.kill(int(number), signal.SIGKILL)
         except OSError:
-            return  # none is left
+            return  # nothing is left
         time.sleep(0.002)
 
 
 def _ended(child: int) -> bool:
-    """Whether the tool has ended, to be reaped later; where that cannot be asked, the signal says so."""
+    """Whether the tool has ended, without reaping it; without `waitid`, SIGCHLD is taken as its end."""
     if not hasattr(os, "waitid"):
         return True
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
-    """Raise every wall around this process; raises OSError where one does not hold."""
+    """Put up every wall around this process; raises OSError if one fails."""
     for name, value in orders["limits"].items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
@@ -133,22 +132,22 @@ def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
         resource.setrlimit(kind, (bound, bound))
     if "ruleset" not in orders:
         if gate:
-            gate.put_up(orders)
+            gate.install(orders)
         return
     _prctl(NO_NEW_PRIVILEGES, 1)
     _landlock(orders["ruleset"])
     _drop_capabilities()
     if gate:
-        gate.put_up(orders)
+        gate.install(orders)
     _seccomp(bytes.fromhex(orders["filter"]))
 
 
 def become(orders: dict[str, Any]) -> NoReturn:
-    """Turn into the tool: a Python script runs right here, which saves a second interpreter's start."""
+    """Become the tool; a Python script runs in this interpreter, which saves starting a second one."""
     argv = orders["argv"]
     if not orders["script"]:
         try:
-            os.execvpe(argv[0], argv, os.environ)  # noqa: S606  no shell is wanted
+            os.execvpe(argv[0], argv, os.environ)  # noqa: S606  no shell is needed
         except OSError as error:
             os.write(2, f"weft: {argv[0]}: {error.strerror}\n".encode())
             os._exit(127)
@@ -157,17 +156,17 @@ def become(orders: dict[str, Any]) -> NoReturn:
     script = orders["script"]
     sys.argv = argv[argv.index(script) :]
     site.main()
-    sys.path.insert(0, os.path.dirname(script))  # noqa: PTH120  pathlib costs milliseconds at every call
+    sys.path.insert(0, os.path.dirname(script))  # noqa: PTH120  pathlib costs milliseconds
     main = sys.modules["__main__"] = type(sys)("__main__")
     main.__dict__.update(__file__=script, __builtins__=__builtins__)
     with open(script, "rb") as file:  # noqa: PTH123
         source = file.read()
-    exec(compile(source, script, "exec"), main.__dict__)  # noqa: S102  running this program is what it is for
-    _leave()
+    exec(compile(source, script, "exec"), main.__dict__)  # noqa: S102  running this program is the point
+    _exit()
 
 
-def _leave() -> NoReturn:
-    """End as an interpreter does but for tearing itself down, which takes time and changes nothing."""
+def _exit() -> NoReturn:
+    """Exit as an interpreter does, without tearing itself down, which takes time and changes nothing."""
     import atexit
 
     if "threading" in sys.modules:
@@ -176,7 +175,7 @@ def _leave() -> NoReturn:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (AttributeError, OSError, ValueError):  # the tool closed them itself
+    except (AttributeError, OSError, ValueError):  # the tool closed them
         os._exit(0)
     os._exit(0)
 
@@ -190,7 +189,7 @@ def _landlock(ruleset: dict[str, Any]) -> None:
         try:
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
-            continue  # a path that is not there needs no rule
+            continue  # a path that does not exist needs no rule
         _syscall(ADD_RULE, fd, 1, struct.pack("=Qi", rights, beneath), 0)
         os.close(beneath)
     _syscall(RESTRICT_SELF, fd, 0)
@@ -198,7 +197,7 @@ def _landlock(ruleset: dict[str, Any]) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root without capabilities is an ordinary user; an empty bounding set keeps exec from giving any."""
+    """Make root an ordinary user; an empty bounding set keeps exec from restoring capabilities."""
     if os.geteuid() == 0:
         number = 0
         while libc.prctl(DROP_BOUNDING, number, 0, 0, 0) == 0:
@@ -218,7 +217,7 @@ def _die_with_parent(number: int, parent: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     _prctl(SET_DEATH_SIGNAL, int(number))
-    if os.getppid() != parent:  # it died before the signal was ordered
+    if os.getppid() != parent:  # the parent died before the signal was set
         os._exit(REFUSED)
 
 

@@ -1,8 +1,8 @@
-"""A seccomp filter as bytes: the system calls that no tool needs, for the two machines that we know.
+"""A seccomp filter as bytes: it refuses the system calls that no tool needs, on x86-64 and arm64.
 
-Landlock says nothing about sockets of most kinds, about a file's mode, owner and times, or about leaving a
-process group; a strict filter closes these too. Changes of mode, owner and times are then answered as done
-and not done, since programs that copy files make them all the time and would fail without need.
+Landlock does not cover most kinds of sockets, a file's mode, owner and times, or leaving a process group; a strict
+filter does. Changes of mode, owner and times then succeed without effect, since programs that copy files make them
+all the time and would otherwise fail for no good reason.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, ASK, ERRNO, KILL = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
-INTERNET_FAMILIES = (2, 10, 16)  # IPv4, IPv6, and netlink, by which libraries list interfaces
+INTERNET_FAMILIES = (2, 10, 16)  # IPv4, IPv6, and netlink, with which libraries list interfaces
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW… flag
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A processor's name for the kernel, and its numbers of the system calls that we treat."""
+    """An architecture: its audit constant, and the numbers of the system calls that the filter handles."""
 
     audit: int
     denied: Mapping[str, int]
@@ -38,7 +38,7 @@ class Machine:
     forks: tuple[int, ...] = ()
     clone3: int = 435
     io_uring: tuple[int, ...] = (425, 426, 427)
-    second_abi: int = 0  # numbers from here on belong to another calling convention
+    second_abi: int = 0  # numbers from here on belong to another calling convention (x32)
 
 
 ARM64 = Machine(
@@ -89,25 +89,25 @@ MACHINES = {"aarch64": ARM64, "arm64": ARM64, "x86_64": X86_64, "amd64": X86_64}
 
 
 def machine() -> Machine | None:
-    """This machine's numbers, or None where we do not know them."""
+    """The numbers of this machine, or None if they are not known."""
     return MACHINES.get(platform.machine().lower())
 
 
 @functools.cache
 def current(*, network: bool, strict: bool) -> bytes:
-    """The filter for this machine; empty where we do not know its numbers."""
+    """The filter for this machine; empty if its numbers are not known."""
     known = machine()
     return program(known, network=network, strict=strict) if known is not None else b""
 
 
 def program(machine: Machine, *, network: bool, strict: bool) -> bytes:
-    """The filter, ready for the kernel; strict is what Landlock needs beside it."""
+    """The filter as the kernel takes it; `strict` adds what Landlock does not cover."""
     code = [_step(LOAD, ARCHITECTURE), _step(JUMP_EQUAL, machine.audit, 1, 0), _step(RETURN, KILL)]
     code.append(_step(LOAD, NUMBER))
     if machine.second_abi:
         code += [_step(JUMP_AT_LEAST, machine.second_abi, 0, 1), _step(RETURN, ERRNO | errno.ENOSYS)]
     refused = dict.fromkeys(machine.denied.values(), errno.EPERM)
-    # io_uring opens sockets behind seccomp's back; clone3 hides its flags in memory. Libraries fall back.
+    # io_uring opens sockets unseen by seccomp; clone3 hides its flags in memory. Libraries fall back to other calls.
     refused |= dict.fromkeys((*machine.io_uring, machine.clone3), errno.ENOSYS)
     if strict:
         refused |= dict.fromkeys(machine.leaving.values(), errno.EPERM)
@@ -122,7 +122,7 @@ def program(machine: Machine, *, network: bool, strict: bool) -> bytes:
 
 
 def gate(machine: Machine) -> bytes:
-    """A filter that asks a listener about each process or thread that would be started."""
+    """A filter that asks a listener about each new process or thread."""
     code = [_step(LOAD, ARCHITECTURE), _step(JUMP_EQUAL, machine.audit, 1, 0), _step(RETURN, KILL)]
     code.append(_step(LOAD, NUMBER))
     for number in (machine.clone, *machine.forks):
@@ -131,7 +131,7 @@ def gate(machine: Machine) -> bytes:
 
 
 def _sockets(number: int, *, network: bool) -> list[bytes]:
-    """No socket without the network; with it those of the internet, never one to a local service."""
+    """No socket without the network; with it only those of the internet, never one to a local service."""
     refuse = _step(RETURN, ERRNO | errno.EACCES)
     if not network:
         return [_step(JUMP_EQUAL, number, 0, 1), refuse]

@@ -1,4 +1,4 @@
-"""The parts of a machine that every program needs, and nothing that is anyone's own."""
+"""The parts of a machine that every program needs, and none of the user's own files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = (
     "/nix/store",
     "/run/current-system",
 )
-# Named one by one: /etc also holds what a tool has no business to read, such as password hashes.
+# Named one by one: /etc also has files that no tool should read, such as password hashes.
 SETTINGS = (
     "alternatives", "crypto-policies", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf",
     "passwd", "pki/tls/openssl.cnf", "ssl/openssl.cnf",
@@ -35,22 +35,22 @@ NETWORK_SETTINGS = (
 
 @functools.cache
 def roots(*, network: bool) -> tuple[Path, ...]:
-    """Programs, libraries and the settings that libraries read, as they were when first asked for."""
+    """Programs, libraries and the settings that libraries read, as found on the first call."""
     settings = (*SETTINGS, *NETWORK_SETTINGS) if network else SETTINGS
     found = [Path(name) for name in PROGRAMS] + [Path("/etc") / name for name in settings]
     return tuple(visible([path for path in found if path.exists()], Path("/nonexistent")))
 
 
 def interpreter() -> tuple[Path, ...]:
-    """Where the Python that runs this lives, its virtual environment included."""
+    """The folders of the running Python, including its virtual environment."""
     return tuple(dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)))
 
 
 def visible(paths: Iterable[Path], home: Path) -> list[Path]:
-    """The folders to show, without repeats, each before those inside it; never the home as a whole.
+    """The folders to show, without repeats and without those inside another; never the whole home folder.
 
-    A folder that is the home, or holds it, is shown by its parts: neither hidden files nor the home are among
-    them. A path behind a link is shown both as it is written and where it leads.
+    If a folder is the home or contains it, its entries are shown instead, without hidden files and the home. A path
+    with links is shown both as written and where it leads.
     """
     real_home = os.path.realpath(home)
     wanted: set[str] = set()

@@ -19,4 +19,4 @@ class Entry(NamedTuple):
 
 def reason(problem: Problem) -> str:
     """A problem as the reason in a listing, where the path stands beside it."""
-    return f"line {problem.line}: {problem.told}"
+    return f"line {problem.line}: {problem.message}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skills.discovery.entry import reason
-from skills.skill import LEFT_OUT, NAME_RULES, Problem, Skill
+from skills.skill import IGNORED, NAME_RULES, Problem, Skill
 from skills.switches import is_off
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def tighten(entry: Entry) -> Entry:
     """The entry as `strict` has it: a name of another form, or unlike its folder, makes it broken."""
     if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
-    problems = tuple(replace(one, until=LEFT_OUT) if one.rule in NAME_RULES else one for one in entry.problems)
+    problems = tuple(replace(one, until=IGNORED) if one.rule in NAME_RULES else one for one in entry.problems)
     why = reason(next(one for one in problems if one.rule in NAME_RULES))
     skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
     return entry._replace(skills=skills, problems=problems)

@@ -19,17 +19,17 @@ from skills.discovery.locations import LIBRARY, locations
 from skills.discovery.precedence import settle, tighten
 from skills.discovery.scan import Tree, scan
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
+from skills.text.nearest import nearest_names
 from skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from skills.discovery.entry import Entry
     from skills.discovery.locations import Location
     from skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
-NEAREST = 10
 
 
 class Registry:
@@ -172,7 +172,7 @@ class Registry:
             return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
         said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
-        return UnknownSkill(f"{said}; known skills: {listed(name, known)}", hint="use one of these names")
+        return UnknownSkill(f"{said}; known skills: {nearest_names(name, known)}", hint="use one of these names")
 
 
 def expand(body: str, folder: Path, args: str = "") -> str:
@@ -181,28 +181,6 @@ def expand(body: str, folder: Path, args: str = "") -> str:
     if not filled and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"
-
-
-def listed(name: str, known: Collection[str]) -> str:
-    """The known names most like this one, nearest first, and how many more there are."""
-    near = nearest(name, known)
-    more = len(known) - len(near)
-    return (", ".join(near) or "none") + (f" and {more} more" if more else "")
-
-
-def nearest(name: str, known: Collection[str], most: int = NEAREST) -> list[str]:
-    """The known names most like this one, nearest first."""
-    import difflib
-    import heapq
-
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2(name.lower()[:100])
-
-    def likeness(other: str) -> tuple[float, str]:
-        matcher.set_seq1(other)
-        return -matcher.ratio(), other
-
-    return heapq.nsmallest(most, known, key=likeness)
 
 
 def summary(problems: Sequence[Problem], most: int = 3) -> list[str]:

@@ -1,8 +1,8 @@
-"""SKILL.md as text, and as a value: what its frontmatter says, its body, and all that is wrong with it.
+"""A SKILL.md, from text to a value: its frontmatter, its body, and every problem in it.
 
     text ── split ──> block ── plain, else YAML, else key by key ──> fields ── judge ──> Parsed
 
-Lenient about what real files hold, strict about danger: see `safeyaml`.
+Lenient about what real files contain, strict about what is dangerous: see `safe_yaml`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skills.format import plain_yaml as plain
+from skills.format import plain_yaml
 from skills.format.names import LENGTH, fits, slug
 from skills.format.scalars import Fields, Malformed, Unsafe
-from skills.skill import LEFT_OUT, Problem
+from skills.skill import IGNORED, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ FRONTMATTER_LIMIT = 64 * 1024
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 
-# Blank lines and HTML comments (a licence, most often) may stand above it; atomic, so that nothing is tried twice.
+# Blank lines and HTML comments (usually a licence) may precede it; atomic groups, so that nothing is tried twice.
 _OPENING = re.compile(r"(?>[ \t\n]+|<!--.*?-->)*+---[ \t]*\n", re.DOTALL)
 _LOOSE_CLOSING = re.compile(r"^(?: {1,3}---|\.\.\.)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"(?<=\n)[ \t]*\n(?=#{1,6} \S)")
@@ -34,7 +34,7 @@ _TEMPLATE = "begin the file with `---`, `name:` and `description:` lines, and `-
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A SKILL.md: usable unless `broken` says why not; `problems` are all faults, fatal or not."""
+    """A SKILL.md: usable unless `broken` says why not; `problems` lists all of them, fatal or not."""
 
     name: str
     description: str
@@ -47,7 +47,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A text cut into frontmatter and body; `line` is where the block begins, `fault` why there is none."""
+    """A text split into frontmatter and body; `line` is where the block begins, `fault` why there is none."""
 
     block: str
     body: str
@@ -57,19 +57,19 @@ class Split:
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text: UTF-8, else UTF-16 or Windows-1252 where they are plainly that; what is neither becomes U+FFFD."""
+    """Bytes as text: UTF-8, or UTF-16 or Windows-1252 if they clearly are that; invalid bytes become U+FFFD."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     if b"\0" in data[:2]:
         return data.decode("utf-16-be" if data[:1] == b"\0" else "utf-16-le", "replace")
     text = data.decode("utf-8", "replace")
     if "\ufffd" in text and text.replace("\ufffd", "").isascii():
-        return data.decode("cp1252", "replace")  # not one character of it is UTF-8 beyond ASCII
+        return data.decode("cp1252", "replace")  # it has no valid UTF-8 beyond ASCII
     return text
 
 
 def split(text: str) -> Split:
-    """Cut at the two `---` lines. Byte order marks, CRLF and leading blank lines are no matter."""
+    """Split at the two `---` lines; byte order marks, CRLF and leading blank lines do not matter."""
     text = text.lstrip("\ufeff\u200b")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -93,7 +93,7 @@ def split(text: str) -> Split:
 
 
 def _closing(text: str, start: int) -> tuple[int, int]:
-    """Where the line `---` begins and where the next one does; 0 where there is none."""
+    """The start of the line `---` and of the line after it; 0 and 0 if there is none."""
     at = text.find("\n---", start - 1)
     while at >= 0:
         end = text.find("\n", at + 4)
@@ -106,7 +106,7 @@ def _closing(text: str, start: int) -> tuple[int, int]:
 
 
 def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> Parsed:
-    """The value of a SKILL.md; never raises. `folder` is the name it must match, empty where none need be."""
+    """The value of a SKILL.md; never raises. `folder` is the name it must match, or empty."""
     cut = split(text)
     if cut.fault:
         problem = Problem(path, cut.line, cut.fault, cut.remedy, "frontmatter")
@@ -122,9 +122,9 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
 
 def compose(fields: Mapping[str, Any], body: str) -> str:
     """A SKILL.md that `parse` reads back."""
-    from skills.format import safe_yaml as safeyaml
+    from skills.format import safe_yaml
 
-    block = safeyaml.dump(fields)
+    block = safe_yaml.dump(fields)
     return f"---\n{block}---\n{body}"
 
 
@@ -140,15 +140,14 @@ def _broken(name: str, problem: Problem, body: str, others: tuple[Problem, ...] 
 
 
 def _fields(cut: Split, path: Path) -> tuple[Split, Fields, list[Problem]]:
-    """The block's fields by the cheapest reading that is right; raises only for what is dangerous."""
-    quick = plain.load(cut.block)
+    """The block's fields, read by the cheapest reader that is right; raises only if the block is dangerous."""
+    quick = plain_yaml.load(cut.block)
     if quick is not None:
         return cut, quick, []
-    from skills.format import lenient_yaml as lenient
-    from skills.format import safe_yaml as safeyaml
+    from skills.format import lenient_yaml, safe_yaml
 
     try:
-        return cut, safeyaml.load(cut.block), []
+        return cut, safe_yaml.load(cut.block), []
     except Unsafe:
         raise
     except Malformed as error:
@@ -156,16 +155,16 @@ def _fields(cut: Split, path: Path) -> tuple[Split, Fields, list[Problem]]:
         if heading is not None:
             return _unclosed(cut, path, heading.start())
         what = f"its frontmatter is not valid YAML ({error.what}) and was read as plain text"
-        problem = Problem(path, cut.line + error.line - 1, what, lenient.remedy(cut.block, error.line), "yaml")
-        return cut, lenient.read(_CONTROL.sub("", cut.block)), [problem]
+        problem = Problem(path, cut.line + error.line - 1, what, lenient_yaml.remedy(cut.block, error.line), "yaml")
+        return cut, lenient_yaml.read(_CONTROL.sub("", cut.block)), [problem]
 
 
 def _unclosed(cut: Split, path: Path, at: int) -> tuple[Split, Fields, list[Problem]]:
-    """A block that runs on into the text, up to a `---` that was meant as a rule there: cut where the text begins."""
+    """Cut a block that runs on into the body, up to a `---` meant as a horizontal rule, where the body begins."""
     shorter = replace(cut, block=cut.block[:at], body=f"{cut.block[at:]}---\n{cut.body}")
     line = cut.line + cut.block.count("\n", 0, at)
     _, fields, problems = _fields(shorter, path)
-    what = "its frontmatter is not closed before its text begins"
+    what = "its frontmatter is not closed before its body begins"
     return shorter, fields, [Problem(path, line, what, "end it with a line `---`", "frontmatter"), *problems]
 
 
@@ -182,10 +181,10 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
     if name != raw:
         named = fault(
             "name",
-            f"name {raw[:80]!r} is not of the allowed form" if raw else "it has no name",
-            f"use lower-case letters, digits and hyphens, {LENGTH} at most",
+            f"name {raw[:80]!r} does not have the allowed form" if raw else "it has no name",
+            f"use lower-case letters, digits and hyphens, at most {LENGTH}",
             "name-form",
-            LEFT_OUT if where.strict else f"it is loaded as {name!r}",
+            IGNORED if where.strict else f"it is loaded as {name!r}",
         )
     if where.folder and raw != where.folder and raw:
         remedy = "give both the same name"
@@ -209,7 +208,7 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
         )
     for key in ("name", "description"):
         if f"\n{cut.block}".count(f"\n{key}:") > 1:
-            fault(key, f"{key} is there more than once, and the last one counts", "keep one of them", "duplicate-key")
+            fault(key, f"{key} is given more than once; the last one counts", "keep one of them", "duplicate-key")
     if isinstance(values.get("description"), list | dict):
         fault("description", "its description is not text", "write it as one text in double quotes", "description-form")
     for key, what, remedy in _oddities(values):
@@ -229,7 +228,7 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
 
 
 def _text(fields: Fields, key: str, cut: Split) -> str:
-    """A field that must be text: as it is written, whatever YAML would make of it."""
+    """A field that must be text, as it is written, whatever YAML would make of it."""
     for spelling in (key, key.capitalize(), key.upper()):
         if spelling not in fields.values:
             continue
@@ -239,16 +238,16 @@ def _text(fields: Fields, key: str, cut: Split) -> str:
         if spelling in fields.texts:
             written = fields.texts[spelling]
             return "" if value is None and written in ("", "~") else written
-        from skills.format import lenient_yaml as lenient
+        from skills.format import lenient_yaml
 
         if _texts(value) and key == "description" and not fields.texts.get(spelling):
             return "; ".join(value)
-        return lenient.text(lenient.chunks(cut.block).get(spelling, ""))
+        return lenient_yaml.text(lenient_yaml.chunks(cut.block).get(spelling, ""))
     return ""
 
 
 def _oddities(values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """What is wrong with the optional fields: key, what, how to mend it."""
+    """What is wrong with the optional fields: the key, what is wrong, how to fix it."""
     found = []
     tools = values.get("allowed-tools")
     if tools is not None and not isinstance(tools, str) and not _texts(tools):

@@ -1,7 +1,7 @@
-"""Frontmatter that is not valid YAML, read as the person who wrote it meant it: key by key.
+"""Frontmatter that is not valid YAML, read key by key as its author meant it.
 
-Most such files hold one unquoted colon or bracket. Each key is given to the YAML parser on its own, and what
-it refuses is taken as plain text.
+Most such files have one unquoted colon or bracket. Each key is parsed as YAML on its own, and a value that is not
+valid YAML is taken as plain text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from skills.format.scalars import Fields, Malformed, Unsafe
 
 _KNOWN = "name|description|license|compatibility|metadata|allowed-tools|model|arguments|when_to_use"
 _KEY = re.compile(rf"(?:([A-Za-z_][\w.-]*)[ \t]*:(?=\s|$)|({_KNOWN}):)", re.IGNORECASE)
-# Indented by mistake below a value that ends in its own line.
+# Indented by mistake below a value that ends on its own line.
 _SLIPPED = re.compile(r"[ \t]{1,3}(name|description)[ \t]*:(?=\s|$)", re.IGNORECASE)
 _STYLE = re.compile(r"([|>])[-+0-9]*\s*")
 KEYS = 500
 
 
 def read(block: str) -> Fields:
-    """The block's fields, each as YAML where it is, else as text."""
+    """The block's fields, each as YAML if it is valid, otherwise as text."""
     fields = Fields()
     for key, chunk in chunks(block).items():
         if key.lower() in ("name", "description") and _unclosed(chunk):
@@ -35,7 +35,7 @@ def read(block: str) -> Fields:
 
 
 def chunks(block: str) -> dict[str, str]:
-    """Each top-level key's own lines, the first one without the key."""
+    """The lines of each top-level key, the first one without the key itself."""
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for line in textwrap.dedent(block).split("\n"):
@@ -50,7 +50,7 @@ def chunks(block: str) -> dict[str, str]:
 
 
 def remedy(block: str, line: int) -> str:
-    """How to mend the line that YAML refuses."""
+    """How to fix the line at which YAML fails."""
     lines = block.split("\n")
     at = min(line, len(lines)) - 1
     if re.match(r" *\t", lines[at]):
@@ -59,12 +59,12 @@ def remedy(block: str, line: int) -> str:
     if value.startswith('"') and "\\" in value:
         return "put the value in single quotes, or write each backslash twice"
     if value[:1] in ("'", '"') and value:
-        return "close the quotes at the value's end, and use the other kind inside them"
+        return "close the quotes at the end of the value, and use the other kind inside them"
     return "put the value in double quotes"
 
 
 def text(chunk: str) -> str:
-    """A value as plain text: block scalars dedented, other lines joined, quotes around it removed."""
+    """A value as plain text: block scalars dedented, other lines joined, surrounding quotes removed."""
     first, _, rest = chunk.partition("\n")
     style = _STYLE.fullmatch(first.strip())
     if style is not None:
@@ -79,13 +79,13 @@ def text(chunk: str) -> str:
 
 
 def _ended(lines: list[str]) -> bool:
-    """Whether a value is a plain one that may end with its line."""
+    """Whether a value is plain and may end with its line."""
     value = lines[0].strip() if len(lines) == 1 else ""
     return bool(value) and value[0] not in "|>\"'[{"
 
 
 def _unclosed(chunk: str) -> bool:
-    """Whether a value begins as a list or a mapping and never ends: no reading of it is what its writer meant."""
+    """Whether a value opens a list or a mapping and never closes it, so that nobody can tell what was meant."""
     start = chunk.strip()[:1]
     return (start == "[" and "]" not in chunk) or (start == "{" and "}" not in chunk)
 

@@ -1,4 +1,4 @@
-"""What a skill may be called, and what a name of another form becomes."""
+"""Which names a skill may have, and the slug of any other name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _OTHER = re.compile(r"[^a-z0-9]+")
 
 
 def fits(name: str) -> bool:
-    """Whether a name is of the form that the specification asks for."""
+    """Whether a name has the form that the specification requires."""
     return len(name) <= LENGTH and FORM.fullmatch(name) is not None
 
 
 def slug(name: str) -> str:
-    """The name in the allowed form: lower case, other runs become `-`, cut at 64; may be empty."""
+    """A name in the allowed form: lower case, runs of other characters become `-`, at most 64 long; may be empty."""
     return _OTHER.sub("-", name.lower()).strip("-")[:LENGTH].rstrip("-")

@@ -1,6 +1,6 @@
-"""The quick reading of plain frontmatter, which needs no YAML parser; anything unusual is left to one.
+"""A quick reader of plain frontmatter that needs no YAML parser and leaves anything unusual to one.
 
-`load` answers only where its answer is the YAML parser's; a property test holds the two together.
+`load` answers only if the YAML parser would give the same answer; a property test compares the two.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from skills.format.scalars import Fields, resolve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Tabs, control characters, and what YAML takes for line ends, byte order marks or nothing at all.
+# Tabs, control characters, and what YAML treats as line ends, byte order marks or not at all.
 _ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _UNSURE = object()
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _STYLES = frozenset({"|", "|-", ">", ">-"})
-# What a plain scalar may not begin with; `=` and `<` mean something of their own in YAML 1.1.
+# What a plain scalar may not begin with; `=` and `<` have special meanings in YAML 1.1.
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<")
 
 
 def load(block: str) -> Fields | None:
-    """The block's fields, or None where only a YAML parser can tell."""
+    """The block's fields, or None if it takes a YAML parser to tell."""
     if _ODD.search(block):
         return None
     fields = Fields()
@@ -57,7 +57,7 @@ def load(block: str) -> Fields | None:
 
 
 def _scalar(text: str) -> Any:
-    """A scalar of one line."""
+    """The value of a scalar on one line."""
     first = text[0]
     if first not in _INDICATORS:
         return resolve(text) if _whole(text) else _UNSURE
@@ -69,26 +69,26 @@ def _scalar(text: str) -> Any:
 
 
 def _whole(plain: str) -> bool:
-    """Whether a plain scalar is only that: no mapping, no comment in it."""
+    """Whether a plain scalar is nothing more: no mapping and no comment in it."""
     return ": " not in plain and " #" not in plain and not plain.endswith(":")
 
 
 def _top(lines: Sequence[str], at: int) -> bool:
-    """Whether the value before this line ends there: what follows, blank lines aside, is not indented."""
+    """Whether the value before this line has ended: the next line that is not blank is not indented."""
     while at < len(lines) and not lines[at]:
         at += 1
     return at == len(lines) or lines[at][0] != " "
 
 
 def _end(lines: Sequence[str], at: int) -> int:
-    """Where the indented lines (or items) end."""
+    """The end of the indented lines (or items)."""
     while at < len(lines) and lines[at][:1] in (" ", "-"):
         at += 1
     return at
 
 
 def _folded(lines: Sequence[str], style: str) -> Any:
-    """A block scalar whose lines are all indented alike, with none blank."""
+    """A block scalar whose lines are all indented alike, none of them blank."""
     if not lines:
         return _UNSURE
     indent = len(lines[0]) - len(lines[0].lstrip(" "))

@@ -1,7 +1,8 @@
-"""YAML without surprises: plain values only, built from parser events, bounded in depth and size.
+"""YAML without surprises: plain values only, no dates, no objects.
 
-Nothing here constructs objects. Events are read one at a time with a stack of our own, so neither deep
-nesting nor aliases that multiply can exhaust anything: an alias costs as much as what it repeats.
+`load` reads frontmatter from parser events, one at a time on a stack of its own and bounded in depth and size, so
+neither deep nesting nor multiplying aliases exhaust anything: an alias costs as much as what it repeats.
+`JsonLoader` is the loader for other files (`yaml_lines`, plans), in which the values are those of YAML 1.1.
 """
 
 from __future__ import annotations
@@ -21,12 +22,27 @@ NODES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LATE = ("while scanning a quoted scalar", "while scanning a simple key")
 _CORE = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp"))
+_TIMESTAMP = f"{_CORE}timestamp"
+_PLAIN_TAGS = {_TIMESTAMP, *(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq"))}
+
+
+class JsonLoader(yaml.SafeLoader):
+    """YAML with the values of JSON only: a date is text, as if quoted; bytes, sets and other objects are refused."""
+
+    yaml_constructors = {  # noqa: RUF012  declared this way in the base class
+        tag: yaml.SafeLoader.construct_yaml_str if tag == _TIMESTAMP else construct
+        for tag, construct in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag in _PLAIN_TAGS
+    }
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in pairs if tag != _TIMESTAMP]
+        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being read."""
+    """A list or mapping that is being read."""
 
     value: Any
     anchor: str | None
@@ -35,11 +51,11 @@ class _Open:
 
 
 def load(text: str) -> Fields:
-    """The mapping that the text holds."""
+    """The mapping in a text."""
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.YAMLError as error:
-        raise Malformed(_explain(error), _line(error)) from error
+        raise Malformed(_explain(error), error_line(error)) from error
 
 
 def dump(fields: Mapping[str, Any]) -> str:
@@ -49,22 +65,22 @@ def dump(fields: Mapping[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what other styles would not bring back: line ends of any kind, and what does not print."""
+    """Quotes what other styles would not preserve: line ends of any kind, and characters that do not print."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = None if text.isprintable() else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _represent_text)
 
 
 class _Builder:
-    """Builds one mapping from events."""
+    """Builds one mapping from parser events."""
 
     def __init__(self) -> None:
         self.stack: list[_Open] = []
@@ -106,7 +122,7 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:
-            raise Malformed(f"alias *{event.anchor} stands for nothing", _at(event))
+            raise Malformed(f"alias *{event.anchor} refers to nothing", _at(event))
         value, size = self.anchors[event.anchor]
         self._add(value, size, event, text=value if isinstance(value, str) else None)
 
@@ -125,7 +141,7 @@ class _Builder:
     def _add(self, value: Any, size: int, event: Any, *, text: str | None) -> None:
         self.nodes += size
         if self.nodes > NODES:
-            raise Unsafe(f"it holds more than {NODES} values, aliases counted out", _at(event))
+            raise Unsafe(f"it has more than {NODES} values, with aliases expanded", _at(event))
         if not self.stack:
             self.root = value
             return
@@ -162,8 +178,8 @@ def _at(event: Any) -> int:
     return line + 1
 
 
-def _line(error: yaml.YAMLError) -> int:
-    """Where the faulty value begins, if the parser knows; it notices some faults only at the text's end."""
+def error_line(error: yaml.YAMLError) -> int:
+    """The line where the faulty value begins, if the parser knows; it notices some faults only at the end."""
     problem, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     late = problem is not None and context is not None and str(getattr(error, "context", "")).startswith(_LATE)
     mark = context if late or problem is None else problem

@@ -1,6 +1,6 @@
-"""What unquoted YAML scalars mean, and the values and faults that all readings of frontmatter share.
+"""What unquoted YAML scalars mean, and the values and errors that all readers of frontmatter share.
 
-Apart from `safeyaml`, so that plain files are read without loading a YAML parser.
+Separate from `safe_yaml`, so that plain files are read without importing a YAML parser.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower
 
 
 class Malformed(ValueError):
-    """The text is not YAML; `line` counts from 1 within it."""
+    """The text is not valid YAML; `line` counts from 1."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(what)
@@ -27,19 +27,19 @@ class Malformed(ValueError):
 
 
 class Unsafe(Malformed):
-    """The text asks for objects, or for more depth or size than any honest file needs."""
+    """The text asks for objects, or is deeper or larger than any honest file."""
 
 
 @dataclass(slots=True)
 class Fields:
-    """A mapping's values, and as `texts` the source text of those scalars that are no strings."""
+    """A mapping's values, and in `texts` the source text of the scalars that are not strings."""
 
     values: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
 
 def resolve(text: str) -> Any:
-    """What an unquoted scalar means: null, a truth value, a number, or the text itself (dates stay text)."""
+    """What an unquoted scalar means: null, a boolean, a number, or the text itself (dates stay text)."""
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):

@@ -1,4 +1,4 @@
-"""YAML that strangers wrote: read safely, within bounds, every value knowing its line."""
+"""YAML files that anyone may have written: read safely and within bounds, with the line of every value."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skills.format.safe_yaml import NODES, JsonLoader, error_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SIZE_LIMIT = 256_000
-NODE_LIMIT = 20_000
 
 Keys = tuple[str | int, ...]
 
 
 class DocumentError(Exception):
-    """Text that cannot be read as YAML: the line, what is wrong, and the remedy."""
+    """Text that is not usable YAML: the line, what is wrong, and the remedy."""
 
     def __init__(self, line: int, what: str, remedy: str) -> None:
         super().__init__(what)
@@ -26,31 +27,21 @@ class DocumentError(Exception):
         self.remedy = remedy
 
 
-class _Loader(yaml.SafeLoader):
-    """Safe YAML in which a date stays text, since JSON has no dates."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The data, and the line at which each key's value stands."""
+    """The data, and the line of each key's value."""
 
     data: Any
     lines: Mapping[Keys, int] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Document:
-        """The document, or a DocumentError."""
+        """The document in a text; raises DocumentError."""
         if len(text) > SIZE_LIMIT:
             remedy = f"keep it under {SIZE_LIMIT:,}"
             raise DocumentError(1, f"is too large ({len(text):,} characters)", remedy)
         try:
-            loader = _Loader(text)
+            loader = JsonLoader(text)
             try:
                 node = loader.get_single_node()
                 lines = _lines(node)
@@ -58,18 +49,16 @@ class Document:
             finally:
                 loader.dispose()
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            line = mark.line + 1 if mark else 1
-            remedy = "mend the YAML; put text with a colon in quotation marks"
-            raise DocumentError(line, f"is not valid YAML ({error.problem})", remedy) from error
+            remedy = "fix the YAML; put text that contains a colon in quotation marks"
+            raise DocumentError(error_line(error), f"is not valid YAML ({error.problem})", remedy) from error
         except (yaml.YAMLError, ValueError, TypeError) as error:
-            raise DocumentError(1, f"is not valid YAML ({error})", "mend the YAML") from error
+            raise DocumentError(1, f"is not valid YAML ({error})", "fix the YAML") from error
         except RecursionError as error:
-            raise DocumentError(1, "is nested too deeply", "write it flatter") from error
+            raise DocumentError(1, "is nested too deeply", "nest it less") from error
         return cls(data, lines)
 
     def line(self, keys: Sequence[str | int]) -> int:
-        """The line of the value at these keys, or of the nearest one above it that is there."""
+        """The line of the value at these keys, or of the nearest key above it that exists."""
         path = tuple(keys)
         while path and path not in self.lines:
             path = path[:-1]
@@ -78,28 +67,28 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in a document; keys that are not there may stand at the top, where they hold for every place."""
+    """A place in a document; a key that it lacks may be at the top level, where it applies to every place."""
 
     document: Document = field(default_factory=lambda: Document(None))
     keys: Keys = ()
 
     def line(self, *keys: str | int) -> int:
-        """The line of the value at these keys under the place."""
+        """The line of the value at these keys below the place."""
         own = (*self.keys, *keys[:1])
         shared = own not in self.document.lines and keys[:1] in self.document.lines
         return self.document.line(keys if shared else (*self.keys, *keys))
 
 
 def _lines(root: yaml.Node | None) -> dict[Keys, int]:
-    """Where each key stands; the count is bounded, so that nested aliases cannot blow up."""
+    """The line of each key; the count is bounded, so that nested aliases cannot blow up."""
     lines: dict[Keys, int] = {}
     stack: list[tuple[Keys, yaml.Node]] = [((), root)] if root is not None else []
     seen = 0
     while stack:
         keys, node = stack.pop()
         seen += 1
-        if seen > NODE_LIMIT:
-            raise DocumentError(1, "holds too many values", f"keep it under {NODE_LIMIT:,}")
+        if seen > NODES:
+            raise DocumentError(1, "has too many values", f"keep it under {NODES:,}")
         lines.setdefault(keys, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):
             stack += [((*keys, index), child) for index, child in enumerate(node.value)]

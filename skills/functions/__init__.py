@@ -1,1 +1,8 @@
-"""functions."""
+"""Tools of installed Python packages: functions that run inside weft's own process.
+
+entry_points   what packages offer in an entry-point group
+installed      those tools as rows of a listing
+functions      a typed function as a tool, ready to be called (start reading here)
+
+May import `programs`, `tools`, `format` and the modules at the root of `skills`.
+"""

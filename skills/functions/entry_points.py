@@ -1,6 +1,6 @@
 """What installed packages offer in an entry-point group, read straight from their `entry_points.txt`.
 
-`importlib.metadata` does this too, but importing it takes longer than listing thousands of skills.
+The only place that reads entry points: importing `importlib.metadata` takes longer than listing thousands of skills.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KINDS = (".dist-info", ".egg-info")
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A name, the object that it stands for (`module:attribute`), and the package that offers it."""
+    """A name, the object it refers to (`module:attribute`), and the package that offers it."""
 
     name: str
     value: str
@@ -33,7 +33,7 @@ class EntryPoint:
 
 
 def entry_points(group: str, path: Sequence[str] | None = None) -> list[EntryPoint]:
-    """What all packages on `path` (by default Python's own) offer in a group, by name."""
+    """What all packages on `path` (`sys.path` by default) offer in a group, sorted by name."""
     found: dict[str, EntryPoint] = {}
     for package, text in _files(sys.path if path is None else path):
         if f"[{group}]" in text:
@@ -43,7 +43,7 @@ def entry_points(group: str, path: Sequence[str] | None = None) -> list[EntryPoi
 
 
 def parse(text: str, group: str, package: str = "") -> Iterator[EntryPoint]:
-    """The lines of one group in an `entry_points.txt`."""
+    """The entry points of one group in an `entry_points.txt`."""
     here = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
@@ -54,7 +54,7 @@ def parse(text: str, group: str, package: str = "") -> Iterator[EntryPoint]:
 
 
 def _files(path: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The file of each package, the first of a name only: that one is imported."""
+    """Each package with the text of its file; only the first of a name counts, since that one gets imported."""
     seen: set[str] = set()
     for folder in path:
         try:

@@ -1,7 +1,7 @@
-"""Tools in process: a typed function, found in the entry-point group `weft.tools`, becomes a tool.
+"""In-process tools: each typed function in the entry-point group `weft.tools` becomes a tool.
 
-The schema comes from the signature, the descriptions from the docstring: its first paragraph for the tool,
-its `Args:` section for the parameters. A parameter `workspace: Path` is filled in and not shown to the model.
+The schema comes from the signature, the descriptions from the docstring: its first paragraph describes the tool,
+its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import time
 import types
 import typing
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
-from skills.functions.installed import GROUP, said, switched_off
+from skills.functions.entry_points import entry_points
+from skills.functions.installed import GROUP, explain, switched_off
 from skills.programs.manifest import NAME
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import Context, Envelope, failure
 from skills.tools.fault import ToolFault
@@ -29,8 +29,9 @@ from skills.tools.parameter import Parameter, Type, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from importlib.metadata import EntryPoint
     from pathlib import Path
+
+    from skills.functions.entry_points import EntryPoint
 
 WORKSPACE = "workspace"
 KINDS: dict[Any, Type] = {
@@ -46,7 +47,7 @@ ARGUMENT = re.compile(r"^\s*(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)$")
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A function as a tool, bound to its workspace and, within a run, to that run's artifacts."""
+    """A function as a tool, bound to a workspace and, within a run, to that run's artifacts."""
 
     name: str
     function: Callable[..., Any]
@@ -63,7 +64,7 @@ class FunctionTool:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call the function. Every failure is an envelope, never an exception."""
         start = time.monotonic()
-        given = mended(dict(arguments))
+        given = join_surrogates(dict(arguments))
         context = Context(str(self.workspace), given)
         filled, faults = checking.check(self.inputs, given)
         if faults:
@@ -73,16 +74,16 @@ class FunctionTool:
             return output.envelope(context, self.artifacts, _since(start))
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=_since(start))
-        except Exception as error:  # noqa: BLE001  whatever a function raises, the model gets an envelope
+        except Exception as error:  # noqa: BLE001  a function may raise anything; the model gets an envelope
             what = f"{self.name} failed: {type(error).__name__} — try other arguments, or tell its author"
             return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
 
     def _output(self, result: Any) -> Output:
-        """What the function gave, as text or as JSON; what JSON does not know becomes text, and NaN null."""
+        """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
         if isinstance(result, str):
-            return Output(self.name, mended(result))
+            return Output(self.name, join_surrogates(result))
         text = json.dumps(result, ensure_ascii=False, default=str)
-        value = mended(json.loads(text, parse_constant=lambda _: None))
+        value = join_surrogates(json.loads(text, parse_constant=lambda _: None))
         return Output(self.name, "" if value is None else json.dumps(value, ensure_ascii=False), value)
 
     async def _result(self, filled: dict[str, Any]) -> Any:
@@ -94,7 +95,7 @@ class FunctionTool:
 
 
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
-    """A function as a tool; raises TypeError where its signature cannot be offered to a model."""
+    """A function as a tool; raises TypeError if its signature cannot be offered to a model."""
     description, described = docstring(inspect.getdoc(function) or "")
     hints = typing.get_type_hints(function)
     inputs = []
@@ -105,7 +106,7 @@ def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTo
             parameter.POSITIONAL_OR_KEYWORD,
             parameter.KEYWORD_ONLY,
         }:
-            raise TypeError(f"{name}: parameter {parameter.name} has no type that a model can be told")
+            raise TypeError(f"{name}: parameter {parameter.name} has no type that JSON schema can express")
         kind, enum = _kind(hints[parameter.name], f"{name}: parameter {parameter.name}")
         given = parameter.default is not parameter.empty
         default = parameter.default if given else None
@@ -118,28 +119,30 @@ def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTo
 def discover(
     workspace: Path, environ: Mapping[str, str], found: Iterable[EntryPoint] | None = None
 ) -> tuple[list[FunctionTool], list[str]]:
-    """The tools that are installed and switched on, and a line on each: what was registered, or why not."""
+    """The installed tools that are switched on, and a note on each: where it comes from, or why it is ignored."""
     tools: list[FunctionTool] = []
     notes: list[str] = []
-    for point in sorted(found or entry_points(group=GROUP), key=lambda point: point.name):
+    for point in sorted(entry_points(GROUP) if found is None else found, key=lambda point: point.name):
         switch = switched_off(point.name, environ)
         if switch:
             notes.append(f"{point.name}: switched off by {switch}")
             continue
         if not NAME.fullmatch(point.name):
-            notes.append(f"{point.name}: left out, its name is not <domain>_<action>; mend it in {point.value}")
+            notes.append(
+                f"{point.name}: ignored, its name is not <domain>_<action>; rename the entry point of {point.value}"
+            )
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))
         except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
-            notes.append(f"{point.name}: left out, {said(error)}; mend {point.value} or install what it needs")
+            notes.append(f"{point.name}: ignored, {explain(error)}; fix {point.value} or install what it needs")
         else:
             notes.append(f"{point.name}: registered from {point.value}")
     return tools, notes
 
 
 def docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The first paragraph as one line, and what the `Args:` section says of each parameter."""
+    """The first paragraph as one line, and the descriptions in the `Args:` section by parameter."""
     summary = " ".join(text.split("\n\n", 1)[0].split())
     described: dict[str, str] = {}
     section = re.search(r"^Args:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
@@ -158,7 +161,7 @@ def docstring(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
-    """A type as JSON schema names it; an alternative to None does not count, a Literal lists its values."""
+    """A type as JSON schema names it, and the values of a Literal; `X | None` counts as X."""
     origin = typing.get_origin(hint)
     if origin in {typing.Union, types.UnionType}:
         options = [option for option in typing.get_args(hint) if option is not type(None)]
@@ -169,7 +172,7 @@ def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
         return KINDS[type(values[0])], values
     kind = KINDS.get(origin or hint)
     if kind is None:
-        raise TypeError(f"{where} has no type that a model can be told: {hint}")
+        raise TypeError(f"{where} has a type that JSON schema cannot express: {hint}")
     return kind, ()
 
 

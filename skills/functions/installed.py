@@ -1,4 +1,4 @@
-"""The tools of installed packages as rows of a listing; nothing is made ready to be called."""
+"""The tools of installed packages as rows of a listing, not yet ready to be called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUP = "weft.tools"
 
 
 def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
-    """A row for each tool, by name: switched off, broken or active."""
+    """A row for each tool, sorted by name: disabled, broken or active."""
     for point in entry_points(GROUP):
         source: Source = "bundled" if point.package == "weft" else "global"
         switch = switched_off(point.name, environ)
@@ -30,7 +30,7 @@ def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
 
 
 def switched_off(name: str, environ: Mapping[str, str]) -> str:
-    """The variable that switches a tool or its domain off; empty where none does."""
+    """The variable that switches a tool or its domain off; empty if none does."""
     parts = name.split("_")
     for end in range(1, len(parts) + 1):
         variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
@@ -39,10 +39,10 @@ def switched_off(name: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def said(error: Exception) -> str:
-    """An error of another's code: its message where it is one that tells what is missing, else its kind too."""
-    told = isinstance(error, ImportError | AttributeError | TypeError) and str(error)
-    return told or f"{type(error).__name__}: {error}"
+def explain(error: Exception) -> str:
+    """An error of another package: its message if that says what is missing, otherwise with its type."""
+    message = str(error) if isinstance(error, ImportError | AttributeError | TypeError) else ""
+    return message or f"{type(error).__name__}: {error}"
 
 
 def _loaded(point: EntryPoint, source: Source) -> Skill:
@@ -50,7 +50,7 @@ def _loaded(point: EntryPoint, source: Source) -> Skill:
         function = point.load()
         file = function.__code__.co_filename
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
-        reason = f"{said(error)}; mend {point.value} or install what it needs"
+        reason = f"{explain(error)}; fix {point.value} or install what it needs"
         return Skill(point.name, "", "", source, "executable", "broken", reason)
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
     return Skill(point.name, " ".join(first.split()), file, source, "executable")

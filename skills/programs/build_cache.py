@@ -1,7 +1,7 @@
-"""Where what a tool needs is built once and kept: environments, packages, programs, by their source's hash.
+"""A cache of what tools need, built once: environments, packages and programs, keyed by the hash of their source.
 
-Building fetches and compiles, and runs nothing of what it fetched: only wheels for Python, no install scripts
-for Node, no cgo for Go. So it needs no walls, and the user's own settings for mirrors and proxies hold.
+A build fetches and compiles but runs nothing that it fetched: only wheels for Python, no install scripts for Node,
+no cgo for Go. So it needs no walls, and the user's own settings for mirrors and proxies apply.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ class BuildError(WeftError):
 
 
 def _silent(_message: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildCache:
-    """A cache folder, the environment for builds, and whom to tell that one is under way."""
+    """A cache folder, the environment of builds, and where to report their progress."""
 
     cache: Path
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     progress: Callable[[str], None] = _silent
 
     @contextlib.asynccontextmanager
-    async def bench(self, kind: str, key: str, what: str) -> AsyncIterator[tuple[Path, bool]]:
-        """A folder for this key, and whether it is ready; if not, the body builds in it while others wait.
+    async def folder(self, kind: str, key: str, what: str) -> AsyncIterator[tuple[Path, bool]]:
+        """The folder for a key, and whether it is ready; if not, the body builds in it while other callers wait.
 
-        Built in place and marked when done, since a virtual environment cannot be moved.
+        It is built in place and marked when done, since a virtual environment cannot be moved.
         """
         folder = self.cache / kind / key
         if (folder / READY).exists():
@@ -73,8 +73,8 @@ class BuildCache:
             (folder / READY).touch()
             self.progress(f"{what}: done in {time.monotonic() - start:.1f} s")
 
-    async def make(self, argv: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> None:
-        """Run one step of a build; its output is shown only where it fails."""
+    async def run_step(self, argv: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> None:
+        """Run one step of a build; its output is shown only if it fails."""
         process = await asyncio.create_subprocess_exec(
             *argv,
             cwd=cwd,
@@ -99,6 +99,6 @@ class BuildCache:
             raise BuildError(f"{' '.join(argv[:3])} failed: {tail}", hint=f"run it by hand in {cwd}")
 
 
-def hashed(*parts: str) -> str:
-    """What a build is kept by: a hash of all that it is made from."""
+def cache_key(*parts: str) -> str:
+    """The key of a build: a hash of everything it is made from."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

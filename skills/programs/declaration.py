@@ -1,11 +1,11 @@
-"""One tool's mapping in a `skill.yaml`, read key by key with every fault on the way."""
+"""One tool in a `skill.yaml`, read key by key, with every problem in it."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from skills.programs.environment import is_providers_key
+from skills.programs.environment import is_provider_key
 from skills.programs.manifest import (
     FILE,
     NAME,
@@ -35,7 +35,7 @@ RULES["parameters"] = "manifest-parameter"
 
 
 class Declaration:
-    """What one tool's mapping says, and what is wrong with it."""
+    """What a `skill.yaml` says about one tool, and what is wrong with it."""
 
     def __init__(self, data: dict[str, Any], spot: Spot, folder: Path) -> None:
         self.data = data
@@ -45,7 +45,7 @@ class Declaration:
         self.fatal = False
 
     def manifest(self) -> tuple[Manifest | None, list[Problem]]:
-        """The tool, or None where it cannot be offered."""
+        """The tool, or None if it cannot be offered, and its problems."""
         name = self._name()
         description = self._text("description")
         runtime = self._runtime()
@@ -57,7 +57,7 @@ class Declaration:
         docs = self._docs()
         if self.fatal or runtime is None:
             return None, self.problems
-        made = Manifest(
+        manifest = Manifest(
             name=name,
             description=description,
             runtime=runtime,
@@ -71,7 +71,7 @@ class Declaration:
             docs=docs,
             spot=self.spot,
         )
-        return made, self.problems
+        return manifest, self.problems
 
     def _problem(self, keys: Sequence[str | int], what: str, remedy: str, *, fatal: bool = True) -> None:
         self.fatal = self.fatal or fatal
@@ -84,14 +84,14 @@ class Declaration:
         if isinstance(value, str) and value.strip():
             return value.strip()
         what = f"has no {key}" if value is None or value == "" else f"{key} is not text: {value!r}"
-        self._problem([key], f"{self._called()}{what}", f"write `{key}: …`")
+        self._problem([key], f"{self._prefix()}{what}", f"write `{key}: …`")
         return ""
 
     def _declared_name(self) -> str:
         name = self.data.get("name")
         return name.strip() if isinstance(name, str) else ""
 
-    def _called(self) -> str:
+    def _prefix(self) -> str:
         name = self._declared_name()
         return f"tool {name}: " if name else ""
 
@@ -101,17 +101,17 @@ class Declaration:
             return name
         prefix = domain(self.folder) + "_"
         if not NAME.fullmatch(name) or len(name) > NAME_LIMIT:
-            what = f"tool name {name!r} is not of the form <domain>_<action>"
+            what = f"tool name {name!r} does not have the form <domain>_<action>"
             example = prefix if NAME.fullmatch(prefix + "read") else "excel_"
-            remedy = f"use lower-case letters, digits and _, {NAME_LIMIT} at most, such as {example}read"
+            remedy = f"use lower-case letters, digits and _, at most {NAME_LIMIT}, such as {example}read"
             self._problem(["name"], what, remedy)
         elif not name.startswith(prefix):
             what = f"tool name {name!r} does not start with its folder's name, {prefix!r}"
-            self._problem(["name"], what, self._renaming(name, prefix))
+            self._problem(["name"], what, self._rename_remedy(name, prefix))
         return name
 
-    def _renaming(self, name: str, prefix: str) -> str:
-        """A folder such as `Excel` can be no tool's prefix, so it is the folder that must change."""
+    def _rename_remedy(self, name: str, prefix: str) -> str:
+        """How to rename the tool, or its folder if that cannot be a prefix, as `Excel` cannot."""
         if not NAME.fullmatch(prefix + "read"):
             folder = name.rpartition("_")[0].replace("_", "-")
             return f"rename the folder to {folder}: lower-case letters, digits and - only"
@@ -124,7 +124,7 @@ class Declaration:
                 found: Runtime = runtime
                 return found
         what = "has no runtime" if value is None else f"runtime {value!r} is unknown"
-        self._problem(["runtime"], self._called() + what, f"write one of {', '.join(RUNTIMES)}")
+        self._problem(["runtime"], self._prefix() + what, f"write one of {', '.join(RUNTIMES)}")
         return None
 
     def _entry(self) -> str:
@@ -134,18 +134,18 @@ class Declaration:
         path = self.folder / entry
         root = self.folder.resolve()
         if not path.resolve().is_relative_to(root):
-            what = f"{self._called()}entry {entry!r} lies outside the tool's folder"
-            self._problem(["entry"], what, "put the program into the folder")
+            what = f"{self._prefix()}entry {entry!r} is outside the tool's folder"
+            self._problem(["entry"], what, "move the program into the folder")
         elif not path.is_file():
-            what = f"{self._called()}entry {entry!r} is not there"
-            self._problem(["entry"], what, "create the file or mend the name")
+            what = f"{self._prefix()}entry {entry!r} does not exist"
+            self._problem(["entry"], what, "create the file or correct the name")
         return entry
 
     def _timeout(self) -> float:
         value = self.data.get("timeout", TIMEOUT)
         if fits(value, "number") and 0 < value <= TIMEOUT_LIMIT:
             return float(value)
-        what = f"{self._called()}timeout {value!r} is no number of seconds"
+        what = f"{self._prefix()}timeout {value!r} is not a valid number of seconds"
         self._problem(["timeout"], what, f"write a number above 0 and up to {TIMEOUT_LIMIT:g}")
         return TIMEOUT
 
@@ -153,31 +153,31 @@ class Declaration:
         value = self.data.get(key, False)
         if isinstance(value, bool):
             return value
-        self._problem([key], f"{self._called()}{key} is {value!r}", f"write `{key}: true` or leave it out")
+        self._problem([key], f"{self._prefix()}{key} is {value!r}", f"write `{key}: true` or leave it out")
         return False
 
     def _env(self) -> tuple[str, ...]:
         value = self.data.get("env") or []
         if isinstance(value, list) and all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
-            for name in filter(is_providers_key, value):
-                what = f"{self._called()}env names {name}, a model provider's key, which no tool is given"
-                self._problem(["env"], what, "let the tool read a variable of its own", fatal=False)
+            for name in filter(is_provider_key, value):
+                what = f"{self._prefix()}env names {name}, a model provider's key, which tools never get"
+                self._problem(["env"], what, "have the tool read a variable of its own", fatal=False)
             return tuple(value)
-        what = f"{self._called()}env is not a list of variable names"
+        what = f"{self._prefix()}env is not a list of variable names"
         self._problem(["env"], what, "write `env: [NAME, …]`; values stay outside the file")
         return ()
 
     def _parameters(self) -> tuple[Parameter, ...]:
         value = self.data.get("parameters") or []
         if not isinstance(value, list):
-            what = f"{self._called()}parameters is not a list"
+            what = f"{self._prefix()}parameters is not a list"
             self._problem(["parameters"], what, "write each one as `- name: …`")
             return ()
         found: dict[str, Parameter] = {}
         for index, item in enumerate(value):
             parameter = self._parameter(index, item)
             if parameter is not None and parameter.name in found:
-                what = f"{self._called()}parameter {parameter.name!r} is declared twice"
+                what = f"{self._prefix()}parameter {parameter.name!r} is declared twice"
                 self._problem(["parameters", index], what, "keep one of them")
             elif parameter is not None:
                 found[parameter.name] = parameter
@@ -187,18 +187,18 @@ class Declaration:
         keys: list[str | int] = ["parameters", index]
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str) or not PARAMETER.fullmatch(name):
-            what = f"{self._called()}parameter {index + 1} has no usable name"
+            what = f"{self._prefix()}parameter {index + 1} has no usable name"
             self._problem(keys, what, "write `- name: …` with letters, digits and _")
             return None
         parameter, faults = declared(name, item)
         for what, remedy in faults:
-            self._problem(keys, f"{self._called()}parameter {name!r} {what}", remedy)
+            self._problem(keys, f"{self._prefix()}parameter {name!r} {what}", remedy)
         return parameter
 
     def _docs(self) -> Docs:
         value = self.data.get("docs") or {}
         if not isinstance(value, dict):
-            what = f"{self._called()}docs is not a mapping"
+            what = f"{self._prefix()}docs is not a mapping"
             self._problem(["docs"], what, "write when_to_use, when_not_to_use and examples", fatal=False)
             return Docs()
         use, avoid = _sentences(value.get("when_to_use")), _sentences(value.get("when_not_to_use"))
@@ -207,7 +207,7 @@ class Declaration:
         for index, item in enumerate(examples if isinstance(examples, list) else [examples]):
             arguments = item.get("arguments") or {} if isinstance(item, dict) else None
             if not isinstance(arguments, dict):
-                what = f"{self._called()}example {index + 1} has no arguments"
+                what = f"{self._prefix()}example {index + 1} has no arguments"
                 remedy = "write `- scenario: …` with `arguments: {…}`"
                 self._problem(["docs", "examples", index], what, remedy, fatal=False)
                 continue

@@ -1,4 +1,4 @@
-"""The environment of a tool's process: what a program needs, and of the rest only what its manifest names."""
+"""The environment of a tool's process: what every program needs, and the variables its manifest names."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _PROVIDERS = (
     "OPENROUTER", "PERPLEXITY", "PERPLEXITYAI", "REPLICATE", "SAMBANOVA", "TOGETHER", "TOGETHERAI", "TOGETHER_AI",
     "VERTEX", "VOLCENGINE", "VOYAGE", "WATSONX", "XAI", "ZAI",
 )  # fmt: skip
-_PROVIDERS_KEY = re.compile(rf"(?:{'|'.join(_PROVIDERS)})_(?:API_)?(?:KEY|TOKEN)", re.IGNORECASE)
+_PROVIDER_KEY = re.compile(rf"(?:{'|'.join(_PROVIDERS)})_(?:API_)?(?:KEY|TOKEN)", re.IGNORECASE)
 
 
-def is_providers_key(name: str) -> bool:
-    """Whether a variable holds the key of a model's provider, which is weft's alone."""
-    return _PROVIDERS_KEY.fullmatch(name) is not None
+def is_provider_key(name: str) -> bool:
+    """Whether a variable holds a model provider's key, which only weft may use."""
+    return _PROVIDER_KEY.fullmatch(name) is not None
 
 
 def environment(environ: Mapping[str, str], names: Iterable[str], scratch: Path) -> dict[str, str]:
-    """The variables that a tool sees; the scratch folder is its home and its place for temporary files."""
-    wanted = (*PASSED, *(name for name in names if not is_providers_key(name)))
+    """The variables that a tool sees; the scratch folder is its home and its temporary folder."""
+    wanted = (*PASSED, *(name for name in names if not is_provider_key(name)))
     passed = {name: environ[name] for name in wanted if name in environ}
     own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "WEFT_SCRATCH"), str(scratch))
     return {"PATH": PATH, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"} | passed | own

@@ -17,7 +17,7 @@ from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
 from skills.programs.environment import environment
 from skills.programs.protocol import Answer, Garbled
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
 from skills.tools.overflow import Output
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallLog:
-    """What a call wrote beside its answer: for the trace and for the tool's author, not for the model."""
+    """What a call wrote besides its answer: for the trace and the tool's author, not for the model."""
 
     tool: str
     log: str
@@ -41,19 +41,19 @@ class CallLog:
     seconds: float
 
 
-def _forget(_log: CallLog) -> None:
-    """Keep nothing."""
+def _no_log(_log: CallLog) -> None:
+    """Drop the log."""
 
 
-def _everything(_folder: Path) -> bool:
+def _trust_all(_folder: Path) -> bool:
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class ToolHost:
-    """Where tools run and under whose word; `trusted` is asked about a tool's folder at every call.
+    """Where tools run and what they may do; `trusted` is asked about a tool's folder at every call.
 
-    Where nothing is granted, a tool gets neither the network nor the variables that its manifest asks for.
+    Unless `granting`, a tool gets neither the network nor the variables that its manifest asks for.
     """
 
     workspace: Path
@@ -61,9 +61,9 @@ class ToolHost:
     confinement: Confinement
     build_cache: BuildCache
     artifacts: Path | None = None
-    trusted: Callable[[Path], bool] = _everything
+    trusted: Callable[[Path], bool] = _trust_all
     granting: bool = True
-    log: Callable[[CallLog], None] = _forget
+    log: Callable[[CallLog], None] = _no_log
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
 
@@ -77,12 +77,12 @@ class ExecutableTool:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
+        """The name by which it is called."""
         return self.manifest.name
 
     @property
     def description(self) -> str:
-        """What it does and, where the author says so, when to use it and when not."""
+        """What it does and, if its author says so, when to use it and when not to."""
         docs = self.manifest.docs
         parts = [self.manifest.description]
         if docs.when_to_use:
@@ -97,8 +97,8 @@ class ExecutableTool:
         return self.manifest.schema
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Run it once. Every failure is an envelope, never an exception."""
-        arguments = mended(dict(arguments))
+        """Run it once; every failure is an envelope, never an exception."""
+        arguments = join_surrogates(dict(arguments))
         call = _Call(self.manifest, self.host, arguments)
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:
@@ -106,7 +106,7 @@ class ExecutableTool:
         return await self._run(call, filled)
 
     async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
-        """Run it past the check of arguments, and show what it answered itself; None where it did not run."""
+        """Run it without checking the arguments; also returns its own answer, or None if it did not run."""
         call = _Call(self.manifest, self.host, arguments)
         envelope = await self._run(call, dict(arguments))
         return envelope, call.answer
@@ -125,28 +125,27 @@ class ExecutableTool:
             return call.failed("EXECUTION_ERROR", what)
 
     def _refusal(self) -> str:
-        place = self.host
         try:
-            trusted = place.trusted(self.manifest.folder)
+            trusted = self.host.trusted(self.manifest.folder)
         except (WeftError, OSError) as error:
-            return f"{self.name} cannot be checked for trust: {error} — mend the folder {self.manifest.folder}"
+            return f"{self.name} cannot be checked for trust: {error} — fix the folder {self.manifest.folder}"
         if not trusted:
             return (
                 f"{self.name} comes with this workspace and is not trusted yet: {self.manifest.folder} — "
                 "read its program, then run again with --trust"
             )
-        if place.confinement.refusal:
-            return f"{self.name} is not run: {place.confinement.refusal}"
+        if self.host.confinement.refusal:
+            return f"{self.name} is not run: {self.host.confinement.refusal}"
         return ""
 
 
 class _Call:
-    """One call: what it was asked, since when, and how its end becomes an envelope."""
+    """One call: its arguments and start time, and how its end becomes an envelope."""
 
-    def __init__(self, manifest: Manifest, place: ToolHost, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, manifest: Manifest, host: ToolHost, arguments: Mapping[str, Any]) -> None:
         self.manifest = manifest
-        self.place = place
-        self.context = Context(str(place.workspace), dict(arguments))
+        self.host = host
+        self.context = Context(str(host.workspace), dict(arguments))
         self.start = time.monotonic()
         self.answer: Answer | Garbled | None = None
 
@@ -154,27 +153,27 @@ class _Call:
         return failure(code, message, self.context, time_ms=self._time_ms())
 
     async def run(self, filled: dict[str, Any]) -> Envelope:
-        manifest, place = self.manifest, self.place
-        command = await runtimes.prepare(manifest, place.build_cache)
-        with _scratch(place.scratch) as scratch:
+        manifest, host = self.manifest, self.host
+        command = await runtimes.prepare(manifest, host.build_cache)
+        with _scratch(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
-            limits = place.limits.for_timeout(manifest.timeout)
-            readable = (place.workspace, manifest.folder)
-            box = Box(place.workspace, readable, writable, manifest.network and place.granting, limits)
-            names = manifest.env if place.granting else ()
-            env = environment(place.environ, names, scratch) | extra
+            limits = host.limits.for_timeout(manifest.timeout)
+            readable = (host.workspace, manifest.folder)
+            box = Box(host.workspace, readable, writable, manifest.network and host.granting, limits)
+            names = manifest.env if host.granting else ()
+            env = environment(host.environ, names, scratch) | extra
             line = protocol.request(filled)
-            launch = place.confinement.launch(command, box)
+            launch = host.confinement.launch(command, box)
             try:
-                job = process.ProcessSpec(launch, env, place.workspace, manifest.timeout, line)
+                job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line)
                 ended = await process.run(job)
             finally:
                 launch.done()
         return self._envelope(ended)
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
-        extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.place.workspace)}
-        artifacts = self.place.artifacts
+        extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}
+        artifacts = self.host.artifacts
         if not self.manifest.writes or artifacts is None:
             return (scratch,), extra
         artifacts.mkdir(parents=True, exist_ok=True)
@@ -183,65 +182,65 @@ class _Call:
     def _envelope(self, ended: process.Ended) -> Envelope:
         answer = self.answer = protocol.parse(ended.stdout)
         seconds = time.monotonic() - self.start
-        self.place.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
+        self.host.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
         name = self.manifest.name
         match ended.how, answer:
             case "timeout", _:
-                what = f"{name} took longer than {self.manifest.timeout:g} s and was ended"
+                what = f"{name} took longer than {self.manifest.timeout:g} s and was stopped"
                 next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
                 return self.failed("TIMEOUT", f"{what} — {next_step}")
             case "flood", _:
-                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was ended"
+                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case _, Answer(error=error) if error:
                 return self.failed("EXECUTION_ERROR", _short(error))
             case "exit", _ if ended.status != 0:
-                return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_MEND}")
+                return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_ADVICE}")
             case _, Garbled(what=what):
-                return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_MEND}")
+                return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, Answer():
                 output = Output(name, answer.text, answer.value)
-                return output.envelope(self.context, self.place.artifacts, self._time_ms())
+                return output.envelope(self.context, self.host.artifacts, self._time_ms())
         raise AssertionError(ended)
 
     def _time_ms(self) -> int:
         return round((time.monotonic() - self.start) * 1000)
 
 
-_MEND = "try other arguments; if it stays, its stderr in the run's trace says where its program fails"
+_ADVICE = "try other arguments; if it fails again, its stderr in the run's trace says where"
 
 
 def _status(status: int) -> str:
     if status < 0 or status > 128:
         number = -status if status < 0 else status - 128
-        return f"signal {number}, perhaps a limit on memory, CPU time or processes"
+        return f"signal {number}, possibly a limit on memory, CPU time or processes"
     return f"exit status {status}"
 
 
 def _short(error: str) -> str:
-    """A tool's own error is for a model to read, so it has the same limit as an output."""
+    """A tool's own error, within the limit of an output, since a model reads it too."""
     return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
 
 
 def _tail(log: str) -> str:
-    """The end of the chatter, as much as is kept of standard error."""
+    """The end of a log, as much as is kept of standard error."""
     dropped = len(log) - process.STDERR_LIMIT
     return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
 
 
 @contextlib.contextmanager
 def _scratch(parent: Path) -> Iterator[Path]:
-    """A folder for one call, gone afterwards whatever the tool left in it."""
+    """A folder for one call, removed afterwards with everything the tool left in it."""
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="call-", dir=parent)).resolve()
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, onerror=_opened)
+        shutil.rmtree(folder, onerror=_force_removal)
 
 
-def _opened(_function: object, name: str, _error: object) -> None:
-    """A folder that the tool closed is opened and emptied; what then stays is left to the next cleaning."""
+def _force_removal(_function: object, name: str, _error: object) -> None:
+    """Make a folder that the tool closed accessible again and remove it; what still remains is left behind."""
     path = Path(name)
     with contextlib.suppress(OSError):
         path.parent.chmod(stat.S_IRWXU)

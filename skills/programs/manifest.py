@@ -1,4 +1,4 @@
-"""An executable tool as its author declares it in a `skill.yaml`."""
+"""An executable tool as declared in a `skill.yaml`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Runtime = Literal["python", "node", "go", "binary"]
 RUNTIMES: tuple[str, ...] = get_args(Runtime)
 FILE = "skill.yaml"
 NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-NAME_LIMIT = 64  # what providers take as a function's name
+NAME_LIMIT = 64  # the limit of providers on a function's name
 TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExample:
-    """A call that the author shows: when one would make it, and with what."""
+    """An example call: its scenario and its arguments."""
 
     scenario: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class ToolExample:
 
 @dataclass(frozen=True, slots=True)
 class Docs:
-    """When to use a tool and when not, for models and people."""
+    """When to use a tool and when not to, for models and people."""
 
     when_to_use: tuple[str, ...] = ()
     when_not_to_use: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Docs:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One executable tool; `spot` knows at which line each of its keys stands."""
+    """One executable tool; `spot` knows the line of each of its keys."""
 
     name: str
     description: str
@@ -77,5 +77,5 @@ class Manifest:
 
 
 def domain(folder: Path) -> str:
-    """What the names of a folder's tools begin with."""
+    """The prefix of the names of a folder's tools."""
     return folder.name.replace("-", "_")

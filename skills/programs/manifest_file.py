@@ -1,7 +1,7 @@
 """A folder's `skill.yaml`: the executable tools it offers.
 
-`parse` is pure on the text but for one question to the disk, whether an entry is there. A tool that cannot be
-offered is left out with a problem that says why; its neighbours in the same file still count.
+`parse` is pure except that it checks whether each entry exists. A tool that cannot be offered is left out with a
+problem that says why; the other tools in the file are not affected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORM = "manifest-form"
 
 
 def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
-    """The tools of a folder's `skill.yaml`; none and no problem where there is no such file."""
+    """The tools in a folder's `skill.yaml` and its problems; both empty if there is no such file."""
     path = folder / FILE
     try:
         return parse(path.read_text(encoding="utf-8-sig"), folder)
@@ -30,11 +30,11 @@ def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
     except UnicodeDecodeError as error:
         return [], [Problem(path, 1, f"is not UTF-8 text ({error.reason})", "save it as UTF-8", FORM)]
     except OSError as error:
-        return [], [Problem(path, 1, f"cannot be read ({error.strerror})", "check the file and its rights", FORM)]
+        return [], [Problem(path, 1, f"cannot be read ({error.strerror})", "check the file and its permissions", FORM)]
 
 
 def parse(text: str, folder: Path) -> tuple[list[Manifest], list[Problem]]:
-    """All tools that the text declares for this folder, and everything that is wrong with it."""
+    """The tools that a text declares for a folder, and all its problems."""
     path = folder / FILE
     try:
         document = Document.parse(text)
@@ -59,7 +59,7 @@ Entries = list[tuple[dict[str, Any], Spot]]
 
 
 def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
-    """Each tool's own mapping and where it stands; keys beside `tools:` are defaults for each of them."""
+    """Each tool's mapping and its place; keys next to `tools:` are defaults for every tool."""
     data = document.data
     if not isinstance(data, dict):
         remedy = "write name, description, runtime and entry as keys"
@@ -72,7 +72,7 @@ def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
         return [], [Problem(path, line, "tools is not a list of tools", "write each tool as `- name: …`", FORM)]
     if len(tools) > TOOLS_LIMIT:
         what = f"declares {len(tools)} tools"
-        return [], [Problem(path, line, what, f"split it: {TOOLS_LIMIT} tools to a folder at most", FORM)]
+        return [], [Problem(path, line, what, f"split it: at most {TOOLS_LIMIT} tools in a folder", FORM)]
     shared = {key: value for key, value in data.items() if key not in {"tools", "name"}}
     entries: Entries = []
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""How a JavaScript or TypeScript tool is started: by which Node, with which packages and options."""
+"""How a JavaScript or TypeScript tool is started: with which Node, packages and options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from skills.confinement.box import Command
 from skills.programs import toolchain
-from skills.programs.build_cache import BuildCache, BuildError, ToolchainError, hashed
+from skills.programs.build_cache import BuildCache, BuildError, ToolchainError, cache_key
 from skills.programs.trust import fingerprint
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 
 async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
-    """The command that starts a tool, after its packages are installed."""
-    node = toolchain.found("node", "install Node.js 20.6 or newer")
+    """Install a tool's packages, and return the command that starts it."""
+    node = toolchain.find("node", "install Node.js 20.6 or newer")
     folder, reads = await _packages(manifest, build_cache)
     entry = folder.resolve() / manifest.entry
     options: tuple[str, ...] = ()
@@ -38,24 +38,24 @@ async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
 
 
 async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, tuple[Path, ...]]:
-    """The folder to run from: the tool's own, or a copy beside its installed packages."""
+    """The folder to run from (the tool's own, or a copy next to its installed packages), and what it reads."""
     folder = manifest.folder
     wanted = _dependencies(folder / "package.json")
     if not wanted or (folder / "node_modules").is_dir():
         return folder, ()
     lock = folder / "package-lock.json"
-    key = hashed(wanted, lock.read_text(encoding="utf-8") if lock.is_file() else "")
-    async with build_cache.bench("node", key, f"{manifest.name}: installing its Node packages") as (
+    key = cache_key(wanted, lock.read_text(encoding="utf-8") if lock.is_file() else "")
+    async with build_cache.folder("node", key, f"{manifest.name}: installing its Node packages") as (
         packages,
         ready,
     ):
         if not ready:
-            npm = toolchain.found("npm", "install npm, which comes with Node.js")
+            npm = toolchain.find("npm", "install npm, which comes with Node.js")
             for path in (folder / "package.json", lock):
                 if path.is_file():
                     shutil.copy(path, packages)
-            await build_cache.make((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
-    async with build_cache.bench("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
+            await build_cache.run_step((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
+    async with build_cache.folder("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
         if not ready:
             shutil.copytree(folder, app, dirs_exist_ok=True)
             (app / "node_modules").symlink_to(packages / "node_modules")
@@ -63,20 +63,20 @@ async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, 
 
 
 def _dependencies(path: Path) -> str:
-    """What a package.json asks for, as one text; empty where it asks for nothing."""
+    """The dependencies in a package.json as one text; empty if there are none."""
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return ""
     except ValueError as error:
-        raise BuildError(f"{path} is not JSON ({error})", hint="mend it") from error
+        raise BuildError(f"{path} is not valid JSON ({error})", hint="fix the file") from error
     kinds = ("dependencies", "devDependencies", "optionalDependencies")
     wanted = {kind: document[kind] for kind in kinds if isinstance(document, dict) and document.get(kind)}
     return json.dumps(wanted, sort_keys=True) if wanted else ""
 
 
 async def _typescript(node: str, folder: Path, build_cache: BuildCache) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """The options by which this Node runs TypeScript, and the folders that they need."""
+    """The options with which this Node runs TypeScript, and the folders they need."""
     version = tuple(int(part) for part in re.findall(r"\d+", toolchain.version(node, "--version"))[:2])
     local = folder / "node_modules" / "tsx"
     if not local.is_dir() and version >= STRIPS_TYPES:
@@ -85,8 +85,8 @@ async def _typescript(node: str, folder: Path, build_cache: BuildCache) -> tuple
         return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning"), ()
     if version < TAKES_IMPORT:
         raise ToolchainError(f"Node.js {_dotted(version)} cannot run TypeScript", hint=INSTALL)
-    tsx = local.resolve() if local.is_dir() else _tsx() or await _fetched_tsx(_dotted(version), build_cache)
-    # The command line of tsx opens a socket, which the walls forbid; its loader needs none.
+    tsx = local.resolve() if local.is_dir() else _tsx() or await _fetch_tsx(_dotted(version), build_cache)
+    # The command line of tsx opens a socket, which confinement forbids; its loader needs none.
     return ("--import", (tsx / "dist" / "loader.mjs").as_uri()), (tsx.parent,)
 
 
@@ -100,17 +100,17 @@ def _tsx() -> Path | None:
     return None
 
 
-async def _fetched_tsx(version: str, build_cache: BuildCache) -> Path:
-    """Where nothing on this machine runs TypeScript, tsx is fetched once, as a tool's own packages are."""
+async def _fetch_tsx(version: str, build_cache: BuildCache) -> Path:
+    """Fetch tsx once, as a tool's own packages are fetched, if nothing on this machine runs TypeScript."""
     try:
-        npm = toolchain.found("npm", INSTALL)
+        npm = toolchain.find("npm", INSTALL)
         what = f"Node.js {version} needs tsx to run TypeScript: installing it"
-        async with build_cache.bench("node", hashed(TSX), what) as (folder, ready):
+        async with build_cache.folder("node", cache_key(TSX), what) as (folder, ready):
             if not ready:
-                hasty = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the advice should come soon
-                await build_cache.make((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
+                hasty = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the error should come soon
+                await build_cache.run_step((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
     except (ToolchainError, BuildError) as error:
-        what = f"Node.js {version} cannot run TypeScript by itself, and tsx was not to be had ({error.message})"
+        what = f"Node.js {version} cannot run TypeScript by itself, and tsx could not be installed ({error.message})"
         raise ToolchainError(what, hint=INSTALL) from error
     return folder / "node_modules" / "tsx"
 

@@ -1,4 +1,4 @@
-"""Run one process to its end: bounded in time and output, and nothing of it left afterwards."""
+"""Run one process to its end, bounded in time and output, with nothing left running afterwards."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 STDOUT_LIMIT = 8 * 1024**2
 STDERR_LIMIT = 16 * 1024
 GRACE = 2.0
-GENTLE_GRACE = 20.0  # a watcher that is ended before it has ended its group would leave that behind
+GENTLE_GRACE = 20.0  # a watcher killed before it has killed its group would leave that behind
 CHUNK = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: by itself, at the time-out, or because it wrote too much."""
+    """How a process ended: by itself, on timeout, or because it wrote too much."""
 
     how: Literal["exit", "timeout", "flood"]
     status: int
@@ -45,7 +45,7 @@ class ProcessSpec:
 
 
 async def run(job: ProcessSpec) -> Ended:
-    """Run it to the end; on every way out, cancellation included, its processes are gone."""
+    """Run it to its end; however this returns, including by cancellation, its processes are gone."""
     try:
         with _input(job.line) as stdin:
             process = await asyncio.create_subprocess_exec(
@@ -84,15 +84,15 @@ async def _end(process: asyncio.subprocess.Process, *drains: Coroutine[None, Non
 
 
 async def _stop(process: asyncio.subprocess.Process, end: asyncio.Task[None], *, gentle: bool) -> None:
-    """End what still runs, reading on meanwhile: a full pipe would keep it from ending.
+    """Stop what still runs, reading its output meanwhile, since a full pipe would keep it from ending.
 
-    A watcher is asked first, since only it can take its group along.
+    A watcher gets SIGTERM first, since only it can stop its whole group.
     """
     for soft in (True, False) if gentle else (False,):
         if not end.done():
             _signal(process, gentle=soft)
             await asyncio.wait({end}, timeout=GENTLE_GRACE if soft else GRACE)
-    if not end.done():  # something that left the group holds the pipes
+    if not end.done():  # a process that left the group holds the pipes
         end.cancel()
         await asyncio.wait({end})
     transport = getattr(process, "_transport", None)
@@ -106,7 +106,7 @@ def _signal(process: asyncio.subprocess.Process, *, gentle: bool) -> None:
 
 
 class _Output:
-    """What a process wrote, up to a limit; at the limit it is stopped, and the rest is read and dropped."""
+    """What a process wrote, up to a limit at which it is stopped and the rest is read and dropped."""
 
     def __init__(self, limit: int, stop: Callable[[], None]) -> None:
         self.limit = limit
@@ -149,7 +149,7 @@ class _Tail:
 
 
 def _input(line: bytes) -> IO[bytes]:
-    """A file without a name that holds the line: unlike a socket, a tool can also open it as /dev/stdin."""
+    """An unnamed file with the line; unlike a socket, a tool can also open it as /dev/stdin."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
     file.write(line)
     file.seek(0)

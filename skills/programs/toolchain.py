@@ -1,4 +1,4 @@
-"""The programs that runtimes need: which are there, and what to do where one is not."""
+"""The programs that runtimes need: which are installed, and what to do about those that are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skills.programs.build_cache import ToolchainError
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """A program that a runtime needs: where it is and its version, or what to do."""
+    """A program that a runtime needs: its path and version, or a hint on how to install it."""
 
     runtime: str
     path: str
@@ -21,23 +21,23 @@ class Toolchain:
 
 
 def available() -> list[Toolchain]:
-    """What this machine has for each runtime."""
+    """The toolchain of each runtime on this machine."""
     own = ".".join(map(str, sys.version_info[:3]))
-    there = [Toolchain("python", sys.executable, own)]
+    toolchains = [Toolchain("python", sys.executable, own)]
     for runtime, program, flag, hint in (
         ("node", "node", "--version", "install Node.js 20.6 or newer; 22.18 or newer runs .ts by itself"),
         ("go", "go", "version", "install Go from your system's packages"),
     ):
         path = shutil.which(program)
         if path is None:
-            there.append(Toolchain(runtime, "", "", hint))
+            toolchains.append(Toolchain(runtime, "", "", hint))
         else:
-            there.append(Toolchain(runtime, path, version(path, flag)))
-    return there
+            toolchains.append(Toolchain(runtime, path, version(path, flag)))
+    return toolchains
 
 
-def found(program: str, hint: str) -> str:
-    """The program's path; raises ToolchainError where it is not installed."""
+def find(program: str, hint: str) -> str:
+    """The path of a program; raises ToolchainError if it is not installed."""
     path = shutil.which(program)
     if path is None:
         raise ToolchainError(f"{program} is not installed", hint=hint)
@@ -45,7 +45,7 @@ def found(program: str, hint: str) -> str:
 
 
 def version(path: str, flag: str) -> str:
-    """What a program says of its version."""
+    """The version that a program reports."""
     try:
         done = subprocess.run([path, flag], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""Which programs the user has said may run: kept by content, so that a changed program asks again."""
+"""Which tools the user trusts, kept by content: a changed program must be trusted again."""
 
 from __future__ import annotations
 
@@ -18,14 +18,11 @@ if TYPE_CHECKING:
 
 FILES_LIMIT = 20_000
 SETTINGS = "weft.toml"
-OWN: tuple[Source, ...] = (
-    "bundled",
-    "global",
-)  # what ships with weft, and what the user installed for all work
+OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with weft, or installed by the user for every workspace
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash of all that is in a tool's folder: names, contents, where links lead, the right to execute."""
+    """A hash of everything in a tool's folder: names, contents, link targets, executable bits."""
     digest = hashlib.sha256()
     for path in _files(folder):
         kind = "program" if os.access(path, os.X_OK) else "file"
@@ -37,7 +34,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Every file and every link; linked folders are entered, each once."""
+    """Every file and every link; linked folders are followed, each real folder once."""
     found: list[Path] = []
     entered: set[str] = set()
     for root, folders, names in os.walk(folder, followlinks=True):
@@ -52,33 +49,33 @@ def _files(folder: Path) -> list[Path]:
         found += [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
         if len(found) > FILES_LIMIT:
             hint = "move data and dependencies out of the tool's folder"
-            raise WeftError(f"{folder} holds more than {FILES_LIMIT:,} files", hint=hint)
+            raise WeftError(f"{folder} has more than {FILES_LIMIT:,} files", hint=hint)
     return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The user's answers, in a file of their own; a file that cannot be read trusts nothing."""
+    """What the user trusts, kept in a file; a file that cannot be read trusts nothing."""
 
     path: Path
 
     def is_trusted(self, folder: Path, source: Source) -> bool:
         """Whether the tools in this folder, as they are now, may run."""
-        return source in OWN or self._holds("tools", fingerprint(folder))
+        return source in OWN or self._has("tools", fingerprint(folder))
 
     def trust(self, folder: Path) -> str:
-        """Trust a folder's tools as they are now; gives the hash that stands for them."""
+        """Trust a folder's tools as they are now; returns their hash."""
         return self._add("tools", fingerprint(folder), folder)
 
     def trusts_workspace(self, workspace: Path) -> bool:
         """Whether the workspace's settings, as they are now, may loosen what protects the user."""
-        return self._holds("workspaces", _settings(workspace))
+        return self._has("workspaces", _settings(workspace))
 
     def trust_workspace(self, workspace: Path) -> str:
         """Trust a workspace's settings as they are now."""
         return self._add("workspaces", _settings(workspace), workspace)
 
-    def _holds(self, kind: str, key: str) -> bool:
+    def _has(self, kind: str, key: str) -> bool:
         return key in self._read().get(kind, {})
 
     def _add(self, kind: str, key: str, where: Path) -> str:
@@ -102,7 +99,7 @@ class Trust:
 
 
 def _settings(workspace: Path) -> str:
-    """A workspace's place counts beside its settings: the same file elsewhere is another workspace."""
+    """A hash of a workspace's path and settings: the same file elsewhere belongs to another workspace."""
     path = workspace.resolve() / SETTINGS
     content = path.read_bytes() if path.is_file() else b""
     return hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()

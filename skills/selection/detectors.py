@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from skills.errors import InputError
+from skills.functions.entry_points import entry_points
 from skills.selection.detector import Selection, as_selection
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector
     make = _OWN.get(name)
     if make is not None:
         return make(cache)
-    from importlib.metadata import entry_points
-
-    offered = {point.name: point for point in entry_points(group=GROUP)}
+    offered = {point.name: point for point in entry_points(GROUP)}
     if name not in offered:
         if name == ASKING:
             hint = "use it in a run or with `weft skills select`, or name another with --detector"

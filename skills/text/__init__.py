@@ -1,1 +1,4 @@
-"""text."""
+"""Small functions on text that every package may use: plurals, shortening, nearest names, broken characters.
+
+Imports nothing else of weft.
+"""

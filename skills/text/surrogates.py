@@ -1,4 +1,4 @@
-"""Half a character: JSON may escape one, but no file, journal or terminal takes it."""
+"""Lone surrogates: JSON may escape half a character, but no file, journal or terminal accepts one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 
-def mended(value: Any) -> Any:
-    """A JSON value in which halves that belong together are joined, and lone ones replaced."""
+def join_surrogates(value: Any) -> Any:
+    """A JSON value with surrogate pairs joined into characters and lone surrogates replaced by U+FFFD."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()

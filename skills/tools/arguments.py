@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
+from skills.text.nearest import guess
 from skills.tools.parameter import Parameter, fits
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ SHOWN = 80
 
 
 def check(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The arguments with defaults filled, and all that is wrong with them; null counts as left out."""
+    """The arguments with defaults filled in, and everything that is wrong with them; null counts as absent."""
     known = {parameter.name: parameter for parameter in parameters}
     given = {name: value for name, value in arguments.items() if value is not None}
     faults = [_unknown(name, known) for name in arguments if name not in known]
@@ -49,10 +49,10 @@ def _fault(parameter: Parameter, value: Any) -> str:
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
     if not known:
         return f"unknown parameter: {name} — this tool takes none, leave it out"
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = guess(name, known, cutoff=0.5)
     listed = ", ".join(known)
-    if nearest:
-        parameter = known[nearest[0]]
+    if near:
+        parameter = known[near]
         return (
             f"unknown parameter: {name} — did you mean {parameter.name}{_described(parameter)}? "
             f"The parameters are: {listed}"

@@ -1,4 +1,4 @@
-"""The one shape in which every tool answers a model."""
+"""The envelope: the one shape in which every tool answers a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT_LIMIT = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a tool could not do what it was asked, and what to do next."""
+    """Why a tool failed, and what to do next."""
 
     code: Code
     message: str
@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the tool was asked, and where."""
+    """What the tool was called with, and where."""
 
     cwd: str
     params_input: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Envelope:
     time_ms: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The envelope as the contract spells it; `error` only on error."""
+        """The envelope as plain JSON values; `error` is present only on error."""
         context: dict[str, Any] = {
             "cwd": self.context.cwd,
             "params_input": dict(self.context.params_input),
@@ -73,5 +73,5 @@ class Envelope:
 
 
 def failure(code: Code, message: str, context: Context, *, time_ms: int = 0) -> Envelope:
-    """An envelope that says what went wrong."""
+    """An error envelope."""
     return Envelope("error", message, context, error=Fault(code, message), time_ms=time_ms)

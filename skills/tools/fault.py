@@ -1,4 +1,4 @@
-"""What a function that is a tool raises; a module of its own, so that such functions import nothing heavy."""
+"""The exception that in-process tools raise; in a module of its own so that they import nothing heavy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ToolFault(Exception):
-    """What a function raises to say why it could not do it: a code, and a message with the next step."""
+    """Raised by a function to report a failure: a code, and a message that ends with the next step."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)

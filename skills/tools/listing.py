@@ -1,4 +1,4 @@
-"""The listing of tools that a planner sees: names, descriptions, parameters."""
+"""The listing of tools that the planner sees: names, descriptions, parameters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from skills.tools.tool import Tool
 
-MOST = 60
-_DESCRIPTION = 400
+LIMIT = 60
+_DESCRIPTION_LIMIT = 400
 
 
-def render(tools: Sequence[Tool], *, most: int = MOST) -> str:
-    """`<available_tools>` with a `<tool>` for each; the block is there even where it is empty."""
-    lines = ["<available_tools>", *(_item(tool) for tool in tools[:most])]
-    if len(tools) > most:
-        lines.append(f"{len(tools) - most} more tools are left out of this list.")
+def render(tools: Sequence[Tool], *, limit: int = LIMIT) -> str:
+    """`<available_tools>` with a `<tool>` for each; the block is present even if it is empty."""
+    lines = ["<available_tools>", *(_item(tool) for tool in tools[:limit])]
+    if len(tools) > limit:
+        lines.append(f"{len(tools) - limit} more tools are left out of this list.")
     return "\n".join([*lines, "</available_tools>"])
 
 
@@ -29,6 +29,6 @@ def _item(tool: Tool) -> str:
     schema = json.dumps(dict(tool.parameters), ensure_ascii=False, sort_keys=True)
     return (
         f"<tool>\n<name>{escape(tool.name)}</name>\n"
-        f"<description>{escape(shorten(tool.description, _DESCRIPTION))}</description>\n"
+        f"<description>{escape(shorten(tool.description, _DESCRIPTION_LIMIT))}</description>\n"
         f"<parameters>{escape(schema)}</parameters>\n</tool>"
     )

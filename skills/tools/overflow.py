@@ -1,4 +1,4 @@
-"""An output that is too long for a model: cut, with the whole of it among the run's artifacts."""
+"""Output that is too long for a model: truncated, with the full text in the run's artifacts."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool answered: its text, and the value where that was other JSON than text."""
+    """A tool's output: its text, and its value if that is JSON other than a string."""
 
     tool: str
     text: str
     value: Any = None
 
     def envelope(self, context: Context, artifacts: Path | None, time_ms: int) -> Envelope:
-        """The output in its envelope, cut and kept where it is too long."""
+        """The output in its envelope, truncated and saved if it is too long."""
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        data = {"characters": len(self.text), "artifact": self._kept(artifacts)}
+        data = {"characters": len(self.text), "artifact": self._save(artifacts)}
         return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
 
-    def _kept(self, artifacts: Path | None) -> str | None:
-        """The full text's place among the run's artifacts; made anew, so that no planted link is followed."""
+    def _save(self, artifacts: Path | None) -> str | None:
+        """Write the full text to a new file in the artifacts (new, so that no planted link is followed); its path."""
         if artifacts is None:
             return None
         artifacts.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A tool's parameters: what a call may pass, and the JSON schema that tells a model so."""
+"""A tool's parameters, and their JSON schema for a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPES: tuple[str, ...] = get_args(Type)
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument that a tool takes; `default` counts only where `has_default` says that there is one."""
+    """One argument that a tool takes; `default` counts only if `has_default`."""
 
     name: str
     type: Type
@@ -30,7 +30,7 @@ class Parameter:
         """The parameter as a JSON schema property."""
         document: dict[str, Any] = {"type": self.type}
         if self.type == "array":
-            document["items"] = {}  # some providers refuse an array that does not say what it holds
+            document["items"] = {}  # some providers refuse an array without `items`
         if self.description:
             document["description"] = self.description
         if self.enum:
@@ -41,7 +41,7 @@ class Parameter:
 
 
 def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """The parameters as one JSON schema of type object that admits nothing else."""
+    """The parameters as one JSON schema of type object that allows no others."""
     return {
         "type": "object",
         "properties": {parameter.name: parameter.schema for parameter in parameters},
@@ -51,7 +51,7 @@ def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
 
 
 def fits(value: Any, kind: str) -> bool:
-    """Whether a JSON value is of the named type; true and false are no numbers, 3.0 is an integer."""
+    """Whether a JSON value has the named type; true and false are not numbers, 3.0 is an integer."""
     match kind:
         case "string":
             return isinstance(value, str)
@@ -71,25 +71,25 @@ def fits(value: Any, kind: str) -> bool:
 
 
 def declared(name: str, item: Mapping[str, Any]) -> tuple[Parameter | None, list[tuple[str, str]]]:
-    """A parameter as a manifest declares it, or everything that is wrong with it: what, and the remedy."""
+    """A parameter as a manifest declares it, or all its faults, each with its remedy."""
     faults: list[tuple[str, str]] = []
     kind = item.get("type", "string")
     if kind not in TYPES:
         faults.append((f"has the unknown type {kind!r}", f"write one of {', '.join(TYPES)}"))
     required = item.get("required", False)
     if not isinstance(required, bool):
-        faults.append((f"has required {required!r}", "write true or false"))
+        faults.append((f"has the invalid value {required!r} for required", "write true or false"))
     description = item.get("description", "")
     if not isinstance(description, str):
         faults.append(("has a description that is not text", "put it in quotation marks"))
     enum = item.get("enum") or []
     if not isinstance(enum, list) or (kind in TYPES and not all(fits(v, kind) for v in enum)):
-        faults.append(("has an enum that is not a list of its type", f"list values of type {kind}"))
+        faults.append(("has an enum that is not a list of values of its type", f"list values of type {kind}"))
     default = item.get("default")
     if default is not None and kind in TYPES and not fits(default, kind):
         faults.append((f"has a default of another type: {default!r}", f"write a default of type {kind}"))
     elif default is not None and isinstance(enum, list) and enum and default not in enum and default != "":
-        faults.append((f"has a default that its enum does not hold: {default!r}", "add it to the enum"))
+        faults.append((f"has a default that is not in its enum: {default!r}", "add it to the enum"))
     if faults:
         return None, faults
     given = default is not None

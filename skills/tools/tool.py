@@ -1,4 +1,4 @@
-"""What a tool is to everyone who offers or calls one."""
+"""The interface of a tool, for everything that offers or calls one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Tool(Protocol):
-    """Something a model or a plan can call; bound to its workspace and run when it is made."""
+    """Something a model or a plan can call; bound to its workspace and run when it is created."""
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
+        """The name by which it is called."""
 
     @property
     def description(self) -> str:
@@ -26,4 +26,4 @@ class Tool(Protocol):
         """Its parameters as a JSON schema of type object."""
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Do it. Every failure is an envelope, never an exception."""
+        """Call it; every failure is an envelope, never an exception."""

@@ -125,7 +125,7 @@ def test_a_tool_that_cannot_be_called_says_why(shop: Path, weft: Weft, monkeypat
     monkeypatch.delenv("SKILL_WORD_ENABLED")
     (shop / "skills" / "word" / "main.py").unlink()
     ran = weft("skills", "call", "word_count", cwd=shop)
-    assert (ran.status, "'main.py' is not there" in ran.err) == (2, True)
+    assert (ran.status, "'main.py' does not exist" in ran.err) == (2, True)
 
 
 def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:

@@ -1,4 +1,4 @@
-"""Environment variables of skills: what is understood, and what is told of."""
+"""The environment variables that control skills: valid and invalid values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from skills import switches
         ("SKILL_CODE_REVIEW_ENABLED", "never", "true or false"),
     ],
 )
-def test_a_value_that_means_nothing_is_told_of_by_name(name: str, value: str, wants: str) -> None:
-    (said,) = switches.faults({name: value, "PATH": "abc", "SKILL_LEVEL": "high"})
-    assert f"{name}={value} is not used" in said
-    assert wants in said
+def test_an_invalid_value_is_reported_with_its_name(name: str, value: str, wants: str) -> None:
+    (message,) = switches.faults({name: value, "PATH": "abc", "SKILL_LEVEL": "high"})
+    assert f"{name}={value} is ignored" in message
+    assert wants in message
 
 
-def test_what_is_understood_or_empty_is_not_told_of() -> None:
-    understood = {
+def test_valid_and_empty_values_are_not_reported() -> None:
+    valid = {
         "SKILLS_PROMPT_CHAR_BUDGET": " 500 ",
         "SKILLS_REFRESH_ON_CALL": "Off",
         "SKILL_A_ENABLED": "yes",
         "SKILL_B_ENABLED": "",
     }
-    assert list(switches.faults(understood)) == []
+    assert list(switches.faults(valid)) == []
     assert list(switches.faults({})) == []

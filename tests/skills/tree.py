@@ -20,6 +20,6 @@ def put(folder: Path, name: str, description: str = "Does things.", body: str = 
 
 
 def registry(workspace: Path, env: Mapping[str, str] | None = None, *, strict: bool = False) -> Registry:
-    """A registry that sees nothing but this workspace and a home beside it."""
+    """A registry that sees nothing but this workspace and a home next to it."""
     home = workspace / "home"
     return Registry(workspace, env=env or {}, home=home, strict=strict, library=workspace / "library")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.plan.shape import SHAPES
-from planner.plan.validate import Known, nearest, problems
+from planner.plan.validate import Known, problems
 from skills.errors import InputError
+from skills.text.nearest import known_are
 from weft.runs.goal import Goal
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def goal_check(known: Known) -> Check:
 
     def check(goal: BatchGoal) -> str:
         faults = [
-            f"there is no skill {name!r}; {nearest(name, list(known.skills))}"
+            f"there is no skill {name!r}; {known_are(name, list(known.skills))}"
             for name in goal.skills
             if name not in known.skills
         ]

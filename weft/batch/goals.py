@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from skills.errors import InputError
 from skills.text.plural import plural
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from weft.batch import goal_formats
 from weft.batch.goal_formats import BadRow, GoalRow
 
@@ -208,13 +208,13 @@ def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
     goal, name = row.get("goal"), _name(row)
     if not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
-    elif mended(goal) != goal:
+    elif join_surrogates(goal) != goal:
         yield "the goal is not UTF-8 text"
     if name == "":
         yield "'id' is empty"
     elif name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
         yield "'id' must be a string or an integer"
-    elif name != mended(name):
+    elif name != join_surrogates(name):
         yield "'id' is not UTF-8 text"
     skills = row.get("skills")
     if skills is not None and not (isinstance(skills, list) and all(isinstance(one, str) for one in skills)):

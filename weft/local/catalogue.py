@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
 from skills.errors import InputError
+from skills.text.nearest import guess
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -72,11 +72,11 @@ class ModelCatalogue:
             if entry.name == wanted:
                 return entry
         names = [entry.name for entry in self.entries]
-        nearest = get_close_matches(wanted, names, n=1, cutoff=0.5)
-        guess = f"Did you mean {nearest[0]}? " if nearest else ""
+        near = guess(wanted, names, cutoff=0.5)
+        meant = f"Did you mean {near}? " if near else ""
         raise InputError(
             f"unknown model {wanted!r}; the catalogue has: {', '.join(names)}",
-            hint=f"{guess}`weft models list` shows them; add a GGUF file of your own with "
+            hint=f"{meant}`weft models list` shows them; add a GGUF file of your own with "
             f"`weft models pull NAME --from FILE|URL`.",
         )
 

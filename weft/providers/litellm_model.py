@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
 from planner.model import Message, Reply, ToolCall, Usage
-from skills.text.surrogates import mended
+from skills.text.surrogates import join_surrogates
 from weft.providers.capabilities import Capabilities
 from weft.providers.litellm_errors import explain
 from weft.providers.prompted_tools import with_calls, without_tools
@@ -161,7 +161,7 @@ def _reply(response: Any, name: str, litellm: Any) -> Reply:
         )
     choice = response.choices[0]
     calls = tuple(
-        ToolCall(call.id or f"call_{number}", call.function.name or "", mended(call.function.arguments or ""))
+        ToolCall(call.id or f"call_{number}", call.function.name or "", join_surrogates(call.function.arguments or ""))
         for number, call in enumerate(choice.message.tool_calls or ())
     )
     return Reply(

@@ -12,13 +12,13 @@ from planner.plan.plan import Plan
 from planner.plan.shape import SHAPES
 from planner.plan.validate import Known, problems
 from skills.errors import InputError
+from skills.format.safe_yaml import JsonLoader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST = 20_000_000
 _FIX = "fix the plan and run it again"
-_JSON_TYPES = ("null", "bool", "int", "float", "str", "seq", "map", "merge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,8 @@ class _DuplicateKey(yaml.YAMLError):
         self.problem_mark = mark
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML limited to what JSON can express: dates are text, and there are no bytes or sets."""
-
-    yaml_constructors = {  # noqa: RUF012 - as in the parent class
-        tag: made
-        for tag, made in yaml.SafeLoader.yaml_constructors.items()
-        if tag is None or tag.rpartition(":")[2] in _JSON_TYPES
-    }
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [(tag, pattern) for tag, pattern in pairs if not tag.endswith(":timestamp")]
-        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+class _Loader(JsonLoader):
+    """YAML with the values of JSON, in which a duplicate key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping; raises on a duplicate key."""

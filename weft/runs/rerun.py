@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from planner.plan.validate import nearest
 from skills.errors import InputError
+from skills.text.nearest import known_are
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -53,6 +53,6 @@ def _check(plan: Plan, names: Collection[str]) -> None:
     for name in names:
         if name not in known:
             raise InputError(
-                f"there is no task {name!r} in the run's plan; {nearest(name, known)}",
+                f"there is no task {name!r} in the run's plan; {known_are(name, known)}",
                 hint="`weft trace show` lists a run's tasks",
             )

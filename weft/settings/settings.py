@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 
 from skills import switches
 from skills.errors import InputError, SetupError
+from skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,10 +153,8 @@ def _merge(
     types = get_type_hints(Settings)
     for key, raw in table.items():
         if key not in types:
-            from difflib import get_close_matches
-
-            close = get_close_matches(key, types, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"settings are: {', '.join(types)}"
+            near = guess(key, types)
+            hint = f"did you mean {near!r}?" if near else f"settings are: {', '.join(types)}"
             faults.append(f"{origin}: unknown setting {key!r}; {hint}")
             continue
         try:

@@ -6,10 +6,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from skills.discovery.index import cache_folder
-from skills.discovery.registry import Registry, listed
+from skills.discovery.registry import Registry
 from skills.errors import InputError
 from skills.selection import detectors
 from skills.selection.detector import Selection, as_selection
+from skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,7 +82,7 @@ class WorkspaceSkills:
         known = [skill.name for skill in skills]
         for name in forced:
             if name not in known:
-                near = listed(name, known)
+                near = nearest_names(name, known)
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
 
     def best(

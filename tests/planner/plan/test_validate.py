@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.validate import Known, nearest, problems
+from planner.plan.validate import Known, problems
 from tests.plans import plans
 
 if TYPE_CHECKING:
@@ -141,14 +141,6 @@ def test_what_is_no_plan_at_all_is_said_so(document: object, says: str) -> None:
 def test_a_question_instead_of_tasks_is_no_fault() -> None:
     assert problems({"clarification": "Which service?"}, KNOWN) == []
     assert problems({"tasks": [], "clarification": "Which service?"}, KNOWN) == []
-
-
-def test_an_unknown_name_among_many_lists_the_nearest_first_and_few() -> None:
-    names = [f"skill-{number}" for number in range(50)] + ["code-review"]
-    text = nearest("code-reviews", names)
-    assert text.startswith("known are: code-review,")
-    assert "and 39 more" in text
-    assert nearest("x", []) == "there are none"
 
 
 @given(plans(), st.data())

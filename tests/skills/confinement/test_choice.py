@@ -1,4 +1,4 @@
-"""What is in force is said plainly."""
+"""The confinement in force is described plainly."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from skills.confinement.choose import RefusingConfinement
 from skills.confinement.system_paths import roots, visible
 
 
-def test_what_is_in_force_names_its_walls() -> None:
+def test_the_confinement_in_force_names_its_walls() -> None:
     force = in_force()
     assert force.name == choose().name
     assert any("network" in line for line in (*force.holds, *force.lacks)) or force.hint
 
 
-def test_unsafe_says_what_is_open() -> None:
+def test_unsafe_lists_what_is_open() -> None:
     force = in_force(unsafe=True)
     assert force.name == "none"
     assert any("open to every tool" in line for line in force.lacks)
 
 
 def test_a_refusal_launches_nothing() -> None:
-    refusing = RefusingConfinement("nothing here can hold it")
-    with pytest.raises(OSError, match="nothing here can hold it"):
+    refusing = RefusingConfinement("nothing here can confine it")
+    with pytest.raises(OSError, match="nothing here can confine it"):
         refusing.launch(Command(("true",)), Box(Path("/")))
 
 

@@ -1,4 +1,4 @@
-"""The filter decides as it should on both machines, judged by a small reading of its own code."""
+"""The filter decides as it should on both machines, judged by a small interpreter of its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each wall around a tool's process holds, whichever confinement raises it."""
+"""Each wall around a tool's process holds, in every kind of confinement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 def alive(marker: str) -> list[str]:
-    """The processes whose command line holds the marker."""
+    """The processes whose command line contains the marker."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and entry.name != str(os.getpid()):
@@ -158,7 +158,7 @@ async def test_files_of_the_workspace_can_be_neither_changed_nor_removed(bench: 
     assert set(envelope.text.split(",")) <= {
         "mode",
         "",
-    }  # under Landlock a change of mode is answered, not made
+    }  # under Landlock a change of mode succeeds without effect
     assert precious.read_text() == "precious"
     assert precious.stat().st_mode & 0o777 == 0o640
 
@@ -204,7 +204,7 @@ CONNECT = """
 PORT = [{"name": "port", "type": "integer", "required": True}]
 
 
-async def test_connecting_needs_the_manifests_word(bench: Workbench) -> None:
+async def test_connecting_needs_network_in_the_manifest(bench: Workbench) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = {"port": server.getsockname()[1]}
         assert (await bench.tool(CONNECT, parameters=PORT).call(port)).text == "wall"
@@ -369,7 +369,7 @@ async def test_the_number_of_processes_is_limited(bench: Workbench) -> None:
     from skills.confinement import cgroup
 
     if os.geteuid() == 0 and cgroup.root() is None:
-        pytest.skip("root's processes are only counted where control groups can be made")
+        pytest.skip("root's processes are only counted if control groups can be created")
     tool = bench.tool("""
         import subprocess, sys
         started = []
@@ -408,7 +408,7 @@ async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> Non
     assert gone(str(bench.folder() / "main.py"))
 
 
-async def test_without_walls_too_many_processes_are_ended(tmp_path: Path) -> None:
+async def test_without_walls_too_many_processes_are_killed(tmp_path: Path) -> None:
     if not counts():
         pytest.skip("needs a kernel that lists children")
     bench = Workbench(tmp_path, confinement=NoConfinement(groups=Groups(None)))
@@ -475,6 +475,6 @@ async def test_without_walls_the_group_still_ends_with_the_call(tmp_path: Path) 
     assert gone(marker)
 
 
-def test_unsafe_is_only_by_the_users_word() -> None:
+def test_only_the_user_can_switch_confinement_off() -> None:
     assert choose(unsafe=True).name == "none"
     assert choose().name != "none"

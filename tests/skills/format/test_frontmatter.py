@@ -1,4 +1,4 @@
-"""What a SKILL.md says, however it is written."""
+"""A SKILL.md is read as its author meant it, however it is written."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skills.format import frontmatter
-from skills.format import plain_yaml as plain
-from skills.format import safe_yaml as safeyaml
+from skills.format import frontmatter, plain_yaml, safe_yaml
 from skills.format.frontmatter import Parsed, compose, decode, parse
 
 PATH = Path("/w/skills/demo/SKILL.md")
@@ -273,19 +271,19 @@ LINE = st.one_of(
 
 @given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
 @settings(deadline=None, max_examples=400)
-def test_the_quick_reading_is_the_yaml_parsers(block: str) -> None:
-    quick = plain.load(block + "\n")
+def test_the_quick_reader_agrees_with_the_yaml_parser(block: str) -> None:
+    quick = plain_yaml.load(block + "\n")
     if quick is None:
         return
-    assert quick == safeyaml.load(block + "\n")
+    assert quick == safe_yaml.load(block + "\n")
     for key, value in yaml.safe_load(block + "\n").items():
         if isinstance(value, str):
             assert quick.values[str(key)] == value
 
 
-def test_the_quick_reading_takes_common_files() -> None:
+def test_the_quick_reader_accepts_common_files() -> None:
     block = "name: a\ndescription: Does x. Use it when y.\nmetadata:\n  version: 1.0.0\n  tags: b\ntools:\n  - Read\n"
-    assert plain.load(block) is not None
+    assert plain_yaml.load(block) is not None
 
 
 def loaded(data: bytes) -> Parsed:
@@ -305,13 +303,13 @@ def loaded(data: bytes) -> Parsed:
         "---\rname: x\rdescription: Für Büros – „alles“.\r---\r".encode(),
     ],
 )
-def test_what_a_sensible_reader_loads_is_loaded_without_a_word(data: bytes) -> None:
+def test_harmless_variations_are_loaded_without_a_problem(data: bytes) -> None:
     parsed = loaded(data)
     assert (parsed.description, parsed.problems) == ("Für Büros – „alles“.", ())
 
 
 @pytest.mark.parametrize(
-    ("lines", "description", "line", "said"),
+    ("lines", "description", "line", "says"),
     [
         ('description: "Reads C:\\data\\x"', "Reads C:\\data\\x", 3, "write each backslash twice"),
         ('description: "Reads files', "Reads files", 3, "close the quotes"),
@@ -321,22 +319,20 @@ def test_what_a_sensible_reader_loads_is_loaded_without_a_word(data: bytes) -> N
         ("description: One.\ndescription: Two.", "Two.", 3, "more than once"),
         ("description:\n- Reads files\n- Writes files", "Reads files; Writes files", 3, "not text"),
         ("description: [Reads files, Writes files]", "Reads files; Writes files", 3, "not text"),
-        ("description: Reads.\n\n# Title\n\ntext: more\nand more", "Reads.", 4, "not closed before its text"),
+        ("description: Reads.\n\n# Title\n\ntext: more\nand more", "Reads.", 4, "not closed before its body"),
         ("description: Rings \x07 bells\x00.", "Rings  bells.", 2, "control characters"),
     ],
 )
-def test_what_is_odd_is_loaded_with_where_and_how_to_mend_it(
-    lines: str, description: str, line: int, said: str
-) -> None:
+def test_what_is_odd_is_loaded_with_its_line_and_remedy(lines: str, description: str, line: int, says: str) -> None:
     parsed = loaded(f"---\nname: x\n{lines}\n---\n".encode())
     assert parsed.broken is None
     assert parsed.description == description
     (problem,) = parsed.problems
     assert problem.line == line
-    assert said in f"{problem.what}; {problem.remedy}"
+    assert says in f"{problem.what}; {problem.remedy}"
 
 
-def test_a_block_that_runs_on_into_the_text_gives_the_text_back() -> None:
+def test_a_block_that_runs_on_into_the_body_gives_the_body_back() -> None:
     parsed = loaded(b"---\nname: x\ndescription: Reads.\n\n# Title\n\ntext\n\n---\nmore\n")
     assert parsed.body == "\n# Title\n\ntext\n\n---\nmore\n"
 
@@ -347,7 +343,7 @@ def test_metadata_indented_with_tabs_is_still_metadata() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "says"),
     [
         (b'+++\nname = "x"\n+++\n', "TOML"),
         (b"---\nname: x\ndescription: >\n---\n", "no description"),
@@ -358,8 +354,8 @@ def test_metadata_indented_with_tabs_is_still_metadata() -> None:
         (b"<!-- x -->" * 20_000, "no frontmatter"),
     ],
 )
-def test_what_nobody_could_load_is_broken_and_says_how_to_mend_it(data: bytes, said: str) -> None:
+def test_what_nobody_could_load_is_broken_and_has_a_remedy(data: bytes, says: str) -> None:
     parsed = loaded(data)
     assert parsed.broken is not None
-    assert said in parsed.broken.what
+    assert says in parsed.broken.what
     assert parsed.broken.remedy

@@ -1,4 +1,4 @@
-"""Entry points as they are read from packages' own files."""
+"""Entry points, read from the files of installed packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ not a point
 """
 
 
-def test_only_the_group_that_is_asked_for_is_read() -> None:
+def test_only_the_requested_group_is_read() -> None:
     assert list(parse(TEXT, "weft.tools", "p")) == [
         EntryPoint("a_tool", "some.module:Thing.method", "p"),
         EntryPoint("b_tool", "some.module", "p"),
@@ -39,7 +39,7 @@ def test_a_point_is_loaded_by_module_and_attribute() -> None:
         EntryPoint("x", "os:nothing", "").load()
 
 
-def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_passed_over(tmp_path: Path) -> None:
+def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_skipped(tmp_path: Path) -> None:
     for folder, value in (("one", "first:f"), ("two", "second:f")):
         package = tmp_path / folder / "My_Tools-1.0.dist-info"
         package.mkdir(parents=True)
@@ -51,7 +51,7 @@ def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_passed_over(
     assert entry_points("weft.tools", path) == [EntryPoint("x_tool", "first:f", "my-tools")]
 
 
-def test_what_is_installed_here_is_what_the_standard_library_finds() -> None:
+def test_the_standard_library_finds_the_same_entry_points() -> None:
     ours = [(point.name, point.value) for point in entry_points("console_scripts")]
     theirs = {point.name: point.value for point in importlib.metadata.entry_points(group="console_scripts")}
     assert dict(ours).keys() == theirs.keys()

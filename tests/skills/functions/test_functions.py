@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
+from skills.functions.entry_points import EntryPoint
 from skills.functions.functions import discover, tool
-from skills.functions.installed import GROUP, switched_off
+from skills.functions.installed import switched_off
 from skills.tools.fault import ToolFault
 
 
@@ -76,7 +76,7 @@ async def test_an_async_function_and_json_output_work() -> None:
     assert envelope.data["output"] == {"names": ["a"]}
 
 
-async def test_whatever_a_function_raises_is_an_envelope_without_its_inside() -> None:
+async def test_any_exception_becomes_an_envelope_that_hides_its_details() -> None:
     envelope = await tool(broken_run, "broken_run", Path("/w")).call({})
     assert envelope.error is not None
     assert envelope.error.code == "EXECUTION_ERROR"
@@ -99,24 +99,24 @@ async def test_without_a_run_long_output_is_only_cut() -> None:
 
 
 def odd_give(kind: str) -> Any:
-    """Give what JSON does not know."""
+    """Give a value that JSON cannot represent."""
     return {"nan": {"mean": float("nan")}, "date": [date(2026, 1, 2)], "half": "a\ud800", "key": {(1, 2): 3}}[kind]
 
 
 @pytest.mark.parametrize(
     ("kind", "text"), [("nan", '{"mean": null}'), ("date", '["2026-01-02"]'), ("half", "a\ufffd"), ("key", "TypeError")]
 )
-async def test_what_json_does_not_know_is_said_in_what_it_knows(kind: str, text: str) -> None:
+async def test_values_that_json_cannot_represent_become_text_or_null(kind: str, text: str) -> None:
     envelope = await tool(odd_give, "odd_give", Path("/w")).call({"kind": kind})
     assert text in envelope.text
     assert json.loads(envelope.to_json().encode())["text"] == envelope.text
 
 
 def point(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name, value, GROUP)
+    return EntryPoint(name, value, "tests")
 
 
-def test_what_cannot_be_offered_is_left_out_with_a_reason() -> None:
+def test_a_function_that_cannot_be_offered_is_ignored_with_a_reason() -> None:
     here = "tests.skills.functions.test_functions"
     found = [
         point("greet_say", f"{here}:greet_say"),
@@ -130,7 +130,7 @@ def test_what_cannot_be_offered_is_left_out_with_a_reason() -> None:
     assert [made.name for made in tools] == ["greet_say"]
     assert len(notes) == 6
     assert any("switched off by SKILL_QUIET_ENABLED" in note for note in notes)
-    assert any("no type that a model can be told" in note for note in notes)
+    assert any("no type that JSON schema can express" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_cannot_be_offered_is_left_out_with_a_reason() -> None:
         "from typing import Literal\n\ndef run(x: Literal[None]) -> str: ...",
     ],
 )
-def test_a_package_that_fails_on_import_is_left_out_and_nothing_else(
+def test_a_package_that_fails_on_import_is_ignored_and_others_still_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     name = f"failing_{abs(hash(body))}"
@@ -150,8 +150,8 @@ def test_a_package_that_fails_on_import_is_left_out_and_nothing_else(
     found = [point("failing_run", f"{name}:run"), point("greet_say", "tests.skills.functions.test_functions:greet_say")]
     tools, notes = discover(Path("/w"), {}, found)
     assert [made.name for made in tools] == ["greet_say"]
-    assert notes[0].startswith("failing_run: left out, ")
-    assert f"mend {name}:run" in notes[0]
+    assert notes[0].startswith("failing_run: ignored, ")
+    assert f"fix {name}:run" in notes[0]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A call by the protocol: every end of a process is an envelope that says what to do next."""
+"""A call: however its process ends, the envelope says what to do next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def bench(tmp_path: Path) -> Workbench:
     return Workbench(tmp_path)
 
 
-async def test_the_output_is_the_text_as_it_came(bench: Workbench) -> None:
+async def test_the_output_is_the_text_as_written(bench: Workbench) -> None:
     envelope = await bench.tool("reply('Grüße,\\n世界')").call({})
     assert (envelope.status, envelope.text) == ("success", "Grüße,\n世界")
 

@@ -1,4 +1,4 @@
-"""The examples of docs/executable-skills.md work as they stand there, and pass the check."""
+"""The examples in docs/executable-skills.md work as shown, and pass the check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def runnable(name: str) -> str:
-    """Why an example cannot run here; empty where it can."""
+    """Why an example cannot run here; empty if it can."""
     program = {"primes": "go", "slugs": "node"}.get(name)
     return f"{program} is not installed" if program and shutil.which(program) is None else ""
 

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_all_that_is_declared_is_read(folder: Path) -> None:
+def test_everything_declared_is_read(folder: Path) -> None:
     (manifest,), problems = parse(GOOD, folder)
     assert problems == []
     assert (manifest.name, manifest.runtime, manifest.timeout) == ("excel_read", "python", 12.5)
@@ -107,21 +107,21 @@ tools:
     ("change", "says"),
     [
         (("name: excel_read", "name: word_read"), "does not start with its folder's name"),
-        (("name: excel_read", "name: ExcelRead"), "not of the form"),
-        (("name: excel_read", "name: excel"), "not of the form"),
+        (("name: excel_read", "name: ExcelRead"), "does not have the form"),
+        (("name: excel_read", "name: excel"), "does not have the form"),
         (("name: excel_read", "other: 1"), "has no name"),
-        (("entry: main.py", "entry: absent.py"), "'absent.py' is not there"),
+        (("entry: main.py", "entry: absent.py"), "'absent.py' does not exist"),
         (("entry: main.py", "entry: ../../etc/passwd"), "outside the tool's folder"),
         (("entry: main.py", "x: y"), "has no entry"),
         (("runtime: python", "runtime: ruby"), "'ruby' is unknown"),
-        (("timeout: 12.5", "timeout: -1"), "no number of seconds"),
-        (("timeout: 12.5", "timeout: .inf"), "no number of seconds"),
+        (("timeout: 12.5", "timeout: -1"), "not a valid number of seconds"),
+        (("timeout: 12.5", "timeout: .inf"), "not a valid number of seconds"),
         (("network: true", "network: sure"), "network is 'sure'"),
         (("env: [TOKEN]", "env: [TOKEN=x]"), "variable names"),
         (("type: integer", "type: int"), "unknown type 'int'"),
         (("default: 10", "default: ten"), "default of another type"),
         (("enum: [fast, full]", "enum: [1, 2]"), "enum"),
-        (("default: fast", "default: slow"), "its enum does not hold"),
+        (("default: fast", "default: slow"), "not in its enum"),
         (("name: rows", "name: path"), "declared twice"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_tool_that_cannot_be_offered_is_ignored_with_its_reason(
     assert all(problem.remedy for problem in problems)
 
 
-def test_all_faults_are_told_at_once(folder: Path) -> None:
+def test_all_faults_are_reported_at_once(folder: Path) -> None:
     _, problems = parse("name: Bad\nruntime: ruby\nentry: none.py\n", folder)
     assert len(problems) == 4
 
@@ -151,7 +151,7 @@ def test_all_faults_are_told_at_once(folder: Path) -> None:
         ("a" * 300_000, "too large"),
     ],
 )
-def test_text_that_is_no_manifest_is_a_problem_never_a_crash(folder: Path, text: str, says: str) -> None:
+def test_text_that_is_not_a_manifest_is_a_problem_never_a_crash(folder: Path, text: str, says: str) -> None:
     manifests, problems = parse(text, folder)
     assert manifests == []
     assert problems
@@ -221,7 +221,7 @@ def test_a_key_that_tools_share_has_its_own_line(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "says"), [("Excel", "rename the folder to excel"), ("my.book", "folder to my-book")])
-def test_a_folder_that_can_be_no_prefix_is_to_be_renamed(tmp_path: Path, name: str, says: str) -> None:
+def test_a_folder_whose_name_cannot_be_a_prefix_must_be_renamed(tmp_path: Path, name: str, says: str) -> None:
     tool = f"{name.lower().replace('.', '_')}_read"
     (problem,) = parse(GOOD.replace("excel_read", tool).replace("main.py", name), tmp_path / name)[1][:1]
     assert says in problem.remedy

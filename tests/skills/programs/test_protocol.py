@@ -1,4 +1,4 @@
-"""A tool's answer line, as it came."""
+"""A tool's answer line is kept as it was written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skills.programs.protocol import Answer, parse
         ('{"o\\u0075tput": [1]}', "[1]"),
     ],
 )
-def test_the_text_is_the_output_as_it_came(line: str, text: str) -> None:
+def test_the_text_is_the_output_as_written(line: str, text: str) -> None:
     answer = parse(line)
     assert isinstance(answer, Answer)
     assert answer.text == text

@@ -1,4 +1,4 @@
-"""Each runtime starts a program by the protocol; what it needs is built once."""
+"""Each runtime starts a program that speaks the protocol; what it needs is built once."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
     return bench
 
 
-def made(bench: Workbench, runtime: str, entry: str, program: str) -> Path:
+def tool_folder(bench: Workbench, runtime: str, entry: str, program: str) -> Path:
     folder = bench.folder("greet")
     (folder / entry).write_text(program, encoding="utf-8")
     (folder / "skill.yaml").write_text(
@@ -75,34 +75,34 @@ def made(bench: Workbench, runtime: str, entry: str, program: str) -> Path:
     return folder
 
 
-async def said(bench: Workbench, folder: Path) -> str:
+async def answer(bench: Workbench, folder: Path) -> str:
     return (await bench.load(folder).call({"name": "ada"})).text
 
 
 @needs_node
 async def test_javascript_runs(bench: Workbench) -> None:
-    assert await said(bench, made(bench, "node", "main.js", JAVASCRIPT)) == "hello ada"
+    assert await answer(bench, tool_folder(bench, "node", "main.js", JAVASCRIPT)) == "hello ada"
 
 
 @needs_node
 async def test_typescript_runs_or_says_what_to_install(bench: Workbench) -> None:
-    folder = made(bench, "node", "main.ts", TYPESCRIPT)
-    text = await said(bench, folder)
+    folder = tool_folder(bench, "node", "main.ts", TYPESCRIPT)
+    text = await answer(bench, folder)
     assert text == "hello ada" or "install Node.js 22.18 or newer, or tsx" in text
-    told = list(bench.progress)
-    assert await said(bench, folder) == text
-    assert text != "hello ada" or bench.progress == told
+    reported = list(bench.progress)
+    assert await answer(bench, folder) == text
+    assert text != "hello ada" or bench.progress == reported
 
 
 @needs_node
 async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
     program = JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}")
-    folder = made(bench, "node", "main.js", program)
+    folder = tool_folder(bench, "node", "main.js", program)
     package = folder / "node_modules" / "shout"
     package.mkdir(parents=True)
     (package / "index.js").write_text("module.exports = (text) => text.toUpperCase();")
     (folder / "package.json").write_text('{"dependencies": {"shout": "1"}}')
-    assert await said(bench, folder) == "ADA"
+    assert await answer(bench, folder) == "ADA"
 
 
 @needs_node
@@ -113,70 +113,70 @@ async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) 
     (package / "package.json").write_text('{"name": "shout", "version": "1.0.0"}')
     (package / "index.js").write_text("module.exports = (text) => text.toUpperCase();")
     subprocess.run(["npm", "pack", "--silent"], cwd=package, check=True, capture_output=True)  # noqa: ASYNC221
-    folder = made(bench, "node", "main.js", JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}"))
+    folder = tool_folder(bench, "node", "main.js", JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}"))
     archive = package / "shout-1.0.0.tgz"
     (folder / "package.json").write_text(f'{{"dependencies": {{"shout": "file:{archive}"}}}}')
-    assert await said(bench, folder) == "ADA"
+    assert await answer(bench, folder) == "ADA"
     first = list(bench.progress)
     assert any("installing its Node packages" in line for line in first)
-    assert await said(bench, folder) == "ADA"
+    assert await answer(bench, folder) == "ADA"
     assert bench.progress == first
     assert not (folder / "node_modules").exists()
 
 
 @needs_go
 async def test_go_is_built_once_and_again_when_it_changes(bench: Workbench) -> None:
-    folder = made(bench, "go", "main.go", GO)
+    folder = tool_folder(bench, "go", "main.go", GO)
     (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
-    assert await said(bench, folder) == "hello ada"
+    assert await answer(bench, folder) == "hello ada"
     built = len(bench.progress)
-    assert await said(bench, folder) == "hello ada"
+    assert await answer(bench, folder) == "hello ada"
     assert len(bench.progress) == built
     (folder / "main.go").write_text(GO.replace("hello", "bye"))
-    assert await said(bench, folder) == "bye ada"
+    assert await answer(bench, folder) == "bye ada"
     assert not (folder / "tool").exists()
 
 
 @needs_go
 async def test_go_that_does_not_compile_says_where(bench: Workbench) -> None:
-    folder = made(bench, "go", "main.go", "package main\nfunc main() { nonsense }\n")
+    folder = tool_folder(bench, "go", "main.go", "package main\nfunc main() { nonsense }\n")
     (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
-    text = await said(bench, folder)
+    text = await answer(bench, folder)
     assert "go build" in text
     assert "nonsense" in text
 
 
 @needs_go
 async def test_go_without_a_module_file_says_so(bench: Workbench) -> None:
-    assert "go mod init" in await said(bench, made(bench, "go", "main.go", GO))
+    assert "go mod init" in await answer(bench, tool_folder(bench, "go", "main.go", GO))
 
 
 async def test_a_binary_runs(bench: Workbench) -> None:
-    folder = made(bench, "binary", "greet", SHELL)
-    assert "chmod +x" in await said(bench, folder)
+    folder = tool_folder(bench, "binary", "greet", SHELL)
+    assert "chmod +x" in await answer(bench, folder)
     (folder / "greet").chmod(0o755)
-    assert await said(bench, folder) == "hello ada"
+    assert await answer(bench, folder) == "hello ada"
 
 
 async def test_a_missing_toolchain_is_a_clear_error(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bench.root))
-    text = await said(bench, made(bench, "node", "main.js", JAVASCRIPT))
+    text = await answer(bench, tool_folder(bench, "node", "main.js", JAVASCRIPT))
     assert "node is not installed" in text
     assert "install Node.js" in text
 
 
 @pytest.mark.parametrize("line", ["-e .", "git+https://example.org/x", "./local", "x @ https://example.org/x.whl"])
 async def test_requirements_name_packages_of_the_index(bench: Workbench, line: str) -> None:
-    folder = made(bench, "python", "main.py", REPLY + "reply('ran')")
+    folder = tool_folder(bench, "python", "main.py", REPLY + "reply('ran')")
     (folder / "requirements.txt").write_text(f"# packages\n{line}\n")
-    assert "is no package of the index" in await said(bench, folder)
+    assert "is not a package on the index" in await answer(bench, folder)
 
 
 async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
     wheels = bench.root / "wheels"
     wheel(wheels)
     program = REPLY + "import shout, sys; reply([shout.loud(arguments['name']), sys.prefix])"
-    folder = made(bench, "python", "main.py", program)
+    folder = tool_folder(bench, "python", "main.py", program)
     (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
     envelope = await bench.load(folder).call({"name": "ada"})
     assert envelope.status == "success", envelope.text
@@ -192,11 +192,11 @@ async def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
     bench = Workbench(tmp_path)
     wheels = bench.root / "wheels"
     wheels.mkdir()
-    folder = made(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")
+    folder = tool_folder(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")
     (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
-    assert "pip" in await said(bench, folder)
+    assert "pip" in await answer(bench, folder)
     wheel(wheels)
-    assert await said(bench, folder) == "ADA"
+    assert await answer(bench, folder) == "ADA"
 
 
 def wheel(folder: Path) -> None:

@@ -1,14 +1,17 @@
-"""Trust is kept by content: what changes asks again."""
+"""Trust is kept by content: a changed program must be trusted again."""
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.programs.trust import Trust, fingerprint
+from skills.errors import WeftError
+from skills.programs.trust import Trust, _files, fingerprint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -29,12 +32,12 @@ def test_a_new_tool_is_not_trusted_until_the_user_says_so(tmp_path: Path, folder
 
 
 @pytest.mark.parametrize("source", ["bundled", "global"])
-def test_what_ships_or_is_the_users_own_is_trusted(tmp_path: Path, folder: Path, source: str) -> None:
+def test_bundled_tools_and_the_users_own_are_trusted(tmp_path: Path, folder: Path, source: str) -> None:
     assert Trust(tmp_path / "trust.json").is_trusted(folder, source)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove", "mode", "rename", "link"])
-def test_a_changed_program_asks_again(tmp_path: Path, folder: Path, change: str) -> None:
+def test_a_changed_program_must_be_trusted_again(tmp_path: Path, folder: Path, change: str) -> None:
     outside = tmp_path / "shared.py"
     outside.write_text("a")
     (folder / "shared.py").symlink_to(outside)
@@ -57,9 +60,125 @@ def test_a_changed_program_asks_again(tmp_path: Path, folder: Path, change: str)
     assert not trust.is_trusted(folder, "project")
 
 
-def test_a_loop_of_links_ends(folder: Path) -> None:
-    (folder / "self").symlink_to(folder)
-    assert len(fingerprint(folder)) == 64
+def test_trust_survives_a_new_checkout_in_another_place(tmp_path: Path, folder: Path) -> None:
+    trust = Trust(tmp_path / "trust.json")
+    trust.trust(folder)
+    assert trust.is_trusted(folder.rename(tmp_path / "moved"), "workspace")
+
+
+def link(path: Path, target: Path | str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(target)
+
+
+def to_itself(folder: Path) -> Path:
+    link(folder / "self", ".")
+    return folder / "main.py"
+
+
+def to_an_ancestor(folder: Path) -> Path:
+    link(folder / "lib" / "up", "../..")
+    return folder.parent / "beside.py"
+
+
+def two_to_one_folder(folder: Path) -> Path:
+    shared = folder.parent / "shared"
+    (shared / "deep").mkdir(parents=True)
+    (shared / "deep" / "code.py").write_text("a")
+    link(folder / "first", shared)
+    link(folder / "second", shared)
+    return shared / "deep" / "code.py"
+
+
+def a_loop_of_two(folder: Path) -> Path:
+    link(folder / "one" / "other", "../two")
+    link(folder / "two" / "other", "../one")
+    (folder / "one" / "code.py").write_text("a")
+    return folder / "one" / "code.py"
+
+
+def out_of_the_folder_and_back(folder: Path) -> Path:
+    outside = folder.parent / "outside"
+    link(outside / "back", folder)
+    (outside / "code.py").write_text("a")
+    link(folder / "out", outside)
+    return outside / "code.py"
+
+
+LINKS = [to_itself, to_an_ancestor, two_to_one_folder, a_loop_of_two, out_of_the_folder_and_back]
+
+
+@pytest.mark.parametrize("make", LINKS, ids=lambda make: make.__name__)
+def test_linked_folders_end_are_stable_and_count_by_their_content(folder: Path, make: Callable[[Path], Path]) -> None:
+    linked = make(folder)
+    before = fingerprint(folder)
+    assert fingerprint(folder) == before
+    linked.write_text("changed")
+    changed = fingerprint(folder)
+    assert changed != before
+    linked.write_text("changed once more")
+    assert fingerprint(folder) not in (before, changed)
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (to_itself, ["self"]),
+        (to_an_ancestor, ["lib/up"]),
+        (two_to_one_folder, ["first", "first/deep/code.py", "second"]),
+        (a_loop_of_two, ["one/code.py", "one/other", "one/other/other"]),
+        (out_of_the_folder_and_back, ["out", "out/back", "out/code.py"]),
+    ],
+)
+def test_each_real_folder_is_followed_once_and_every_link_is_hashed(
+    folder: Path, make: Callable[[Path], Path], names: list[str]
+) -> None:
+    make(folder)
+    found = [path.relative_to(folder).as_posix() for path in _files(folder)]
+    assert found == sorted(["main.py", "skill.yaml", *names])
+
+
+@pytest.mark.parametrize("make", LINKS, ids=lambda make: make.__name__)
+def test_a_link_that_leads_elsewhere_changes_the_hash(folder: Path, make: Callable[[Path], Path]) -> None:
+    make(folder)
+    before = fingerprint(folder)
+    changed = next(path for path in sorted(folder.rglob("*")) if path.is_symlink())
+    changed.unlink()
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    changed.symlink_to(elsewhere)
+    assert fingerprint(folder) != before
+
+
+def test_many_links_to_the_folder_itself_do_not_multiply(folder: Path) -> None:
+    for number in range(8):
+        (folder / f"self{number}").symlink_to(".")
+
+    def stop(*_: object) -> None:
+        raise AssertionError("the links are followed again and again")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    try:
+        assert len(_files(folder)) == 10
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
+    (folder / "dangling").symlink_to("nowhere")
+    before = fingerprint(folder)
+    (folder / "dangling").unlink()
+    (folder / "dangling").symlink_to("nowhere-else")
+    assert fingerprint(folder) != before
+
+
+def test_too_many_files_are_an_error_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skills.programs.trust.FILES_LIMIT", 1)
+    with pytest.raises(WeftError, match="more than 1 files") as caught:
+        fingerprint(folder)
+    assert "out of the tool's folder" in caught.value.hint
 
 
 def test_a_workspace_is_trusted_with_its_settings_as_they_are(tmp_path: Path) -> None:

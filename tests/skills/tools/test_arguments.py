@@ -17,11 +17,11 @@ PARAMETERS = (
 )
 
 
-def test_defaults_are_filled_and_the_rest_left_out() -> None:
+def test_defaults_are_filled_in_and_other_parameters_stay_absent() -> None:
     assert check(PARAMETERS, {"path": "a"}) == ({"path": "a", "rows": 10}, [])
 
 
-def test_null_counts_as_left_out() -> None:
+def test_null_counts_as_absent() -> None:
     assert check(PARAMETERS, {"path": "a", "rows": None, "mode": None}) == ({"path": "a", "rows": 10}, [])
 
 
@@ -52,7 +52,7 @@ def test_a_fault_says_which_and_what_to_do(arguments: dict[str, Any], says: str)
     assert says in faults[0]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     assert len(check(PARAMETERS, {"rows": "x", "mode": 1, "what": 2})[1]) == 4
 
 

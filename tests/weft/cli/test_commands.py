@@ -194,7 +194,7 @@ def test_a_budget_of_skills_that_is_no_number_is_warned_of_once(
     monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
     assert ended("run", "--dry-run", "--model", "openai/x", "--workspace", str(tmp_path), "hello") == 0
     said = capsys.readouterr()
-    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is not used") == 1
+    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is ignored") == 1
     assert "abc" not in said.out
 
 

@@ -69,7 +69,7 @@ def call(
     import asyncio  # not above: `weft skills list` imports this module too, and must start at once
 
     from executor.tasks.artifacts import Artifacts, make_home
-    from skills.discovery.registry import listed
+    from skills.text.nearest import nearest_names
     from weft.cli import trust_prompt
     from weft.runs.run_id import new_run_id
 
@@ -81,7 +81,7 @@ def call(
     if name not in tools and (reason := offered.reason(name)):
         raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:
-        near = listed(name, list(tools))
+        near = nearest_names(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     if trust or name in {row.name for row in offered.untrusted()}:
         trust_prompt.settle(offered, trust=trust, quiet=quiet)
