@@ -185,7 +185,7 @@ needs_extra = pytest.mark.skipif(not _installed(), reason="weft[embedding] is no
 
 @pytest.mark.skipif(_installed(), reason="weft[embedding] is installed")
 def test_without_the_extra_the_error_says_how_to_get_it() -> None:
-    with pytest.raises(SetupError, match="'embedding' lacks") as raised:
+    with pytest.raises(SetupError, match="'embedding' needs") as raised:
         detector("embedding")
     assert "pip install 'weft[embedding]'" in raised.value.hint
 
