@@ -184,25 +184,25 @@ def expand(body: str, folder: Path, args: str = "") -> str:
 
 
 def listed(name: str, known: Collection[str]) -> str:
-    """The known names most similar to this one, nearest first, and how many more there are."""
+    """The known names most like this one, nearest first, and how many more there are."""
     near = nearest(name, known)
     more = len(known) - len(near)
     return (", ".join(near) or "none") + (f" and {more} more" if more else "")
 
 
-def nearest(name: str, known: Collection[str], limit: int = NEAREST) -> list[str]:
-    """The known names most similar to this one, nearest first."""
+def nearest(name: str, known: Collection[str], most: int = NEAREST) -> list[str]:
+    """The known names most like this one, nearest first."""
     import difflib
     import heapq
 
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(name.lower()[:100])
 
-    def similarity(other: str) -> tuple[float, str]:
+    def likeness(other: str) -> tuple[float, str]:
         matcher.set_seq1(other)
         return -matcher.ratio(), other
 
-    return heapq.nsmallest(limit, known, key=similarity)
+    return heapq.nsmallest(most, known, key=likeness)
 
 
 def summary(problems: Sequence[Problem], limit: int = 3) -> list[str]:
