@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,6 @@ from skills.manage import archive, install
 from skills.manage.archive import ArchiveLimits, ArchiveRefused, members, unpack
 from tests.skills.manage.archives import SKILL, everything, link, tarred, zipped
 from tests.skills.tree import put
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
