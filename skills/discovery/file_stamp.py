@@ -26,7 +26,7 @@ def kept(found: os.stat_result, now_ns: int) -> int:
     return RACY if now_ns - RACY_NS < changed <= now_ns + RACY_NS else of(found)
 
 
-def hold(watched: Mapping[str, int]) -> bool:
+def unchanged(watched: Mapping[str, int]) -> bool:
     """Whether no watched path has changed, appeared or disappeared."""
     stat = os.stat
     for path, stamp in watched.items():

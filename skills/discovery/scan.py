@@ -53,7 +53,7 @@ class Tree:
 
     def unchanged(self) -> bool:
         """Whether a new scan would give the same result; takes only stat calls."""
-        return file_stamp.hold(self.watched)
+        return file_stamp.unchanged(self.watched)
 
 
 def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:

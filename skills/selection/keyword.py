@@ -36,7 +36,7 @@ class KeywordDetector:
             in_name = wanted & _words(skill.name)
             shared = wanted & _words(skill.description) | in_name
             if shared:
-                where = "name and description hold" if in_name else "description holds"
+                where = "name and description contain" if in_name else "description contains"
                 reason = f"{where} {', '.join(sorted(shared))}"
                 found.append(Selection(skill.name, round(len(shared) / len(wanted), 4), reason))
         return sorted(found, key=lambda selection: (-selection.score, selection.name))[:limit]

@@ -144,7 +144,7 @@ def _weights(path: Path) -> dict[str, Any]:
 
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != WEIGHTS_SHA256:
-        raise SetupError(f"{path} does not hold the published weights of {MiniLM.name}", hint=INSTALL)
+        raise SetupError(f"{path} does not contain the published weights of {MiniLM.name}", hint=INSTALL)
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     start = 8 + length
