@@ -1,1 +1,11 @@
-"""builtin."""
+"""The tools that every task can have: `Skill`, `ReadFile`, `ListFiles`, and the excel tools as an extra.
+
+May import discovery, functions, tools and the ground below; never selection, manage or check. Start with `skill_tool`.
+
+    skill_tool      Skill(name, args): loads a skill's instructions
+    file_tools      ReadFile and ListFiles
+    readable_roots  which paths they may read, and how a path is opened safely
+    excel/          excel_read, excel_write and excel_info, offered as an entry point
+
+The descriptions and parameters that a model sees are frozen: recorded runs are replayed against them.
+"""

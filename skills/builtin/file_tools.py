@@ -1,4 +1,4 @@
-"""The tools with which a model looks at files: `ReadFile` and `ListFiles`. They read text and run nothing."""
+"""The tools with which a model reads files: `ReadFile` and `ListFiles`. They read text and run nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXTENSIONS = frozenset(
 
 
 class ReadFile:
-    """Reads a part of a text file under the roots."""
+    """Reads part of a text file under the roots."""
 
     name = "ReadFile"
     description = (
@@ -61,8 +61,8 @@ class ReadFile:
         self._extensions = frozenset(extension.lower() for extension in extensions)
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Read; every refusal says why and what to do."""
-        return await _elsewhere(self._roots, arguments, self._read)
+        """Read the file; every error says why it failed and what to do next."""
+        return await _in_thread(self._roots, arguments, self._read)
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         offset = _number(arguments, "offset", 0, 0)
@@ -72,7 +72,7 @@ class ReadFile:
             raise PathRefused(
                 "INVALID_PARAM",
                 f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
-                f"give one from 0 to {len(text)}, or leave it out",
+                f"use an offset from 0 to {len(text)}, or omit it",
             )
         end = min(offset + limit, len(text))
         note = ""
@@ -88,15 +88,15 @@ class ReadFile:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             os.close(descriptor)
-            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; ListFiles lists it")
+            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(found.st_mode):
                 raise PathRefused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
             if found.st_size > SIZE_LIMIT:
                 raise PathRefused(
                     "INVALID_PARAM",
-                    f"{real} has {found.st_size} bytes; {SIZE_LIMIT} at most are read; "
-                    "read a smaller file, or go on without it",
+                    f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
+                    "read a smaller file, or continue without it",
                 )
             data = file.read(SIZE_LIMIT + 1)
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -104,7 +104,8 @@ class ReadFile:
             raise PathRefused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
         if real.suffix.lower() not in self._extensions:
             known = " ".join(sorted(self._extensions))
-            what = f"files of type {real.suffix or real.name!r} are not read: {real}; read one of these types: {known}"
+            kind = real.suffix or repr(real.name)
+            what = f"files of type {kind} cannot be read: {real}; read one of these types: {known}"
             raise PathRefused("INVALID_PARAM", what)
         from skills.format.frontmatter import decode
 
@@ -132,14 +133,14 @@ class ListFiles:
         self._roots = roots
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """List; every refusal says why and what to do."""
-        return await _elsewhere(self._roots, arguments, self._list)
+        """List the folder; every error says why it failed and what to do next."""
+        return await _in_thread(self._roots, arguments, self._list)
 
     def _list(self, real: Path, _: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         descriptor = self._roots.open(real)
         try:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; ReadFile reads it")
+                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
             with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
                 names = sorted(_entry(entry) for entry in entries)
         finally:
@@ -158,15 +159,15 @@ class ListFiles:
         )
 
 
-async def _elsewhere(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Answer from a thread, so that a slow disk holds nothing else up."""
-    import asyncio  # here, as listing skills needs none of it
+async def _in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+    """Answer from a thread, so that a slow disk does not block other tasks."""
+    import asyncio  # lazily: listing skills does not need it
 
     return await asyncio.to_thread(_answer, roots, arguments, work)
 
 
 def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Resolve the path, do the work, and put either's outcome into an envelope."""
+    """Resolve the path, do the work, and put the result or the error into an envelope."""
     started = time.perf_counter()
     context = Context(str(roots.workspace), dict(arguments))
     try:
@@ -178,14 +179,14 @@ def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> E
     except PermissionError as error:
         return failure(
             "PERMISSION_DENIED",
-            f"the system refuses: {error}; read another file, or go on without it",
+            f"the operating system denies it: {error}; read another file, or continue without it",
             context,
             time_ms=_since(started),
         )
     except OSError as error:
         return failure(
             "EXECUTION_ERROR",
-            f"it cannot be read: {error}; read another file, or go on without it",
+            f"it cannot be read: {error}; read another file, or continue without it",
             context,
             time_ms=_since(started),
         )
@@ -195,7 +196,9 @@ def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> E
 def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path")
     if not isinstance(path, str):
-        raise PathRefused("INVALID_PARAM", f"path must be text, not {path!r}; it is relative to {roots.workspace}")
+        raise PathRefused(
+            "INVALID_PARAM", f"path must be a string, not {path!r}; give one relative to {roots.workspace}"
+        )
     return path
 
 
@@ -205,7 +208,7 @@ def _number(arguments: Mapping[str, Any], name: str, default: int, least: int) -
         return default
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise PathRefused(
-            "INVALID_PARAM", f"{name} must be a whole number from {least} up, not {value!r}; leave it out for {default}"
+            "INVALID_PARAM", f"{name} must be an integer of at least {least}, not {value!r}; omit it for {default}"
         )
     return value
 

@@ -1,7 +1,7 @@
-"""What the file tools may see: the workspace, the skills' own folders, and any further roots.
+"""What the file tools may read: the workspace, the skills' own folders, and any further roots.
 
-A path is resolved with its links first; then every folder of it is opened in turn without following links, so
-that nothing can be swapped between the check and the use.
+A path is first resolved with its links and checked; then each of its folders is opened in turn without following links,
+so that nothing can be swapped between the check and the use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _QUIET = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os
 
 
 class PathRefused(Exception):
-    """A path is not to be opened; `code` and the message are for the model."""
+    """A path that may not be opened; `code` and the message are for the model."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -34,14 +34,14 @@ class PathRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReadableRoots:
-    """The folders that may be read: `folders` is asked at each call, for skills come and go."""
+    """The folders that may be read; `folders` is called every time, because skills come and go."""
 
     workspace: Path
     folders: Callable[[], Iterable[Path]] = tuple
     extra: Sequence[Path] = ()
 
     def resolve(self, path: str) -> Path:
-        """The real path that a relative or absolute one leads to, if it lies under a root."""
+        """The real path of a relative or absolute one; raises PathRefused if it is outside the roots."""
         if "\0" in path or not path.strip():
             raise PathRefused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
         given = Path(os.path.abspath(self.workspace / path))
@@ -49,53 +49,54 @@ class ReadableRoots:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
             raise PathRefused(
-                "INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another one"
+                "INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another path"
             ) from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
             raise PathRefused(
-                "ACCESS_DENIED", f"{real} belongs to the system; read files of the workspace or of a skill"
+                "ACCESS_DENIED", f"{real} belongs to the system; read files in the workspace or in a skill's folder"
             )
         if not self._holds(given, real):
             raise PathRefused(
                 "ACCESS_DENIED",
-                f"{path!r} lies outside {self.workspace} and the skills' folders; read files there",
+                f"{path!r} is outside {self.workspace} and the skills' folders; read files inside them",
             )
         return real
 
     def open(self, real: Path) -> int:
-        """A descriptor of a resolved path."""
+        """A file descriptor of a resolved path."""
         try:
             return _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise PathRefused(
-                "NOT_FOUND", f"there is no {real}; ListFiles on {_there(real)} shows what is there"
+                "NOT_FOUND", f"{real} does not exist; ListFiles on {_existing_parent(real)} shows what does"
             ) from error
         except PermissionError as error:
             raise PathRefused(
-                "PERMISSION_DENIED", f"the system does not let {real} be read; read another file, or go on without it"
+                "PERMISSION_DENIED",
+                f"the operating system denies access to {real}; read another file, or continue without it",
             ) from error
         except OSError as error:
             raise PathRefused(
-                "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; go on without it"
+                "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; continue without it"
             ) from error
 
     def _holds(self, given: Path, real: Path) -> bool:
         for root in (self.workspace, *self.extra):
             if real.is_relative_to(os.path.realpath(root)):
                 return True
-        # Resolving thousands of skills' folders would be slow: only those that the path itself names are.
+        # Resolving thousands of skills' folders would be slow: only those that the path itself names are resolved.
         folders = {str(folder) for folder in self.folders()}
         named = [str(p) for path in (given, real) for p in (path, *path.parents) if str(p) in folders]
         return any(real.is_relative_to(os.path.realpath(folder)) for folder in named)
 
 
-def _there(path: Path) -> Path:
-    """The nearest folder above a path that does exist."""
+def _existing_parent(path: Path) -> Path:
+    """The nearest parent folder that exists."""
     return next(folder for folder in path.parents if folder.is_dir() or folder == folder.parent)
 
 
 def of(registry: Registry, extra: Sequence[Path] = ()) -> ReadableRoots:
-    """The roots of a registry's workspace and of the skills that count."""
+    """A registry's workspace, the folders of its active skills, and `extra`."""
     return ReadableRoots(registry.workspace, lambda: [skill.base_dir for skill in registry.list_skills()], extra)
 
 

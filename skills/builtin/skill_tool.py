@@ -22,7 +22,7 @@ RULES = """Load a skill: its instructions arrive as the result, in <skill-loaded
 
 
 class SkillTool:
-    """Loads skills for one task; `stack` names the skills within whose tasks it is called."""
+    """Loads skills for one task; `stack` names the skills that the task is already following."""
 
     name = "Skill"
     parameters: ClassVar[Mapping[str, Any]] = {
@@ -44,29 +44,29 @@ class SkillTool:
 
     @property
     def description(self) -> str:
-        """When to use skills, and which there are."""
+        """When to load skills, and which there are."""
         return f"{RULES}\n{self._listing}" if self._listing else RULES
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Load a skill, or say why not."""
-        import asyncio  # here, as listing skills needs none of it
+        """Load a skill; every error says why it failed and what to do next."""
+        import asyncio  # lazily: listing skills does not need it
 
         started = time.perf_counter()
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))
         if not isinstance(name, str) or not name.strip():
             return failure(
-                "INVALID_PARAM", f"name must be a skill's name, not {name!r} — give one that is listed", context
+                "INVALID_PARAM", f"name must be a skill's name, not {name!r} — use one of those listed", context
             )
         if not isinstance(args, str):
-            return failure("INVALID_PARAM", f"args must be a string, not {args!r} — give them as one text", context)
+            return failure("INVALID_PARAM", f"args must be a string, not {args!r} — pass them as one string", context)
         name = name.strip()
         refusal = self._refusal(name)
         if refusal:
             return failure("INVALID_PARAM", refusal, context)
         if (name, args) in self._given:
             return self._again(name, context)
-        # Claimed before waiting: two calls of one turn must not both load it.
+        # Claimed before the await: two calls in one turn must not both load it.
         self._loaded.append(name)
         self._given.add((name, args))
         try:
@@ -83,14 +83,14 @@ class SkillTool:
         return Envelope("success", text, context, data, time_ms=round((time.perf_counter() - started) * 1000))
 
     def _refusal(self, name: str) -> str:
-        """Why a skill is not to be loaded here, if so."""
+        """Why a skill may not be loaded here; empty if it may."""
         chain = list(dict.fromkeys((*self._stack, *self._loaded)))
         if name in self._stack:
-            way = " -> ".join([*chain, name])
-            return f"skill {name!r} is being carried out already ({way}); go on with its instructions instead"
+            path = " -> ".join([*chain, name])
+            return f"skill {name!r} is already in use ({path}); follow its instructions instead"
         if name not in self._loaded and len(chain) >= DEPTH:
-            way = " -> ".join(chain)
-            return f"skills nest {DEPTH} deep at most and do so already ({way}); go on without {name!r}"
+            path = " -> ".join(chain)
+            return f"skills may nest {DEPTH} deep and already do ({path}); continue without {name!r}"
         return ""
 
     def _again(self, name: str, context: Context) -> Envelope:

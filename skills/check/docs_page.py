@@ -1,4 +1,4 @@
-"""The rules for a docs page of tools in process: every section of the template, filled. Pure on text."""
+"""The rules for the docs page of functions: every section of the template, filled in. No I/O."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from skills.check.finding import Finding
 
-# Each section by the words that its heading may hold, in English or Chinese.
+# Each section with the headings it may have, in English or Chinese.
 SECTIONS = (
     ("overview", ("overview", "概述")),
     ("tools", ("tools", "工具列表")),
@@ -25,28 +25,28 @@ def check(text: str, tools: tuple[str, ...]) -> list[Finding]:
     for name, headings in SECTIONS:
         match = next((s for s in sections if any(s[0] == h or s[0].startswith(h) for h in headings)), None)
         if match is None:
-            remedy = f"add `## {headings[0].capitalize()}`, as the template has it"
+            remedy = f"add `## {headings[0].capitalize()}`, as in the template"
             found.append(Finding("docs-section", "error", 1, f"the page has no section {name!r}", remedy))
         elif not match[2].strip():
-            remedy = "fill it as the template says"
+            remedy = "fill it in as the template says"
             found.append(Finding("docs-section", "error", match[1], f"the section {name!r} is empty", remedy))
     for tool in tools:
         if not re.search(rf"^###+ .*\b{re.escape(tool)}\b", text, re.MULTILINE):
             remedy = "give it its own subsection with parameters, a real output and its errors"
             found.append(Finding("docs-tool", "error", 1, f"{tool} is not described in detail", remedy))
     if text.count("```json") < 2:
-        remedy = "show two calls in full, with their arguments and outputs"
+        remedy = "show two complete calls with arguments and output"
         found.append(Finding("docs-examples", "error", 1, "the page shows fewer than two examples", remedy))
     if "|" not in text:
         found.append(Finding("docs-table", "error", 1, "the page has no table", "list the tools in a table"))
     for number, line in enumerate(text.splitlines(), 1):
         if PLACEHOLDER.search(line) and not line.startswith("    ") and "`" not in line:
-            found.append(Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it"))
+            found.append(Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it in"))
     return found
 
 
 def _sections(text: str) -> list[tuple[str, int, str]]:
-    """Each second-level heading in lower case, its line, and what stands under it."""
+    """Each second-level heading in lower case, its line, and the text below it."""
     found: list[tuple[str, int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("## "):

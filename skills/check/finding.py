@@ -1,4 +1,4 @@
-"""The values of a check: one finding, and all of one file."""
+"""The values of a check: a finding, and a report on one file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that a file breaks: where, how badly, what, and how to mend it."""
+    """A broken rule: where, how severe, what is wrong, and how to fix it."""
 
     rule: str
     severity: Severity
@@ -24,12 +24,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings on one file; warnings leave it in order."""
+    """All findings on one file; warnings alone leave it `ok`."""
 
     path: Path
     problems: tuple[Finding, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether no error stands."""
+        """Whether there is no error."""
         return not any(finding.severity == "error" for finding in self.problems)

@@ -1,4 +1,4 @@
-"""Mend what is mechanical: a name by its folder, a tool's spelling, line ends, a placeholder, a program's mode."""
+"""What `--fix` changes: names unlike their folder, tools' spelling, line endings, `$ARGUMENTS`, file modes."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 def fix(folder: Path, *, root: bool = False) -> list[str]:
-    """Mend a skill's folder; says what was done, and leaves everything else byte for byte.
+    """Fix what is mechanical in a skill's folder, keeping every other byte; returns what was done.
 
-    One at a workspace's root has no folder's name to take.
+    With `root` the skill is at the workspace's root and need not have its folder's name.
     """
     done = []
     file = folder / "SKILL.md"
     if file.is_file():
-        with contextlib.suppress(UnicodeDecodeError):  # what is not UTF-8 is left to its author
+        with contextlib.suppress(UnicodeDecodeError):  # a file in another encoding is left to its author
             before = file.read_bytes().decode()
-            after, what = mended(before, "" if root else folder.resolve().name)
+            after, what = fixed(before, "" if root else folder.resolve().name)
             if after != before:
                 file.write_bytes(after.encode())
                 done += [f"{file}: {line}" for line in what]
     return [*done, *_names(folder), *_programs(folder)]
 
 
-def mended(text: str, folder: str) -> tuple[str, list[str]]:
-    """A SKILL.md's text with its mechanical faults mended, and what was done."""
+def fixed(text: str, folder: str) -> tuple[str, list[str]]:
+    """A SKILL.md's text with mechanical problems fixed, and what was done."""
     done = []
     plain = text.lstrip("\ufeff").replace("\r\n", "\n")
     if plain != text:
-        done.append("plain line ends, no byte-order mark")
+        done.append("normalized line endings and the byte-order mark")
     parts = split(plain)
     if not isinstance(parts, Parts):
         quoted = _quoted(plain)
@@ -46,21 +46,21 @@ def mended(text: str, folder: str) -> tuple[str, list[str]]:
         if not isinstance(parts, Parts):
             return plain, done
         plain = quoted
-        done.append("the description is in quotation marks")
+        done.append("put the description in quotes")
     head, body = plain[: len(plain) - len(parts.body)], parts.body
     if fits(folder) and isinstance(parts.data.get("name"), str) and parts.data["name"] != folder:
         head = re.sub(r"^name:.*$", f"name: {folder}", head, count=1, flags=re.MULTILINE)
-        done.append(f"name is now {folder}, as its folder's")
+        done.append(f"changed the name to {folder}, its folder's name")
     spelt = body
     for match in reversed(list(misspelt(body))):
         spelt = f"{spelt[: match.start()]}$ARGUMENTS{spelt[match.end() :]}"
     if spelt != body:
-        done.append("$ARGUMENTS is spelt right")
+        done.append("corrected the spelling of $ARGUMENTS")
     return head + spelt, done
 
 
 def _quoted(text: str) -> str:
-    """A description on one line in quotation marks: a colon in it is what most often breaks the YAML."""
+    """The text with a one-line description in quotes: a colon in it is what breaks the YAML most often."""
     return re.sub(
         r"^description:[ \t]+(?![\"'|>\[{!])(.+?)[ \t]*$",
         lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
@@ -71,7 +71,7 @@ def _quoted(text: str) -> str:
 
 
 def _names(folder: Path) -> list[str]:
-    """Tools' names in lower case and with `_`, where that is all that is wrong with them."""
+    """Write tools' names in lower case and with `_`, if that makes them valid."""
     wrong = [one for one in manifests.read(folder)[1] if one.rule == "manifest-name" and one.tool]
     spelt = {one: re.sub(r"[^a-z0-9]+", "_", one.tool.lower()).strip("_") for one in wrong}
     right = {one: name for one, name in spelt.items() if name != one.tool and _fits(name, folder)}
@@ -82,7 +82,7 @@ def _names(folder: Path) -> list[str]:
     for one, name in right.items():
         lines[one.line - 1] = lines[one.line - 1].replace(one.tool, name, 1)
     file.write_bytes("\n".join(lines).encode())
-    return [f"{file}: {one.tool} is now {name}" for one, name in right.items()]
+    return [f"{file}: changed {one.tool} to {name}" for one, name in right.items()]
 
 
 def _fits(name: str, folder: Path) -> bool:
@@ -90,11 +90,11 @@ def _fits(name: str, folder: Path) -> bool:
 
 
 def _programs(folder: Path) -> list[str]:
-    """A binary that may not be executed may be."""
+    """Make binaries executable."""
     done = []
     for manifest in manifests.read(folder)[0]:
         path = manifest.entry_path
         if manifest.runtime == "binary" and not path.stat().st_mode & 0o100:
             path.chmod(path.stat().st_mode | 0o755)
-            done.append(f"{path}: may be executed now")
+            done.append(f"{path}: made executable")
     return done

@@ -1,4 +1,4 @@
-"""Keys of a `skill.yaml` that mean nothing there: most often a slip of the pen that changes what the tool may do."""
+"""Unknown keys of a `skill.yaml`: most often a typo that changes what the tool may do."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ EXAMPLE = ("scenario", "arguments")
 
 
 def unknown(document: Document) -> list[Finding]:
-    """A warning for each key that is not read."""
+    """A warning for each unknown key."""
     found = []
     for at, keys, known in _paths(document.data):
         for key in keys:
             if key not in known:
                 near = guess(str(key), known)
-                remedy = f"write {near}" if near else f"leave it out; the keys are: {', '.join(known)}"
+                remedy = f"write {near}" if near else f"remove it; the keys are: {', '.join(known)}"
                 line = document.line((*at, str(key)))
-                found.append(Finding("manifest-key", "warning", line, f"the key {key!r} is not read", remedy))
+                found.append(Finding("manifest-key", "warning", line, f"unknown key {key!r}, ignored", remedy))
     return found
 
 
 def _paths(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
-    """Each mapping in the file: where it is, the keys that it has and those that it may have."""
+    """Each mapping in the file: its path, the keys it has and the keys it may have."""
     if not isinstance(data, dict):
         return
     yield (), list(data), FILE

@@ -1,4 +1,4 @@
-"""The rules for `skill.yaml`, on what it says; running it comes after."""
+"""The rules for the text of a `skill.yaml`; `running` has those for calling its tools."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def broken(problems: Sequence[Problem]) -> list[Finding]:
-    """What keeps a tool from being offered: name form and prefix, entry, runtime, types."""
+    """What keeps a tool from being offered: its name, entry, runtime or types."""
     return [Finding(p.rule or "manifest-form", "error", p.line, p.what, p.remedy) for p in problems]
 
 
 def worded(manifest: Manifest) -> list[Finding]:
-    """How a tool speaks of itself to a model."""
+    """How a tool describes itself to a model."""
     line = manifest.spot.line
     findings = described(manifest.description, line("description"))
     findings += parameters(manifest.parameters, [line("parameters", n) for n in range(len(manifest.parameters))])
@@ -30,7 +30,7 @@ def worded(manifest: Manifest) -> list[Finding]:
         ("when_not_to_use", manifest.docs.when_not_to_use),
     ):
         if not sentences:
-            message = f"{manifest.name} does not say docs.{key}"
+            message = f"{manifest.name} has no docs.{key}"
             remedy = f"list at least one case under docs.{key}"
             findings.append(Finding(f"docs-{key.replace('_', '-')}", "error", line("docs", key), message, remedy))
     return findings
@@ -42,11 +42,11 @@ def described(text: str, line: int) -> list[Finding]:
     if not wording.starts_with_verb(text):
         first = text.split()[0] if text.split() else ""
         message = f"the description does not start with a verb: {first}"
-        remedy = "begin with what it does, such as Read, List or 读取"
+        remedy = "start with what it does, such as Read, List or 读取"
         findings.append(Finding("description-verb", "error", line, message, remedy))
     if not wording.states_limit(text):
         message = "the description states neither a limit nor a precondition"
-        remedy = "say what it needs or where it ends, such as `files up to 20 MB` or 文件上限 20MB"
+        remedy = "say what it needs or its limit, such as `files up to 20 MB` or 文件上限 20MB"
         findings.append(Finding("description-limit", "error", line, message, remedy))
     if not wording.right_length(text):
         message = f"the description has {len(text)} characters"
@@ -61,7 +61,7 @@ def parameters(items: Sequence[Parameter], lines: Sequence[int]) -> list[Finding
     for parameter, line in zip(items, lines, strict=True):
         missing = wording.missing_parts(parameter.description, constrained=bool(parameter.enum))
         if missing:
-            message = f"parameter {parameter.name}'s description lacks {', '.join(missing)}"
+            message = f"the description of parameter {parameter.name} lacks {', '.join(missing)}"
             remedy = "say what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
             findings.append(Finding("parameter-description", "error", line, message, remedy))
     return findings

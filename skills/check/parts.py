@@ -1,4 +1,4 @@
-"""A SKILL.md taken apart for its rules: as discovery reads it, and every key with its line."""
+"""A SKILL.md split into the parts that the rules check: as discovery reads it, with the line of every key."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`\n]+\2", re.MULTILINE | re.DOTALL)
-# A block of a programming language has variables of its own; one of text shows what the task receives.
+# A block in a programming language has its own variables; a block of text shows what the task receives.
 PROGRAM = re.compile(r"^(```+|~~~+)[ \t]*(?!(?:text|txt|markdown|md)\b)\w.*?^\1", re.MULTILINE | re.DOTALL)
 NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Its frontmatter, the block and the line where that begins, where each key stands, and its body."""
+    """The frontmatter as data, with its lines, its text and first line, and the body."""
 
     data: dict[str, Any]
     document: Document
@@ -39,17 +39,17 @@ class Parts:
         return self.document.line((key,)) + self.block_line - 1 if key in self.data else 1
 
     def at(self, position: int) -> int:
-        """The line of a place in the body."""
+        """The line of a position in the body."""
         return self.body_line + self.body.count("\n", 0, position)
 
     @property
     def prose(self) -> str:
-        """The body with its code blanked, every place where it was."""
+        """The body with its code replaced by blanks, so that positions stay the same."""
         return CODE.sub(_blank, self.body)
 
 
 def split(text: str) -> Parts | Finding:
-    """The parts, or why there are none."""
+    """The parts, or a finding if the text cannot be split."""
     cut = frontmatter.split(text)
     if cut.fault:
         return Finding("frontmatter", "error", cut.line, cut.fault, cut.remedy)
@@ -60,12 +60,12 @@ def split(text: str) -> Parts | Finding:
         return Finding("frontmatter", "error", cut.line + error.line - 1, message, _remedy(cut.block, error))
     if not isinstance(document.data, dict):
         remedy = "write `name:` and `description:`"
-        return Finding("frontmatter", "error", cut.line, "the frontmatter is no mapping", remedy)
+        return Finding("frontmatter", "error", cut.line, "the frontmatter is not a mapping", remedy)
     return Parts(document.data, document, cut.block, cut.line, cut.body)
 
 
 def misspelt(body: str) -> Iterator[re.Match[str]]:
-    """What was meant as $ARGUMENTS and is not: in a program it is a variable."""
+    """Misspellings of $ARGUMENTS outside programs, where they would be variables."""
     return NEARLY_ARGUMENTS.finditer(PROGRAM.sub(_blank, body))
 
 
@@ -73,9 +73,9 @@ def _remedy(block: str, error: DocumentError) -> str:
     if r"'\t'" in error.what:
         return "use spaces, not tabs"
     if "unacceptable character" in error.what:
-        return "delete that character, which cannot be seen"
+        return "delete that character, which is invisible"
     if "constructor" in error.what:
-        return "write plain text: a tag such as !!x is refused"
+        return "write plain text: tags such as !!x are not allowed"
     return lenient_yaml.remedy(block, error.line)
 
 

@@ -1,7 +1,8 @@
-"""Review a skill of any kind: a folder with SKILL.md, skill.yaml or both, or functions with their page."""
+"""Review a skill of any kind: a folder with SKILL.md, skill.yaml or both, or functions with their docs page."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skills.check import docs_page, skill_file
@@ -15,13 +16,12 @@ from skills.programs.manifest import FILE, NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from skills.functions.functions import FunctionTool
 
 
 async def review(folder: Path, host: ToolHost | None, *, root: bool = False) -> list[Report]:
-    """A report on each file of a folder that is a skill; without surroundings its tools are not run."""
+    """A report on each skill file of a folder; without a host its tools are not run."""
     reports = []
     if (folder / "SKILL.md").is_file():
         reports.append(skill_md(folder / "SKILL.md", root=root))
@@ -29,13 +29,13 @@ async def review(folder: Path, host: ToolHost | None, *, root: bool = False) -> 
         reports.append(await _manifest(folder, host))
     if not reports:
         remedy = "write a SKILL.md or a skill.yaml in it"
-        finding = Finding("no-skill", "error", 1, "holds neither SKILL.md nor skill.yaml", remedy)
+        finding = Finding("no-skill", "error", 1, "contains neither SKILL.md nor skill.yaml", remedy)
         reports.append(Report(folder, (finding,)))
     return reports
 
 
 def skill_md(path: Path, *, root: bool = False) -> Report:
-    """The report on a SKILL.md; one at a workspace's root has no folder's name to match."""
+    """The report on a SKILL.md; with `root` its name need not match its folder."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -62,18 +62,18 @@ async def _manifest(folder: Path, host: ToolHost | None) -> Report:
 
 
 def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
-    """The reports on a domain's functions and on their docs page."""
+    """The reports on a domain's functions and their docs page."""
     reports = []
     for tool in tools:
         source = tool.function.__code__
         line = source.co_firstlineno
         findings = described(tool.description, line) + parameters(tool.inputs, [line] * len(tool.inputs))
         if not NAME.fullmatch(tool.name):
-            message = f"tool name {tool.name!r} is not of the form <domain>_<action>"
+            message = f"tool name {tool.name!r} does not have the form <domain>_<action>"
             findings.append(Finding("manifest-name", "error", line, message, "rename the entry point"))
-        reports.append(Report(page.__class__(source.co_filename), tuple(findings)))
+        reports.append(Report(Path(source.co_filename), tuple(findings)))
     names = tuple(tool.name for tool in tools)
     if page.is_file():
         return [*reports, Report(page, tuple(docs_page.check(page.read_text(encoding="utf-8"), names)))]
-    remedy = "write it by docs/skills/_template.md"
+    remedy = "write it from docs/skills/_template.md"
     return [*reports, Report(page, (Finding("docs-page", "error", 1, "the docs page is missing", remedy),))]

@@ -1,4 +1,4 @@
-"""The last rule for a tool: it is run, once as its author shows and once wrongly."""
+"""The rules for calling a tool: once with its author's example and once with wrong arguments."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
 
 
 async def ran(tool: ExecutableTool) -> list[Finding]:
-    """What shows only when it runs."""
+    """Call a tool with its example and with wrong arguments."""
     logs: list[CallLog] = []
-    heard = ExecutableTool(tool.manifest, replace(tool.host, log=logs.append))
-    return [*await _by_example(heard, logs), *await _wrongly(heard, logs)]
+    logged = ExecutableTool(tool.manifest, replace(tool.host, log=logs.append))
+    return [*await _with_example(logged, logs), *await _with_wrong_arguments(logged, logs)]
 
 
-async def _by_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
+async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
     manifest = tool.manifest
     needs = any(parameter.required for parameter in manifest.parameters)
     if needs and not manifest.docs.examples:
@@ -42,13 +42,13 @@ async def _by_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding
     line = manifest.spot.line("docs", "examples", 0)
     message = f"{manifest.name} fails on its first example: {_why(envelope, logs)}"
     if (manifest.network or manifest.env) and not tool.host.granting:
-        remedy = "it ran without the network and variables that it asks for, since it is not trusted; use --trust"
+        remedy = "it ran without the network and variables it asks for, because it is not trusted; use --trust"
         return [Finding("run-example", "warning", line, message, remedy)]
-    return [Finding("run-example", "error", line, message, "mend the program or the example")]
+    return [Finding("run-example", "error", line, message, "fix the program or the example")]
 
 
-async def _wrongly(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
-    """A call past the check of arguments, as a program may get one from elsewhere."""
+async def _with_wrong_arguments(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
+    """Call the program without weft's own check of arguments."""
     manifest = tool.manifest
     arguments = wrong(manifest.parameters)
     if arguments is None:
@@ -56,12 +56,12 @@ async def _wrongly(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
     envelope, answer = await tool.probe(arguments)
     line, name = manifest.spot.line("entry"), manifest.name
     if not isinstance(answer, Answer):
-        message = f"{name} does not answer wrong arguments by the protocol: {_why(envelope, logs)}"
-        remedy = 'catch everything and print {"output": "", "error": "…"}'
+        message = f"{name} does not follow the protocol on wrong arguments: {_why(envelope, logs)}"
+        remedy = 'catch every error and print {"output": "", "error": "…"}'
         return [Finding("run-invalid", "error", line, message, remedy)]
     if not answer.error:
-        message = f"{name} takes wrong arguments without an error: {arguments}"
-        return [Finding("run-invalid", "error", line, message, "check the arguments first and answer an error")]
+        message = f"{name} accepts wrong arguments without an error: {arguments}"
+        return [Finding("run-invalid", "error", line, message, "check the arguments first and return an error")]
     findings = []
     if not wording.says_next_step(answer.error):
         message = f"{name}'s error does not say what to do next: {answer.error}"
@@ -83,7 +83,7 @@ def _why(envelope: Envelope, logs: list[CallLog]) -> str:
 
 
 def cause(stderr: str) -> str:
-    """The line of a stack trace or a complaint that says what went wrong, and in Python where."""
+    """The line of a traceback or other stderr that says what went wrong, and where if it is Python's."""
     found: list[str] = CAUSE.findall(stderr)
     lines = found or [line for line in stderr.splitlines() if line.strip()]
     if not lines:
@@ -94,7 +94,7 @@ def cause(stderr: str) -> str:
 
 
 def wrong(parameters: tuple[Parameter, ...]) -> dict[str, Any] | None:
-    """Arguments that a tool must refuse: none where some are required, else one of another type."""
+    """Arguments that a tool must reject: none if some are required, else one of the wrong type."""
     if any(parameter.required for parameter in parameters):
         return {}
     if parameters:

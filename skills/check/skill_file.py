@@ -1,4 +1,4 @@
-"""The rules for SKILL.md: the Agent Skills specification's, and what makes a skill be found. Pure on text."""
+"""The rules for SKILL.md: those of the Agent Skills specification, and what helps a skill to be selected. No I/O."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
 PERSON = re.compile(r"\b(I(?!/)|I'm|my|you can|your)\b")
 VAGUE = re.compile(r"^(helps?|assists?|a (helpful|useful) |does |various|stuff|things)\b", re.I)
-# What `weft skills add` leaves to its author.
+# The text that `weft skills add` leaves for the author to replace.
 UNWRITTEN = "Describe here, step by step, how to do it"
 BODY_LINES = 500
 BODY_CHARACTERS = 20_000
 
 
 def check(text: str, folder: str, exists: Callable[[str], bool]) -> list[Finding]:
-    """All findings on the text of a SKILL.md in a folder of this name; `exists` answers for its links."""
+    """All findings on the text of a SKILL.md in a folder of this name; `exists` checks the targets of its links."""
     parts = split(text)
     if isinstance(parts, Finding):
         return [parts]
@@ -53,30 +53,31 @@ def check(text: str, folder: str, exists: Callable[[str], bool]) -> list[Finding
 def _form(text: str, parts: Parts) -> list[Finding]:
     found = []
     if text.startswith("\ufeff") or "\r\n" in text:
-        remedy = "save it as UTF-8 without a byte-order mark and with plain line ends; --fix does it"
-        found.append(Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line ends", remedy))
+        remedy = "save it as UTF-8 without a byte-order mark and with LF line endings, or use --fix"
+        found.append(Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line endings", remedy))
     if parts.block_line > 2:
-        remedy = "move what stands above `---` below the frontmatter: other agents see none there"
-        found.append(Finding("file-form", "warning", 1, "does not begin with its frontmatter", remedy))
+        remedy = "move the text above `---` below the frontmatter: other agents do not find the frontmatter there"
+        found.append(Finding("file-form", "warning", 1, "does not start with its frontmatter", remedy))
     last = parts.body_line - 1
     if re.split(r"\r\n|\r|\n", text)[last - 1].rstrip() != "---":
-        remedy = "end it with a line `---` at the margin: other agents read on"
-        found.append(Finding("file-form", "warning", last, "the frontmatter ends in another line than `---`", remedy))
+        remedy = "end it with a line `---` without indentation: other agents read past this one"
+        message = "the frontmatter does not end with a line `---`"
+        found.append(Finding("file-form", "warning", last, message, remedy))
     return found
 
 
 def _not_text(parts: Parts, key: str) -> list[Finding]:
-    """A value that YAML reads as something else than text."""
+    """The finding on a value that YAML does not read as text."""
     value = parts.data[key]
     kind = {list: "a list", dict: "a mapping", bool: "true or false"}.get(type(value), "a number")
-    remedy = "write it as one text" if isinstance(value, list | dict) else "put it in quotation marks"
-    return [_error(key, parts.line(key), f"{key} is {kind} and no text", remedy)]
+    remedy = "write it as one text" if isinstance(value, list | dict) else "put it in quotes"
+    return [_error(key, parts.line(key), f"{key} is {kind}, not text", remedy)]
 
 
 def _twice(parts: Parts) -> list[Finding]:
     block = f"\n{parts.block}"
     return [
-        _error(key, parts.line(key), f"{key} stands there more than once, and the last one counts", "keep one of them")
+        _error(key, parts.line(key), f"{key} is given more than once, and the last one is used", "keep one of them")
         for key in ("name", "description")
         if block.count(f"\n{key}:") > 1
     ]
@@ -90,11 +91,12 @@ def _name(parts: Parts, folder: str) -> list[Finding]:
         return _not_text(parts, "name")
     found = []
     if not fits(name):
-        message = f"name {name!r} is not of the form of a skill's name"
-        found.append(_error("name", line, message, f"use a-z, 0-9 and single -, 64 at most: {slug(name)}"))
+        message = f"name {name!r} is not a valid skill name"
+        remedy = f"use at most 64 of a-z, 0-9 and single hyphens: {slug(name)}"
+        found.append(_error("name", line, message, remedy))
     if folder and name != folder:
-        message = f"name {name!r} is not its folder's name, {folder!r}"
-        remedy = "rename one of them; --fix takes the folder's" if fits(folder) else f"call both {slug(name)}"
+        message = f"name {name!r} differs from its folder, {folder!r}"
+        remedy = "rename one of them; --fix uses the folder's name" if fits(folder) else f"name both {slug(name)}"
         found.append(_error("name-folder", line, message, remedy))
     return found
 
@@ -108,7 +110,7 @@ def _description(parts: Parts) -> list[Finding]:
     found = []
     if len(text) > 1024:
         message = f"the description has {len(text)} characters"
-        found.append(_error("description", line, message, "write 1,024 characters at most"))
+        found.append(_error("description", line, message, "write at most 1,024 characters"))
     rules: tuple[tuple[bool, str, str], ...] = (
         (
             TRIGGER.search(text) is None,
@@ -117,11 +119,11 @@ def _description(parts: Parts) -> list[Finding]:
         ),
         (
             len(text) < (10 if chinese(text) else 20),
-            "is too short to be found by",
+            "is too short for the skill to be selected",
             "name the task, its objects and the words people use",
         ),
-        (PERSON.search(text) is not None, "speaks as I or to you", "write in the third person: `Reads …`"),
-        (VAGUE.search(text) is not None, "begins vaguely", "begin with what it does"),
+        (PERSON.search(text) is not None, "uses the first or second person", "use the third person: `Reads …`"),
+        (VAGUE.search(text) is not None, "starts vaguely", "start with what it does"),
     )
     for broken, what, remedy in rules:
         if broken:
@@ -134,7 +136,7 @@ def _fields(parts: Parts) -> list[Finding]:
     for key in parts.data:
         if key not in KNOWN:
             near = guess(str(key).lower(), [name for name in KNOWN if name not in parts.data])
-            message = f"the key {key!r} is not in the specification, and is passed over"
+            message = f"the key {key!r} is not in the specification and is ignored"
             remedy = f"write {near}" if near else "move it under metadata, unless another agent reads it"
             found.append(Finding("fields", "warning", parts.line(str(key)), message, remedy))
     compatibility = parts.data.get("compatibility")
@@ -143,7 +145,7 @@ def _fields(parts: Parts) -> list[Finding]:
         found.append(_error("fields", line, "compatibility is not text of 1 to 500 characters", "shorten it"))
     metadata = parts.data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        found.append(_error("fields", parts.line("metadata"), "metadata is no mapping", "write `key: value` lines"))
+        found.append(_error("fields", parts.line("metadata"), "metadata is not a mapping", "write `key: value` lines"))
     return found
 
 
@@ -153,11 +155,11 @@ def _body(parts: Parts) -> list[Finding]:
         return [_error("body", parts.body_line, "has no body", "write the instructions after the frontmatter")]
     if UNWRITTEN in parts.body:
         line = parts.at(parts.body.index(UNWRITTEN))
-        remedy = "say in it, step by step, how it is done"
-        return [Finding("body", "warning", line, "the body is still the one that `skills add` wrote", remedy)]
+        remedy = "describe in it, step by step, what to do"
+        return [Finding("body", "warning", line, "the body is still the one from `weft skills add`", remedy)]
     if lines > BODY_LINES or len(parts.body) > BODY_CHARACTERS:
         message = f"the body has {lines} lines and {len(parts.body):,} characters"
-        remedy = f"keep it under {BODY_LINES} lines; move details into files that it links to"
+        remedy = f"keep it under {BODY_LINES} lines and move details into linked files"
         return [Finding("body-length", "warning", parts.body_line, message, remedy)]
     return []
 
@@ -171,21 +173,21 @@ def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
             continue
         line = parts.at(match.start())
         if PurePosixPath(target).is_absolute():
-            found.append(_error("link", line, f"the link {target} is absolute", "link relative to the folder"))
+            found.append(_error("link", line, f"the link {target} is absolute", "use a path relative to the folder"))
         elif not exists(target):
-            found.append(_error("link", line, f"the link {target} leads nowhere", "add the file or mend the link"))
+            found.append(_error("link", line, f"the link {target} is broken", "add the file or fix the link"))
     return found
 
 
 def _arguments(parts: Parts) -> list[Finding]:
     found = []
     for match in misspelt(parts.body):
-        remedy = "write $ARGUMENTS; --fix does it"
-        found.append(_error("arguments", parts.at(match.start()), f"{match[0]} is not filled", remedy))
+        remedy = "write $ARGUMENTS, or use --fix"
+        found.append(_error("arguments", parts.at(match.start()), f"{match[0]} is not replaced", remedy))
     count = parts.body.count("$ARGUMENTS")
     if count > 3:
-        message = f"$ARGUMENTS stands {count} times"
-        remedy = "name it once and refer to it: each place is filled with the whole text"
+        message = f"$ARGUMENTS is used {count} times"
+        remedy = "use it once and refer to it: each one is replaced by the whole text"
         found.append(Finding("arguments", "warning", parts.body_line, message, remedy))
     return found
 

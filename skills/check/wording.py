@@ -1,4 +1,4 @@
-"""Whether a description, a parameter's text or an error says what it must, in Chinese or another language."""
+"""Whether a description, a parameter's description or an error says enough, in Chinese or another language."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CONSTRAINT = re.compile(
 CHINESE_CONSTRAINT = re.compile(
     r"\d|默认|必填|可选|上限|最大|最多|最小|格式|相对|范围|不超过|仅|只|不能|非空|必须|须|为 ?true|支持"
 )
-# What a switch does in one of its positions is its example.
+# For a boolean, saying what true or false does counts as an example.
 EXAMPLE = re.compile(
     r"\b(examples?|e\.g\.|such as|for instance|for example|(when|if) (true|false))|"
     r"示例|例如|比如|例：|例:|如 |如：|（如|，如|为 ?(true|false|真|假) ?时",
@@ -90,7 +90,7 @@ def chinese(text: str) -> bool:
 
 
 def starts_with_verb(text: str) -> bool:
-    """Whether the first word tells what is done; other scripts get the benefit of the doubt."""
+    """Whether the first word is a verb; scripts other than Latin and Chinese get the benefit of the doubt."""
     if chinese(text):
         return CHINESE_VERBS.match(text.strip()) is not None
     word = re.match(r"[A-Za-z]+", text.strip())
@@ -102,7 +102,7 @@ def starts_with_verb(text: str) -> bool:
 
 
 def states_limit(text: str) -> bool:
-    """Whether a description says what it cannot do or what must hold before."""
+    """Whether a description states a limit or a precondition."""
     return (CHINESE_LIMIT if chinese(text) else LIMIT).search(text) is not None
 
 
@@ -112,7 +112,7 @@ def right_length(text: str) -> bool:
 
 
 def missing_parts(text: str, *, constrained: bool = False) -> list[str]:
-    """Which of a parameter's three parts its description lacks: what it is, its constraint, an example."""
+    """Which of three parts a parameter's description lacks: what it is, its constraint, an example."""
     missing = []
     before = EXAMPLE.split(text, maxsplit=1)[0]
     if len(re.findall(r"\w", before)) < (4 if chinese(text) else 8):
@@ -131,5 +131,5 @@ def says_next_step(message: str) -> bool:
 
 
 def same_language(message: str, description: str) -> bool:
-    """Whether a message is Chinese where the description is, and not where it is not."""
+    """Whether a message and a description are both in Chinese or both not."""
     return bool(HAN.search(message)) if chinese(description) else not chinese(message)

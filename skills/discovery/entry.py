@@ -1,4 +1,4 @@
-"""One file that makes skills, as it was read: its skills and all that is wrong with it."""
+"""A SKILL.md or skill.yaml as discovery read it: its skills and its problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A file's skills (a broken one among them where it is broken) and its problems."""
+    """A file's skills, a broken file's being one in state `broken`, and its problems."""
 
     found: Found
     skills: tuple[Skill, ...]
@@ -18,5 +18,5 @@ class Entry(NamedTuple):
 
 
 def reason(problem: Problem) -> str:
-    """A problem as the reason in a listing, where the path stands beside it."""
+    """A problem as the `reason` of a listed skill, without the path that is shown beside it."""
     return f"line {problem.line}: {problem.message}"

@@ -1,4 +1,4 @@
-"""What a file's stat data says about whether it changed."""
+"""Stamps made from stat data, to tell whether a file has changed."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Within one tick of the file system's clock a second write leaves no trace: such a stamp is not trusted.
+# A second write within one tick of the file system's clock leaves no trace, so such a stamp is not trusted.
 RACY_NS = 50_000_000
 NONE = 0
 RACY = -1
 
 
 def of(found: os.stat_result) -> int:
-    """A stat result in brief: a hash of numbers, which is the same in every process."""
+    """A stat result as one number: a hash of integers, which is the same in every process."""
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev))
 
 
 def kept(found: os.stat_result, now_ns: int) -> int:
-    """The stamp to remember: one that matches nothing where the file may change again unseen."""
+    """The stamp to store: `RACY`, which matches nothing, if the file could still change unnoticed."""
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
     return RACY if now_ns - RACY_NS < changed <= now_ns + RACY_NS else of(found)
 
 
-def hold(watched: Mapping[str, int]) -> bool:
-    """Whether all paths still lead to what they led to."""
+def unchanged(watched: Mapping[str, int]) -> bool:
+    """Whether no watched path has changed, appeared or disappeared."""
     stat = os.stat
-    for path, mark in watched.items():
+    for path, stamp in watched.items():
         try:
             found = stat(path)
         except (OSError, ValueError):
-            if mark != NONE:
+            if stamp != NONE:
                 return False
             continue
-        # Written out, not called: this runs for ten thousand paths on every start.
-        marks = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
-        if hash(marks) != mark:
+        # Inlined from `of`: this runs for ten thousand paths on every start.
+        numbers = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+        if hash(numbers) != stamp:
             return False
     return True
 
 
 def now() -> int:
-    """The wall clock that file systems stamp with."""
+    """The current time on the wall clock, which file systems use for timestamps."""
     return time.time_ns()

@@ -1,6 +1,6 @@
-"""What the last scan saw, kept on disk so that the next start need only ask whether it still holds.
+"""The last scan, cached on disk so that the next start only has to check whether it still holds.
 
-A JSON file: reading one cannot run code. One that is stale, broken or of another version counts as none.
+The cache is JSON, so reading it cannot run code. A stale or broken one, or one of another version, is ignored.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from skills.discovery.locations import Location
     from skills.skill import Source
 
-VERSION = 5
+VERSION = 6
 _KINDS = frozenset(get_args(Kind))
 _STATES = frozenset(get_args(State))
 _TEXT = frozenset({str})
-_MAYBE = frozenset({str, type(None)})
+_OPTIONAL_TEXT = frozenset({str, type(None)})
 _NUMBER = frozenset({int})
 _TABLE = frozenset({dict})
-# File systems take names of 255 bytes.
-_LONGEST = 200
+# File systems allow names of 255 bytes.
+_NAME_LIMIT = 200
 
 
 def cache_folder(workspace: Path) -> Path:
-    """The folder in the user's cache that holds what is remembered of a workspace."""
+    """The folder in the user's cache for what weft stores about a workspace's skills."""
     name = quote(os.fsencode(workspace.absolute()), safe="")
-    if len(name) > _LONGEST:
-        import hashlib  # not sooner: its import costs as much as reading a thousand skills
+    if len(name) > _NAME_LIMIT:
+        import hashlib  # lazily: importing it takes as long as reading a thousand skills
 
         name = hashlib.sha256(name.encode()).hexdigest()
     return user_folders.cache() / "skills" / name
 
 
 def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] | None:
-    """What was remembered of these locations; None where nothing usable is."""
+    """The cached scan of these locations, or None if there is no usable one."""
     try:
         document = json.loads(path.read_bytes())
         if document["version"] != VERSION or document["locations"] != _key(locations):
             return None
         watched = document["watched"]
-        _hold(watched.values(), _NUMBER)
+        _check_types(watched.values(), _NUMBER)
         problems = [_problem(row) for row in document["problems"]]
         entries = _entries(document, locations)
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
@@ -62,12 +62,12 @@ def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] 
 
 
 def save(path: Path, locations: Sequence[Location], tree: Tree, entries: Sequence[Entry]) -> None:
-    """Remember; a cache that cannot be written is done without."""
+    """Cache a scan; a cache that cannot be written is skipped."""
     files = {entry.found.path for entry in entries}
     document = {
         "version": VERSION,
         "locations": _key(locations),
-        "watched": {path: mark for path, mark in tree.watched.items() if path not in files},
+        "watched": {path: stamp for path, stamp in tree.watched.items() if path not in files},
         "problems": [_plain(problem) for problem in tree.problems],
         **_columns(entries),
     }
@@ -76,7 +76,7 @@ def save(path: Path, locations: Sequence[Location], tree: Tree, entries: Sequenc
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file whole or not at all."""
+    """Replace a file atomically."""
     import tempfile
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def _key(locations: Sequence[Location]) -> list[list[Any]]:
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Files, skills and faults as columns: thousands are read and checked column by column in half the time."""
+    """Files, skills and problems as columns: checking thousands by column takes half the time."""
     files = [list(column) for column in zip(*(entry.found for entry in entries), strict=True)] or [[], [], [], []]
     skills: list[list[Any]] = [[], [], [], [], [], [], [], []]
     faults = []
@@ -110,52 +110,54 @@ def _columns(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _entries(document: Mapping[str, Any], locations: Sequence[Location]) -> list[Entry]:
-    paths, numbers, marks, regular = document["files"]
-    _hold(paths, _TEXT)
-    _hold(numbers, _NUMBER)
-    _hold(marks, _NUMBER)
+    paths, numbers, stamps, regular = document["files"]
+    _check_types(paths, _TEXT)
+    _check_types(numbers, _NUMBER)
+    _check_types(stamps, _NUMBER)
     skills: list[tuple[Skill, ...]] = [()] * len(paths)
-    for at, skill in _skills(document["skills"], paths, [locations[number].source for number in numbers], marks):
+    for at, skill in _skills(document["skills"], paths, [locations[number].source for number in numbers], stamps):
         skills[at] += (skill,)
     faults: list[tuple[Problem, ...]] = [()] * len(paths)
     for at, row in document["faults"]:
         faults[at] += (_problem(row, Path(paths[at])),)
-    found = map(Found, paths, numbers, marks, map(bool, regular))
+    found = map(Found, paths, numbers, stamps, map(bool, regular))
     return [Entry(*row) for row in zip(found, skills, faults, strict=True)]
 
 
 def _skills(
-    columns: Sequence[Sequence[Any]], files: Sequence[str], sources: Sequence[Source], marks: Sequence[int]
+    columns: Sequence[Sequence[Any]], files: Sequence[str], sources: Sequence[Source], stamps: Sequence[int]
 ) -> Iterator[tuple[int, Skill]]:
-    """Each skill, and the number of its file."""
+    """Each skill with the number of its file."""
     at, names, descriptions, kinds, states, reasons, models, extras = columns
-    for column, types in ((at, _NUMBER), (names, _TEXT), (descriptions, _TEXT), (reasons, _MAYBE), (models, _MAYBE)):
-        _hold(column, types)
-    _hold(extras, _TABLE)
+    _check_types(at, _NUMBER)
+    for column in (names, descriptions):
+        _check_types(column, _TEXT)
+    for column in (reasons, models):
+        _check_types(column, _OPTIONAL_TEXT)
+    _check_types(extras, _TABLE)
     if not (_KINDS.issuperset(kinds) and _STATES.issuperset(states)):
         raise ValueError(kinds)
     where = [files[i] for i in at], [sources[i] for i in at]
-    mine = [marks[i] for i in at]
-    made = map(Skill, names, descriptions, *where, kinds, states, reasons, models, extras, mine)
+    made = map(Skill, names, descriptions, *where, kinds, states, reasons, models, extras, [stamps[i] for i in at])
     return zip(at, made, strict=True)
 
 
-def _hold(column: Iterable[Any], types: frozenset[Any]) -> None:
-    """Raise unless all values are of these very types."""
+def _check_types(column: Iterable[Any], types: frozenset[Any]) -> None:
+    """Raise unless every value has exactly one of these types."""
     if not types.issuperset(map(type, column)):
         raise TypeError(types)
 
 
 def _plain(problem: Problem, here: str = "") -> list[Any]:
     path = str(problem.path)
-    said = problem.what, problem.remedy, problem.rule, problem.until
-    return [None if path == here else path, problem.line, *said]
+    texts = problem.what, problem.remedy, problem.rule, problem.until
+    return [None if path == here else path, problem.line, *texts]
 
 
 def _problem(row: list[Any], here: Path | None = None) -> Problem:
     path, line, what, remedy, rule, until = row
     if type(line) is not int:
         raise TypeError(line)
-    _hold((what, remedy, rule, until), _TEXT)
+    _check_types((what, remedy, rule, until), _TEXT)
     where = here if path is None and here is not None else Path(path)
     return Problem(where, line, what, remedy, rule, until=until)

@@ -1,4 +1,4 @@
-"""The listing of skills that a model sees: metadata only, the selected first, within a budget."""
+"""The listing of skills that a model sees: metadata only, selected skills first, within a budget."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from skills.skill import Skill
 
 BUDGET = 12_000
-MOST = 30
-# A location's folder counts as this long where it is shorter: what is listed must not hang on where a checkout stands.
+MAX_SKILLS = 30
+# A shorter location counts as this long, so that the listing does not depend on where a checkout is.
 FOLDER = 80
-_SHORTEST = 60
-_LONGEST = 1_024
+_MIN_DESCRIPTION = 60
+_MAX_DESCRIPTION = 1_024
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def budget(env: Mapping[str, str]) -> int:
-    """How many characters the environment grants the listing; the usual number where it names none."""
+    """How many characters the listing may have: as the environment sets it, else the default."""
     granted = switches.count(env.get(switches.BUDGET, ""))
     return BUDGET if granted is None else granted
 
@@ -35,23 +35,23 @@ def render(
     skills: Sequence[Skill],
     *,
     budget: int = BUDGET,
-    most: int = MOST,
+    limit: int = MAX_SKILLS,
     folders: Sequence[str] = (),
     portable: bool = False,
 ) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
-    `skills` come best first; those whose names are `selected` are put before the others and marked. `folders` are the
-    locations that they are in: the listing is the same for the same skills in other folders. Where a folder's path is
-    longer than is kept room for, the budget wins, unless the listing must be `portable`, as in a replay.
+    `skills` are ordered best first; those named in `selected` move to the front and are marked. `folders` are the
+    locations they are in: the same skills in other folders give the same listing. If a folder's path is longer than
+    the room reserved for it, the budget wins, unless the listing must be `portable`, as in a replay.
     """
     chosen = [skill for skill in skills if skill.name in selected]
     ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
     items = [
         _Item.of(skill, _spare(skill.file, folders, portable=portable), marked=skill.name in selected)
-        for skill in ordered[:most]
+        for skill in ordered[:limit]
     ]
-    while items and _length(items, len(ordered), _SHORTEST) > budget:
+    while items and _length(items, len(ordered), _MIN_DESCRIPTION) > budget:
         items.pop()
     width = _width(items, len(ordered), budget)
     lines = ["<available_skills>", *(item.text(width) for item in items)]
@@ -60,7 +60,7 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A skill's entry around its description, which has to be cut to some width; `spare` is room kept for its path."""
+    """A skill's entry, with the description still to be cut to a width; `spare` is room reserved for its path."""
 
     before: str
     description: str
@@ -82,10 +82,10 @@ class _Item:
 
 
 def _width(items: Sequence[_Item], total: int, budget: int) -> int:
-    """The most characters that each description may have; the shortest fit."""
-    if _length(items, total, _LONGEST) <= budget:
-        return _LONGEST
-    low, high = _SHORTEST, _LONGEST - 1
+    """The greatest length of descriptions that fits the budget; the minimum always does."""
+    if _length(items, total, _MAX_DESCRIPTION) <= budget:
+        return _MAX_DESCRIPTION
+    low, high = _MIN_DESCRIPTION, _MAX_DESCRIPTION - 1
     while low < high:
         middle = (low + high + 1) // 2
         fits = _length(items, total, middle) <= budget

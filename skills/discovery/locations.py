@@ -1,4 +1,4 @@
-"""Where skills are found, the first location winning."""
+"""Where skills are looked for; the first location with a name wins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIBRARY = Path(__file__).resolve().parents[1] / "library"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A folder that is searched, or, where `single`, a folder whose own SKILL.md alone counts."""
+    """A folder to search; with `single` only the SKILL.md directly in it counts."""
 
     path: Path
     source: Source
@@ -27,7 +27,7 @@ class Location:
 def locations(workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY) -> tuple[Location, ...]:
     """All locations of a workspace, strongest first."""
     config = env.get("XDG_CONFIG_HOME", "")
-    # The XDG specification has relative paths ignored.
+    # The XDG specification says to ignore relative paths.
     base = Path(config) if config and Path(config).is_absolute() else home / ".config"
     return (
         Location(workspace / ".agents" / "sys.skills", "system"),

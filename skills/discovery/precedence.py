@@ -1,4 +1,4 @@
-"""Which of the skills found counts: of one name the strongest, where no setting hides it."""
+"""Which skills are active: the strongest of each name, unless a variable disables it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill], list[Problem]]:
-    """Every skill with its state, in the order of the entries (strongest location first, then by path)."""
+    """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
+
+    Of two with one name in the same location the last in path order is kept.
+    """
     rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
     kept: dict[str, tuple[Skill, int]] = {}
     problems: list[Problem] = []
@@ -27,7 +30,7 @@ def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill
             continue
         before = kept.get(skill.name)
         if before is not None and before[1] == location:
-            what = f"{skill.name!r} is there twice in one location: {before[0].file} is left out"
+            what = f"{skill.name!r} exists twice in one location: {before[0].file} is ignored"
             problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
         if before is None or before[1] == location:
             kept[skill.name] = (skill, location)
@@ -36,7 +39,7 @@ def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill
 
 
 def tighten(entry: Entry) -> Entry:
-    """The entry as `strict` has it: a name of another form, or unlike its folder, makes it broken."""
+    """The entry under `--strict-skills`: broken if its name is invalid or differs from its folder."""
     if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
     problems = tuple(replace(one, until=IGNORED) if one.rule in NAME_RULES else one for one in entry.problems)
@@ -46,7 +49,7 @@ def tighten(entry: Entry) -> Entry:
 
 
 def switches(skill: Skill) -> Sequence[str]:
-    """The environment variables that hide a skill: by its own name, and for a tool by its folder's."""
+    """The environment variables that disable a skill: by its name, and for a tool also by its folder's name."""
     names = [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
     return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in names]
 
@@ -65,7 +68,7 @@ def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], off: Mapping[str
 
 
 def _marked(skill: Skill, state: State, reason: str) -> Skill:
-    """The skill in another state; spelled out, for `replace` takes thrice the time and this runs thousands of times."""
+    """The skill in another state; built directly, because `replace` takes three times as long for thousands."""
     s = skill
     described = s.name, s.description, s.file, s.source, s.kind
     return Skill(*described, state, reason, s.model, s.extra, s.stamp)

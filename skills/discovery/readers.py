@@ -1,4 +1,4 @@
-"""The files that make skills, and who reads each at discovery."""
+"""Which reader handles which file at discovery."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""All skills of a workspace: found, ranked by location, kept up to date, and loaded when a task needs one.
+"""All skills of a workspace: found, ordered by location, kept up to date, and loaded when a task needs one.
 
-scan ──> entries ── precedence ──> rows     (index: the entries of last time, where stat calls confirm them)
+scan ──> entries ── precedence ──> rows     (or the entries of the cached index, if stat calls confirm them)
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
 
 
 class Registry:
-    """The skills of a workspace, read once and again when they change.
+    """The skills of a workspace, read once and reread when they change.
 
-    `env` and `home` default to the process's own at the time of the call; `cache` is a folder for what is
-    remembered between starts (`index.cache_folder` names the usual one), None to remember nothing.
+    `env` and `home` default to the process's own. `cache` is a folder for the index that is kept between starts
+    (usually `index.cache_folder`), or None to keep nothing.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Registry:
         self._home = Path(self._env.get("HOME") or os.path.expanduser("~")) if home is None else home
         self._strict = strict
         self._library = library
-        # Tools refresh from threads of their own.
+        # Tools refresh from their own threads.
         self._lock = threading.RLock()
         self._tree: Tree | None = None
         self._entries: list[Entry] = []
@@ -64,8 +64,8 @@ class Registry:
         self._warnings: list[Problem] = []
 
     def scan(self) -> None:
-        """Look at all locations, reading only what changed since the last look or the remembered one."""
-        # Thousands of small objects are made and none is garbage: collecting meanwhile takes half of the time.
+        """Search all locations, reading only files that changed since the last scan or the cached one."""
+        # Thousands of small objects are made and none is garbage: collecting would take half of the time.
         with self._lock:
             collecting = gc.isenabled()
             gc.disable()
@@ -77,22 +77,22 @@ class Registry:
 
     @property
     def locations(self) -> tuple[Location, ...]:
-        """Where it looks, strongest first."""
+        """Where skills are looked for, strongest first."""
         return locations(self.workspace, env=self._env, home=self._home, library=self._library)
 
     def _scan(self) -> None:
         places = self.locations
-        memory = self.cache / "listing.json" if self.cache is not None else None
-        if self._tree is None and memory is not None:
-            remembered = index.load(memory, places)
-            if remembered is not None:
-                self._tree, self._entries = remembered
+        cached = self.cache / "listing.json" if self.cache is not None else None
+        if self._tree is None and cached is not None:
+            last_scan = index.load(cached, places)
+            if last_scan is not None:
+                self._tree, self._entries = last_scan
                 if self._tree.unchanged():
                     self._settle()
                     return
         from skills.discovery.readers import READERS
 
-        # A skill.yaml is read anew at every change: whether a tool can be offered hangs on its program's file too.
+        # A skill.yaml is reread at every change: whether a tool can be offered also depends on its program's file.
         known = {
             entry.found: entry
             for entry in self._entries
@@ -103,12 +103,12 @@ class Registry:
             known.get(found) or READERS[os.path.basename(found.path)](found, places[found.location])
             for found in self._tree.files
         ]
-        if memory is not None:
-            index.save(memory, places, self._tree, self._entries)
+        if cached is not None:
+            index.save(cached, places, self._tree, self._entries)
         self._settle()
 
     def refresh(self) -> bool:
-        """See what changed, unless SKILLS_REFRESH_ON_CALL is off; whether anything was looked at anew."""
+        """Scan again if something changed, unless SKILLS_REFRESH_ON_CALL is off; returns whether it did."""
         with self._lock:
             if self._tree is not None:
                 if switches.is_off(self._env.get(switches.REFRESH, "")):
@@ -119,17 +119,17 @@ class Registry:
             return True
 
     def list_skills(self, *, all: bool = False) -> list[Skill]:  # noqa: A002 (the flag's name on the command line)
-        """The skills that count, or with `all` also those shadowed, disabled or broken, with the reason."""
+        """The active skills; with `all` also those shadowed, disabled or broken, with the reason."""
         self._ensure()
         return list(self._rows) if all else list(self._active.values())
 
     def get(self, name: str) -> Skill | None:
-        """The skill of that name that counts."""
+        """The active skill of that name."""
         self._ensure()
         return self._active.get(name)
 
     def load_content(self, name: str, args: str = "") -> str:
-        """A skill's body as a task receives it: its folder on top, its arguments filled in."""
+        """A skill's body as a task receives it: its folder named first, its arguments filled in."""
         from skills.discovery.skill_file import read_all
         from skills.format import frontmatter
 
@@ -142,7 +142,7 @@ class Registry:
         except OSError as error:
             what = f"skill {name!r} cannot be read: {skill.path}: {error.strerror or error}"
             denied = isinstance(error, PermissionError)
-            raise UnreadableSkill(what, hint="mend the file, then try again", denied=denied) from error
+            raise UnreadableSkill(what, hint="make the file readable, then try again", denied=denied) from error
         parsed = frontmatter.parse(text, skill.path, folder=skill.base_dir.name)
         if parsed.broken is not None:
             raise BrokenSkill(f"skill {name!r} no longer parses: {parsed.broken}", hint=parsed.broken.remedy)
@@ -150,7 +150,7 @@ class Registry:
 
     @property
     def warnings(self) -> list[Problem]:
-        """All that was wrong with what was found; the caller prints it."""
+        """Every problem found in the skills; printing them is up to the caller."""
         self._ensure()
         return list(self._warnings)
 
@@ -169,24 +169,24 @@ class Registry:
     def _unknown(self, name: str) -> UnknownSkill | BrokenSkill:
         same = next((skill for skill in self._rows if skill.name == name and skill.state != "active"), None)
         if same is not None and same.state == "broken":
-            return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="mend its SKILL.md")
+            return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="fix its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
-        said = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
-        return UnknownSkill(f"{said}; known skills: {nearest_names(name, known)}", hint="use one of these names")
+        what = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
+        return UnknownSkill(f"{what}; known skills: {nearest_names(name, known)}", hint="use one of these names")
 
 
 def expand(body: str, folder: Path, args: str = "") -> str:
-    """A body with its folder named on top and `$ARGUMENTS` filled, or appended where it does not stand."""
+    """A body with its folder named first and `$ARGUMENTS` replaced; a body without it gets the arguments appended."""
     text, filled = re.subn(_ARGUMENTS, lambda _: args, body)
     if not filled and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"
 
 
-def summary(problems: Sequence[Problem], most: int = 3) -> list[str]:
-    """Warnings to print: each, or where they are more than a few one line that says how many."""
-    if len(problems) <= most:
+def summary(problems: Sequence[Problem], limit: int = 3) -> list[str]:
+    """Warnings to print: each of a few, or one line that counts them if there are more."""
+    if len(problems) <= limit:
         return [str(problem) for problem in problems]
     files = len({problem.path for problem in problems})
-    said = f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}"
-    return [f"{said}; `weft skills list --all` or `-v` shows each"]
+    count = f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}"
+    return [f"{count}; `weft skills list --all` or `-v` shows each"]

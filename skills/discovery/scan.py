@@ -1,4 +1,4 @@
-"""Finding the files that make skills: a bounded walk of the locations, each link's target once."""
+"""Finding SKILL.md and skill.yaml files: a bounded walk of the locations that visits each link's target once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SKIPPED = frozenset({".git", "__pycache__"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a scan goes before it warns and stops."""
+    """The limits at which a scan warns and stops."""
 
     skills: int = 50_000
     depth: int = 24
@@ -32,9 +32,9 @@ class Bounds:
 
 
 class Found(NamedTuple):
-    """A file that makes skills, the number of the location it lies in, and its stamp.
+    """A file found by a scan, with the number of its location and its stamp.
 
-    A tuple, as thousands are made on every start.
+    A tuple, because thousands are made on every start.
     """
 
     path: str
@@ -45,15 +45,15 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Tree:
-    """What a scan saw; `watched`: the stamps of all paths whose change would make it see something else."""
+    """The result of a scan; `watched` has the stamps of all paths whose change would change the result."""
 
     files: list[Found] = field(default_factory=list)
     watched: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def unchanged(self) -> bool:
-        """Whether a new scan would see the same; by stat calls alone."""
-        return file_stamp.hold(self.watched)
+        """Whether a new scan would give the same result; takes only stat calls."""
+        return file_stamp.unchanged(self.watched)
 
 
 def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:
@@ -68,7 +68,7 @@ def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds |
 
 
 class _Walk:
-    """One scan under way."""
+    """The state of one scan."""
 
     def __init__(self, names: frozenset[str], bounds: Bounds) -> None:
         self.names = names
@@ -77,10 +77,10 @@ class _Walk:
         self.now = file_stamp.now()
         self.seen: set[tuple[int, int]] = set()
         self.read: set[tuple[int, int]] = set()
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
 
     def location(self, root: str, number: int) -> None:
-        """Walk the real folders first, then what links lead to, so that a link never hides a real folder."""
+        """Walk real folders first and link targets after them, so that a link never hides a real folder."""
         links: deque[tuple[str, int]] = deque()
         first = len(self.tree.files)
         self._folders(root, 0, number, links)
@@ -90,12 +90,12 @@ class _Walk:
         self.tree.files[first:] = sorted(self.tree.files[first:], key=lambda found: found.path.split(os.sep))
 
     def file(self, path: str, number: int) -> None:
-        """Take one file, if it is there."""
+        """Add one file, if it exists."""
         found = self._watch(path)
         if found is None:
             return
         if len(self.tree.files) >= self.bounds.skills:
-            self._tell("skills", path, f"more than {self.bounds.skills} skills: the rest is not listed")
+            self._warn_once("skills", path, f"more than {self.bounds.skills} skills: the rest are ignored")
             return
         self.read.add((found.st_dev, found.st_ino))
         self.tree.files.append(Found(path, number, self.tree.watched[path], stat.S_ISREG(found.st_mode)))
@@ -108,10 +108,10 @@ class _Walk:
             if found is None or not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) in self.seen:
                 continue
             if depth > self.bounds.depth:
-                self._tell("depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched")
+                self._warn_once("depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched")
                 continue
             if len(self.seen) >= self.bounds.folders:
-                self._tell("folders", path, f"more than {self.bounds.folders} folders: the rest is not searched")
+                self._warn_once("folders", path, f"more than {self.bounds.folders} folders: the rest are not searched")
                 return
             self.seen.add((found.st_dev, found.st_ino))
             below = []
@@ -130,18 +130,15 @@ class _Walk:
                 listed = list(islice(entries, self.bounds.entries + 1))
         except OSError as error:
             what = f"the folder cannot be read ({error.strerror})"
-            self.tree.problems.append(Problem(Path(path), 1, what, "mend its permissions", "folder"))
+            self.tree.problems.append(Problem(Path(path), 1, what, "fix its permissions", "folder"))
             return []
         if len(listed) > self.bounds.entries:
-            self._tell(
-                "entries",
-                path,
-                f"more than {self.bounds.entries} entries in one folder: the rest is not searched",
-            )
+            what = f"more than {self.bounds.entries} entries in one folder: the rest are not searched"
+            self._warn_once("entries", path, what)
         return sorted(listed[: self.bounds.entries], key=lambda entry: entry.name)
 
     def _link(self, path: str, depth: int, number: int, links: deque[tuple[str, int]]) -> None:
-        """Follow a link, unless it leads to where it stands in or to what was seen already."""
+        """Follow a link, unless it leads to a folder that contains it or to something seen before."""
         found = self._watch(path)
         if found is None:
             return
@@ -162,10 +159,8 @@ class _Walk:
         self.tree.watched[path] = file_stamp.kept(found, self.now)
         return found
 
-    def _tell(self, kind: str, path: str, what: str) -> None:
-        """Warn once of each bound."""
-        if kind not in self.told:
-            self.told.add(kind)
-            self.tree.problems.append(
-                Problem(Path(path), 1, what, "move skills that are not needed elsewhere", "bound")
-            )
+    def _warn_once(self, bound: str, path: str, what: str) -> None:
+        """Warn about each bound once."""
+        if bound not in self.warned:
+            self.warned.add(bound)
+            self.tree.problems.append(Problem(Path(path), 1, what, "move skills you don't need elsewhere", "bound"))

@@ -1,4 +1,4 @@
-"""Reading a SKILL.md: its metadata at discovery, all of it when a task needs it."""
+"""Reading a SKILL.md: its metadata at discovery, the whole file when a task needs it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from skills.discovery.scan import Found
 
 FILE_LIMIT = 20 * 1024 * 1024
-_FIRST = 4 * 1024
-_ALL = 4 * frontmatter.FRONTMATTER_LIMIT
+_FIRST_READ = 4 * 1024
+_HEAD_LIMIT = 4 * frontmatter.FRONTMATTER_LIMIT
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def context(found: Found, location: Location) -> Entry:
-    """A SKILL.md's metadata; its body stays unread."""
+    """The entry of a SKILL.md, without reading its body."""
     path = Path(found.path)
     folder = "" if location.single else path.parent.name
     try:
@@ -48,7 +48,7 @@ def context(found: Found, location: Location) -> Entry:
 
 
 def read_all(path: Path | str) -> bytes:
-    """A regular file's bytes, bounded."""
+    """The bytes of a regular file of at most `FILE_LIMIT`; raises OSError for anything else."""
     with os.fdopen(_open(path), "rb") as file:
         data = file.read(FILE_LIMIT + 1)
     if len(data) > FILE_LIMIT:
@@ -57,17 +57,17 @@ def read_all(path: Path | str) -> bytes:
 
 
 def _head(found: Found) -> bytes:
-    """As much of the file as holds its frontmatter."""
+    """The beginning of the file, enough to hold its frontmatter."""
     if not found.regular:
         raise OSError(errno.EINVAL, "it is not a regular file")
     descriptor = _open(found.path)
     try:
-        data = os.read(descriptor, _FIRST)
+        data = os.read(descriptor, _FIRST_READ)
         end = data.find(b"\n---\n", 3) if data.startswith((b"---", b"\xef\xbb\xbf---")) else -1
         if end > 0:
             return data[: end + 5]
-        if len(data) == _FIRST:
-            while len(data) < _ALL and (more := os.read(descriptor, _ALL - len(data))):
+        if len(data) == _FIRST_READ:
+            while len(data) < _HEAD_LIMIT and (more := os.read(descriptor, _HEAD_LIMIT - len(data))):
                 data += more
         return data
     finally:
@@ -75,7 +75,7 @@ def _head(found: Found) -> bytes:
 
 
 def _open(path: Path | str) -> int:
-    """Open without ever waiting for a pipe's other end."""
+    """Open a regular file; on a pipe this fails instead of waiting for its other end."""
     descriptor = os.open(path, _FLAGS)
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and found.st_size <= FILE_LIMIT:

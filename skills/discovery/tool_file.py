@@ -1,4 +1,4 @@
-"""Reading a skill.yaml at discovery: a row for each tool that its folder offers."""
+"""Reading a skill.yaml at discovery: one row for each tool in it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def executable(found: Found, location: Location) -> Entry:
-    """A skill.yaml's tools, and a broken row that says why for each that cannot be offered."""
-    from skills.programs import (  # need a YAML parser, which a workspace without tools does without
+    """The entry of a skill.yaml: its tools, and a broken row with the reason for each that cannot be offered."""
+    from skills.programs import (  # lazily: they need a YAML parser, which a workspace without tools does not
         manifest,
         manifest_file,
     )
@@ -34,8 +34,8 @@ def executable(found: Found, location: Location) -> Entry:
 
     rows = [row(tool.name, tool.description, "active", None) for tool in tools]
     offered = {tool.name for tool in tools}
-    left_out: dict[str, Problem] = {}
+    broken: dict[str, Problem] = {}
     for problem in problems:
-        left_out.setdefault(problem.tool or manifest.domain(path.parent), problem)
-    rows += [row(name, "", "broken", reason(one)) for name, one in left_out.items() if name not in offered]
+        broken.setdefault(problem.tool or manifest.domain(path.parent), problem)
+    rows += [row(name, "", "broken", reason(one)) for name, one in broken.items() if name not in offered]
     return Entry(found, tuple(rows), tuple(problems))

@@ -1,7 +1,7 @@
-"""The files of a skill to import, from a folder or an archive: checked whole before any is written.
+"""The files of a skill to import, from a folder or an archive, all checked before any is written.
 
-An absolute or `..` path, a link that leads out, a device, a name twice, or more than the bounds allow refuses
-it all. Links within are written as copies of what they lead to, so that nothing on disk is ever a link.
+An absolute or `..` path, a link that leads outside, a device, a duplicate name or an exceeded limit refuses the whole
+import. Links inside are written as copies of their targets, so that no link ever reaches the disk.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz", ".tar")
+REPACK = "pack the folder again"
+COPY = "replace it with a copy"
 _SKIPPED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CHUNK = 64 * 1024
@@ -42,7 +44,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """What an import may hold. The ratio of unpacked to packed bytes counts from a megabyte on."""
+    """The limits of an import; the ratio of unpacked to packed bytes applies from one megabyte on."""
 
     entries: int = 5_000
     size: int = 100 * 1024 * 1024
@@ -52,7 +54,7 @@ class ArchiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the source: where it goes, how it is opened, whether it may be run."""
+    """A file to import: its path, how to open it, and whether it is executable."""
 
     path: PurePosixPath
     open: Callable[[], IO[bytes]]
@@ -60,19 +62,19 @@ class Member:
 
 
 class ArchiveRefused(InputError):
-    """The source is not imported, and nothing of it is left behind."""
+    """The source was not imported, and nothing of it was left behind."""
 
 
 @contextmanager
 def members(source: Path, limits: ArchiveLimits | None = None) -> Iterator[list[Member]]:
-    """The files of a folder, an archive or a lone SKILL.md, while it is open."""
+    """The files of a folder, an archive or a single SKILL.md, readable while the context is open."""
     with ExitStack() as stack:
         with _explained(source):
-            files = _listed(source, limits or ArchiveLimits(), stack)
+            files = _list(source, limits or ArchiveLimits(), stack)
         yield files
 
 
-def _listed(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]:
+def _list(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]:
     if source.is_dir():
         return _folder(source, limits)
     if source.name == "SKILL.md":
@@ -82,22 +84,24 @@ def _listed(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Membe
     if source.is_file() and tarfile.is_tarfile(source):
         return _tar(stack.enter_context(tarfile.open(source)), limits)
     known = ", ".join(SUFFIXES)
-    raise ArchiveRefused(f"{source} is no folder, archive or SKILL.md", hint=f"give a folder or one of {known}")
+    raise ArchiveRefused(
+        f"{source} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {known}"
+    )
 
 
 @contextmanager
 def _explained(source: Path | str) -> Iterator[None]:
-    """Whatever a damaged or hostile archive raises, said in our words."""
+    """Map whatever a damaged or hostile archive raises to ArchiveRefused."""
     try:
         yield
     except _DAMAGE as error:
         raise ArchiveRefused(
-            f"{source} cannot be unpacked: {error}", hint="check that it is whole and not encrypted"
+            f"{source} cannot be unpacked: {error}", hint="check that it is complete and not encrypted"
         ) from error
 
 
 def unpack(files: list[Member], target: Path, packed: int, limits: ArchiveLimits | None = None) -> None:
-    """Write the files below a new folder, counting what really comes out of them."""
+    """Write the files into a new folder, counting the bytes that really come out of them."""
     limits = limits or ArchiveLimits()
     total = 0
     for member in files:
@@ -106,7 +110,7 @@ def unpack(files: list[Member], target: Path, packed: int, limits: ArchiveLimits
 
 
 def _write(member: Member, target: Path, total: int, bounds: tuple[int, ArchiveLimits]) -> int:
-    """Write one file; the bytes of all so far."""
+    """Write one file; returns the total of bytes written so far."""
     packed, limits = bounds
     path = target.joinpath(*member.path.parts)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +118,7 @@ def _write(member: Member, target: Path, total: int, bounds: tuple[int, ArchiveL
         while chunk := reading.read(_CHUNK):
             total += len(chunk)
             if total > limits.size:
-                raise ArchiveRefused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+                raise _too_large(limits)
             if packed and total > 1024 * 1024 and total > packed * limits.ratio:
                 raise ArchiveRefused(
                     f"it unpacks to more than {limits.ratio} times its size",
@@ -126,13 +130,11 @@ def _write(member: Member, target: Path, total: int, bounds: tuple[int, ArchiveL
 
 
 def safe_path(name: str) -> PurePosixPath:
-    """A member's path, which must stay inside."""
+    """An entry's path; raises ArchiveRefused if it leads outside."""
     path = PurePosixPath(name.replace("\\", "/"))
     bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name)
     if bad or not path.parts:
-        raise ArchiveRefused(
-            f"entry {name!r} leads out of the archive: nothing was imported", hint="pack the folder anew"
-        )
+        raise ArchiveRefused(f"entry {name!r} leads outside the archive: nothing was imported", hint=REPACK)
     return path
 
 
@@ -145,18 +147,18 @@ def _folder(source: Path, limits: ArchiveLimits) -> list[Member]:
         if linked:
             link = Path(here) / linked[0]
             if Path(os.path.realpath(link)).is_relative_to(root):
-                raise ArchiveRefused(f"{link} is a link to a folder", hint="replace it by a copy")
-            raise ArchiveRefused(f"{link} is a link that leads out", hint="replace it by a copy")
+                raise ArchiveRefused(f"{link} is a link to a folder", hint=COPY)
+            raise ArchiveRefused(f"{link} is a link that leads outside", hint=COPY)
         for name in sorted(set(files) - _SKIPPED):
             found.append(_file(Path(here) / name, root))
-            _bound(len(found), limits)
-    return [_deep(member, limits) for member in found]
+            _check_count(len(found), limits)
+    return [_check_depth(member, limits) for member in found]
 
 
 def _file(path: Path, root: Path) -> Member:
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):
-        raise ArchiveRefused(f"{path} is a link that leads out", hint="replace it by a copy")
+        raise ArchiveRefused(f"{path} is a link that leads outside", hint=COPY)
     mode = real.stat().st_mode
     if not stat.S_ISREG(mode):
         raise ArchiveRefused(f"{path} is not a regular file", hint="remove it")
@@ -166,8 +168,8 @@ def _file(path: Path, root: Path) -> Member:
 
 def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:
     infos = opened.infolist()
-    _bound(len(infos), limits)
-    _claim(sum(info.file_size for info in infos), limits)
+    _check_count(len(infos), limits)
+    _check_size(sum(info.file_size for info in infos), limits)
     files: dict[PurePosixPath, Member] = {}
     links: dict[PurePosixPath, str] = {}
     for info in infos:
@@ -175,14 +177,14 @@ def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:
         mode = info.external_attr >> 16
         if info.is_dir() or _SKIPPED & set(path.parts):
             continue
-        _once(path, files, links)
+        _check_new(path, files, links)
         if stat.S_ISLNK(mode):
             links[path] = opened.read(info).decode("utf-8", "replace") if info.file_size < 4_096 else "/"
         elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            raise ArchiveRefused(f"entry {info.filename!r} is not a regular file", hint="pack the folder anew")
+            raise ArchiveRefused(f"entry {info.filename!r} is not a regular file", hint=REPACK)
         else:
             files[path] = Member(path, _opener(opened.open, info), bool(mode & 0o100))
-    return [_deep(member, limits) for member in _linked(files, links)]
+    return [_check_depth(member, limits) for member in _with_links(files, links)]
 
 
 def _tar(tar: tarfile.TarFile, limits: ArchiveLimits) -> list[Member]:
@@ -190,40 +192,36 @@ def _tar(tar: tarfile.TarFile, limits: ArchiveLimits) -> list[Member]:
     links: dict[PurePosixPath, str] = {}
     size = 0
     for count, info in enumerate(tar, 1):
-        _bound(count, limits)
+        _check_count(count, limits)
         size += info.size
-        _claim(size, limits)
+        _check_size(size, limits)
         if info.isdir() and info.name in (".", "./"):
             continue
         path = safe_path(info.name)
         if info.isdir() or _SKIPPED & set(path.parts):
             continue
-        _once(path, files, links)
+        _check_new(path, files, links)
         if info.issym():
             links[path] = info.linkname
         elif info.islnk():
-            # A hard link names its target from the archive's top, a symbolic one from where it stands.
+            # A hard link's target is relative to the archive's root, a symbolic link's to its own folder.
             links[path] = "/".join([".."] * (len(path.parts) - 1) + [str(safe_path(info.linkname))])
         elif not info.isreg():
-            raise ArchiveRefused(f"entry {info.name!r} is not a regular file", hint="pack the folder anew")
+            raise ArchiveRefused(f"entry {info.name!r} is not a regular file", hint=REPACK)
         else:
             files[path] = Member(path, _opener(tar.extractfile, info), bool(info.mode & 0o100))
-    return [_deep(member, limits) for member in _linked(files, links)]
+    return [_check_depth(member, limits) for member in _with_links(files, links)]
 
 
-def _linked(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath, str]) -> list[Member]:
-    """The files, and each link as a copy of the file that it leads to."""
+def _with_links(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath, str]) -> list[Member]:
+    """The files, and each link as a copy of its target."""
     made = list(files.values())
     for path, link in links.items():
         target = PurePosixPath(os.path.normpath(path.parent / link.replace("\\", "/")))
         if target.is_absolute() or ".." in target.parts or _DRIVE.match(link):
-            raise ArchiveRefused(
-                f"link {str(path)!r} leads out to {link!r}: nothing was imported", hint="replace it by a copy"
-            )
+            raise ArchiveRefused(f"link {str(path)!r} leads outside to {link!r}: nothing was imported", hint=COPY)
         if target not in files:
-            raise ArchiveRefused(
-                f"link {str(path)!r} leads to {link!r}, which is no file here", hint="replace it by a copy"
-            )
+            raise ArchiveRefused(f"link {str(path)!r} leads to {link!r}, which is not a file in the archive", hint=COPY)
         made.append(Member(path, files[target].open, files[target].executable))
     return made
 
@@ -232,28 +230,32 @@ def _opener(opening: Callable[..., IO[bytes] | None], info: object) -> Callable[
     def opened() -> IO[bytes]:
         file = opening(info)
         if file is None:
-            raise OSError("an entry holds no data")
+            raise OSError("an entry has no data")
         return file
 
     return opened
 
 
-def _once(path: PurePosixPath, *seen: Mapping[PurePosixPath, object]) -> None:
+def _check_new(path: PurePosixPath, *seen: Mapping[PurePosixPath, object]) -> None:
     if any(path in each for each in seen):
-        raise ArchiveRefused(f"entry {str(path)!r} is there twice", hint="pack the folder anew")
+        raise ArchiveRefused(f"entry {str(path)!r} exists twice", hint=REPACK)
 
 
-def _bound(count: int, limits: ArchiveLimits) -> None:
+def _check_count(count: int, limits: ArchiveLimits) -> None:
     if count > limits.entries:
-        raise ArchiveRefused(f"it holds more than {limits.entries} entries", hint="import a smaller one")
+        raise ArchiveRefused(f"it has more than {limits.entries} entries", hint="import a smaller one")
 
 
-def _claim(size: int, limits: ArchiveLimits) -> None:
+def _check_size(size: int, limits: ArchiveLimits) -> None:
     if size > limits.size:
-        raise ArchiveRefused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+        raise _too_large(limits)
 
 
-def _deep(member: Member, limits: ArchiveLimits) -> Member:
+def _too_large(limits: ArchiveLimits) -> ArchiveRefused:
+    return ArchiveRefused(f"it unpacks to more than {limits.size} bytes", hint="import a smaller one")
+
+
+def _check_depth(member: Member, limits: ArchiveLimits) -> Member:
     if len(member.path.parts) > limits.depth:
         raise ArchiveRefused(
             f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one"

@@ -1,4 +1,4 @@
-"""Adding, importing and deleting the skills of a workspace; those of other sources are read-only."""
+"""Adding, importing and deleting the skills of a workspace; skills of other sources are read-only."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ $ARGUMENTS
 
 
 class Exists(InputError):
-    """A skill of that id is there already."""
+    """A skill with that id already exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A skill that was unpacked beside the workspace's skills and waits to be put among them."""
+    """An unpacked skill that is ready to be moved among the workspace's skills."""
 
     id: str
     name: str
@@ -52,13 +52,14 @@ class Staged:
 
     @property
     def exists(self) -> bool:
-        """Whether a skill of that id is there already, so that one must ask."""
+        """Whether a skill with that id already exists, so that replacing it needs a confirmation."""
         return os.path.lexists(self.target)
 
     def commit(self, *, replace: bool = False) -> Path:
-        """Put it in place at once; with `replace` in the place of an existing one."""
+        """Move it into place; with `replace` also over an existing skill."""
         if self.exists and not replace:
-            raise Exists(f"skill {self.id!r} is there already: {self.target}", hint="confirm with --yes, or give --id")
+            hint = "confirm with --yes, or choose another name with --id"
+            raise Exists(f"skill {self.id!r} already exists: {self.target}", hint=hint)
         self.target.parent.mkdir(parents=True, exist_ok=True)
         with _aside(self.target):
             self.folder.rename(self.target)
@@ -70,15 +71,15 @@ def add(workspace: Path, name: str, description: str) -> Path:
     if not fits(name):
         better = slug(name)
         hint = f"use {better!r}" if better else "use lower-case letters, digits and hyphens"
-        raise InputError(f"{name!r} is no skill name", hint=hint)
+        raise InputError(f"{name!r} is not a valid skill name", hint=hint)
     description = " ".join(description.split())
     if not description:
         raise InputError(
-            "the description is empty", hint="say with --description what the skill does and when to use it"
+            "the description is empty", hint="use --description to say what the skill does and when to use it"
         )
     folder = workspace.absolute() / WORKSPACE / name
     if os.path.lexists(folder):
-        raise Exists(f"skill {name!r} is there already: {folder}", hint="edit its SKILL.md, or choose another name")
+        raise Exists(f"skill {name!r} already exists: {folder}", hint="edit its SKILL.md, or choose another name")
     title = name.replace("-", " ").capitalize()
     text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
     with _scratch(workspace) as scratch:
@@ -92,13 +93,14 @@ def add(workspace: Path, name: str, description: str) -> Path:
 
 @contextlib.contextmanager
 def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[Staged]:  # noqa: A002 (the flag's name)
-    """Unpack a source beside the workspace's skills, to be committed; otherwise nothing stays of it."""
+    """Unpack a source for import; it is removed again unless it is committed."""
     if id is not None and not fits(id):
-        raise InputError(f"{id!r} is no skill name", hint=f"use {slug(id)!r}" if slug(id) else "use letters and digits")
+        hint = f"use {slug(id)!r}" if slug(id) else "use letters and digits"
+        raise InputError(f"{id!r} is not a valid skill name", hint=hint)
     if not source.exists():
-        fetched = re.match(r"(?:https?|ssh|git):/|git@", str(source))
-        hint = "fetch it first, then import the folder or archive" if fetched else "give a folder or an archive"
-        raise InputError(f"there is no file or folder {source}", hint=hint)
+        remote = re.match(r"(?:https?|ssh|git):/|git@", str(source))
+        hint = "download it first, then import the folder or archive" if remote else "give a folder or an archive"
+        raise InputError(f"{source} does not exist", hint=hint)
     with archive.members(source) as files:
         top = _top(source, files)
         kept = [member for member in files if member.path.is_relative_to(top)]
@@ -113,7 +115,7 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
 
 
 def own(registry: Registry, name: str) -> Skill:
-    """The workspace's own skill or tool of that name, or the tool in the folder of that name, which may be deleted."""
+    """The workspace's own skill or tool that may be deleted, by its name or the name of a tool's folder."""
     rows = registry.list_skills(all=True)
     named = [row for row in rows if row.name == name]
     named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
@@ -121,7 +123,7 @@ def own(registry: Registry, name: str) -> Skill:
     if found is None and named:
         hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
         raise InputError(
-            f"skill {name!r} is {named[0].source}: {named[0].path} is read-only",
+            f"skill {name!r} is read-only, its source is {named[0].source}: {named[0].path}",
             hint=hide if named[0].source == "bundled" else f"delete its folder yourself, or {hide}",
         )
     if found is None:
@@ -129,17 +131,17 @@ def own(registry: Registry, name: str) -> Skill:
     inside = {row.name for row in rows if row.base_dir != found.base_dir and row.path.is_relative_to(found.base_dir)}
     if found.base_dir == _home(registry, found) or inside:
         names = ", ".join(sorted(inside)[:5]) or "all others"
-        raise InputError(f"{found.base_dir} also holds {names}", hint="delete those first, or the file yourself")
+        raise InputError(f"{found.base_dir} also contains {names}", hint="delete those first, or the file yourself")
     return found
 
 
 def delete(registry: Registry, name: str) -> Path:
-    """Remove a skill or tool of the workspace, folder and all; the caller has asked."""
+    """Delete the folder of the workspace's skill or tool; the caller has asked for confirmation."""
     folder, home = (found := own(registry, name)).base_dir, _home(registry, found)
     if folder.is_symlink():
         folder.unlink()
     elif home is None or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(home)):
-        raise InputError(f"{folder} lies behind a link that leads out", hint="delete its folder yourself")
+        raise InputError(f"{folder} is behind a link that leads outside", hint="delete its folder yourself")
     else:
         with _scratch(registry.workspace) as scratch:
             folder.rename(scratch / "deleted")
@@ -148,14 +150,14 @@ def delete(registry: Registry, name: str) -> Path:
 
 
 def _home(registry: Registry, skill: Skill) -> Path | None:
-    """The folder of the workspace's own skills that holds it: where `add` and `import` write, or for tools `new`."""
+    """The workspace folder that a skill is in: where `add` and `import` write, or `new` for tools; None elsewhere."""
     if skill.source == "workspace":
         return registry.workspace / WORKSPACE
     new = registry.workspace / "skills"
     return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
 
 
-def files(skill: Skill, most: int = 5_000) -> list[tuple[str, int]]:
+def files(skill: Skill, limit: int = 5_000) -> list[tuple[str, int]]:
     """A skill's files, relative to its folder, with their sizes."""
     found: list[tuple[str, int]] = []
     for here, folders, names in os.walk(skill.base_dir):
@@ -164,25 +166,26 @@ def files(skill: Skill, most: int = 5_000) -> list[tuple[str, int]]:
             path = Path(here) / name
             with contextlib.suppress(OSError):
                 found.append((path.relative_to(skill.base_dir).as_posix(), path.lstat().st_size))
-            if len(found) >= most:
+            if len(found) >= limit:
                 return found
     return found
 
 
 def _top(source: Path, found: list[archive.Member]) -> Path:
-    """The folder within the source that holds its SKILL.md."""
+    """The folder within the source that contains its SKILL.md."""
     tops = sorted(
         (m.path.parent for m in found if m.path.name == "SKILL.md"),
         key=lambda path: (len(path.parts), str(path)),
     )
     if not tops:
         raise archive.ArchiveRefused(
-            f"{source} holds no SKILL.md: nothing was imported", hint="give the folder that has it"
+            f"{source} contains no SKILL.md: nothing was imported", hint="give the folder that contains it"
         )
     level = [path for path in tops if len(path.parts) == len(tops[0].parts)]
     if len(level) > 1:
         names = ", ".join(str(path) for path in level[:5])
-        raise archive.ArchiveRefused(f"{source} holds {len(level)} skills ({names})", hint="import them one at a time")
+        what = f"{source} contains {len(level)} skills ({names})"
+        raise archive.ArchiveRefused(what, hint="import them one at a time")
     return Path(tops[0])
 
 
@@ -204,7 +207,7 @@ def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str
 
 
 def _renamed(text: str, name: str) -> str:
-    """A SKILL.md's text under another name, all else as it was: by its old one it would shadow, or be shadowed."""
+    """A SKILL.md's text with another name; the old name would shadow another skill or be shadowed."""
     text = text.replace("\r\n", "\n")
     block = frontmatter.split(text).block
     named, found = re.subn(r"^ *name *:.*$", f"name: {name}", block, count=1, flags=re.MULTILINE)
@@ -213,7 +216,7 @@ def _renamed(text: str, name: str) -> str:
 
 @contextlib.contextmanager
 def _scratch(workspace: Path) -> Iterator[Path]:
-    """A folder on the skills' file system where no scan looks; gone afterwards, with what was made for it."""
+    """A temporary folder on the skills' file system where no scan looks; removed afterwards."""
     base = workspace.absolute() / ".agents"
     made = not base.exists()
     base.mkdir(parents=True, exist_ok=True)
@@ -229,7 +232,7 @@ def _scratch(workspace: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _aside(target: Path) -> Iterator[None]:
-    """Move what is in the way aside; back where the change fails, else away for good."""
+    """Move an existing target aside; it is restored if the change fails and deleted otherwise."""
     if not os.path.lexists(target):
         yield
         return

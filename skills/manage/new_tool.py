@@ -1,4 +1,4 @@
-"""Write a new tool that works, for its author to change."""
+"""Write a new, working tool for its author to change."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ FORM = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 
 def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
-    """Write a tool's folder under the parent; a name with `_` is the tool's, else the folder's."""
+    """Write a tool's folder into `parent`; a name with `_` is the tool's name, any other the folder's."""
     if not FORM.fullmatch(name) or len(name) > NAME_LIMIT - 4:
         hint = "use lower-case letters and digits: a folder such as word-count, or a tool such as word_count"
-        raise InputError(f"{name!r} cannot be a tool's name", hint=hint)
+        raise InputError(f"{name!r} is not a valid tool name", hint=hint)
     folder = parent / (name.split("_", 1)[0] if "_" in name else name)
     tool = name.replace("-", "_") if "_" in name else f"{domain(folder)}_run"
     if folder.exists():
         hint = "choose another name, or add the tool to its skill.yaml, under `tools:`"
-        raise InputError(f"{folder} is already there", hint=hint)
+        raise InputError(f"{folder} already exists", hint=hint)
     source = TEMPLATES / runtime
     folder.mkdir(parents=True)
     written = []
     for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip leaves a __pycache__ beside them
-        target = folder / path.name.removesuffix(".in")  # so that no scan takes a template for a tool
+        target = folder / path.name.removesuffix(".in")  # the suffix keeps scans from finding templates as tools
         text = path.read_text(encoding="utf-8")
         target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")
         shutil.copymode(path, target)
@@ -40,7 +40,7 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
 
 
 def _executable(runtime: Runtime, written: list[Path]) -> list[Path]:
-    """An installed template may have lost its mode on the way."""
+    """Make binaries executable: an installed template may have lost its mode."""
     for path in written:
         if runtime == "binary" and not path.suffix:
             path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What a reader should distrust in a skill that comes from elsewhere, before trusting it."""
+"""What to distrust in a skill that comes from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEXT_LIMIT = 2 * 1024 * 1024
-MOST = 200
+MAX_FINDINGS = 200
 
 # Zero-width and bidirectional controls, fillers, tag characters and supplementary variation selectors.
 _HIDDEN = re.compile(
@@ -39,7 +39,7 @@ _LINES = (
             r"\b(?:irm|iwr)\b[^\n|]*\|\s*iex\b",
             re.IGNORECASE,
         ),
-        "a download is run as it comes",
+        "a download is run unseen",
     ),
     (
         "credentials",
@@ -49,14 +49,14 @@ _LINES = (
             r"\bkeychain\b|Login Data\b|\.claude/\.credentials|\.config/gh/hosts|wallet\.dat\b",
             re.IGNORECASE,
         ),
-        "a place where credentials lie is named",
+        "it names a place where credentials are stored",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """One thing to distrust: where, which kind, what."""
+    """One thing to distrust: where it is, which rule it matches, and what it is."""
 
     path: str
     line: int
@@ -65,27 +65,27 @@ class Suspicion:
 
 
 def examine(folder: Path) -> list[Suspicion]:
-    """All there is to distrust in a folder's files, in path order, bounded."""
+    """Everything to distrust in a folder's files, in path order, up to a limit."""
     found: list[Suspicion] = []
     for here, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
             path = Path(here) / name
             found += _file(path, path.relative_to(folder).as_posix())
-            if len(found) > MOST:
-                left = Suspicion("", 0, "more", f"more than {MOST} findings: the rest is not shown")
-                return [*found[:MOST], left]
+            if len(found) > MAX_FINDINGS:
+                more = Suspicion("", 0, "more", f"more than {MAX_FINDINGS} findings: the rest are not shown")
+                return [*found[:MAX_FINDINGS], more]
     return found
 
 
 def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
-    """What is suspicious in one text."""
+    """Everything to distrust in one text."""
     text = text.removeprefix("\ufeff")
     shown = _JOINED.sub("", text)
     for number, line in enumerate(shown.split("\n"), 1):
         hidden = sorted({f"U+{ord(char):04X}" for char in _HIDDEN.findall(line)})
         if hidden:
-            yield Suspicion(path, number, "hidden-unicode", f"characters that do not show: {', '.join(hidden[:5])}")
+            yield Suspicion(path, number, "hidden-unicode", f"invisible characters: {', '.join(hidden[:5])}")
         for rule, form, what in _LINES:
             match = form.search(line[:5_000])
             if match is not None:
@@ -94,12 +94,8 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
         match = _INSTRUCTION.search(comment[1])
         if match is not None:
             at = text.count("\n", 0, comment.start()) + 1
-            yield Suspicion(
-                path,
-                at,
-                "hidden-comment",
-                f"a comment that readers do not see instructs: {_brief(comment[1])!r}",
-            )
+            what = f"a hidden comment contains instructions: {_brief(comment[1])!r}"
+            yield Suspicion(path, at, "hidden-comment", what)
 
 
 def _file(path: Path, shown: str) -> list[Suspicion]:
@@ -109,10 +105,10 @@ def _file(path: Path, shown: str) -> list[Suspicion]:
     except OSError as error:
         return [Suspicion(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]
     if b"\0" in data[:8_192]:
-        return [Suspicion(shown, 0, "binary", "a binary file, which nobody can review")]
+        return [Suspicion(shown, 0, "binary", "a binary file, which cannot be reviewed")]
     found = list(suspicions(decode(data), shown))
     if len(data) > TEXT_LIMIT:
-        found.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were looked at"))
+        found.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were checked"))
     return found
 
 

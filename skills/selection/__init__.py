@@ -1,1 +1,14 @@
-"""selection."""
+"""Selecting the skills that fit a goal, by every detector that needs no model of its own.
+
+May import discovery, functions, format and the ground below; never builtin, manage or check. Start with `detectors`,
+which finds a detector by name, then `ranked`, the default one.
+
+    detector      the port: `SkillDetector` and the `Selection` it gives
+    triggers      skills that a goal names outright
+    ranked        BM25 with a confidence: `terms` (stems), `descriptions` (clauses), `postings` (the index), `bm25`
+    keyword       shared words only
+    embedding     ranked plus meaning: `minilm` (the encoder), `vectors` (its cache)
+    plugin        detectors of other packages, with their answers checked
+
+The detector `llm` is in `weft.workspace.llm_detector`, since it calls a model.
+"""

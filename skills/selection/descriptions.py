@@ -1,32 +1,36 @@
-"""A description cut into clauses: those that say what a skill is for, and those that say what it is not for.
+"""Descriptions split into what they say about their own skill, about other skills, and about what to leave alone.
 
 "… For email sequences, see emails."      counts for the skill `emails`, not for this one
-"Not for pull requests."                  counts for neither
+"Not for pull requests."                  counts for no skill
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skills.skill import Skill
 
 _CUT = re.compile(r"(?<=[.!?;。！？；])\s+|\n+|(?<=[。！？；])")
 _NAME = r"`?/?([a-z0-9]+(?:-[a-z0-9]+)+|[a-z0-9]{3,})`?"
 _FOR = re.compile(r"\b(?:for|if|when)\s+", re.IGNORECASE)
 _TARGET = re.compile(rf"(?:→|->|=>|\b(?:see|use|try|prefer|go to)\s+(?:the\s+)?)\s*{_NAME}", re.IGNORECASE)
 _ARROW = re.compile(rf"(.{{3,200}}?)\s*(?:→|->|=>)\s*{_NAME}")
-# "Not for" cuts a clause anywhere; the others only where they begin it ("even if they do not use the word").
+# "Not for" ends a clause anywhere; the others only at its start ("even if they do not use the word").
 _NEGATIVE = re.compile(
     r"\bnot (?:for|intended for|to be used)\b|^\W*(?:do not|don't|never|should not) (?:be )?(?:use|trigger)|"
     r"^\W*(?:not when|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"[^\S\n]+")
-LONGEST = 8_000
+DESCRIPTION_LIMIT = 8_000
 
 
 @dataclass(frozen=True, slots=True)
 class Referral:
-    """What a description says another skill is for; `clause` is all it says there, should there be no such one."""
+    """What a description says another skill is for; `clause` is the whole text, used if no such skill exists."""
 
     other: str
     subject: str
@@ -35,18 +39,28 @@ class Referral:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What counts for the skill itself, and what it says of others by their name."""
+    """What a description says about its own skill, and about others that it names."""
 
     own: str
     referrals: tuple[Referral, ...] = ()
+
+
+def spoken_name(skill: Skill) -> str:
+    """A skill's name as separate words."""
+    return skill.name.replace("-", " ").replace("_", " ")
+
+
+def when_to_use(skill: Skill) -> str:
+    """What a skill's frontmatter says under `when_to_use`, in either spelling."""
+    return str(skill.extra.get("when_to_use") or skill.extra.get("when-to-use") or "")
 
 
 def cut(description: str) -> Clauses:
     """The description's own part and its referrals."""
     own: list[str] = []
     referrals: list[Referral] = []
-    # Runs of spaces and endless texts would make the patterns slow.
-    for clause in _CUT.split(_SPACE.sub(" ", description[:LONGEST])):
+    # Runs of spaces and very long texts would make the patterns slow.
+    for clause in _CUT.split(_SPACE.sub(" ", description[:DESCRIPTION_LIMIT])):
         found = _referral(clause)
         if found is not None:
             kept, end, other, subject = found
@@ -60,7 +74,7 @@ def cut(description: str) -> Clauses:
 
 
 def _referral(clause: str) -> tuple[int, int, str, str] | None:
-    """Where a clause begins to speak of another skill, where that ends, the other's name, and what it is for."""
+    """Where a clause begins and stops to speak of another skill, the other's name, and what it is for."""
     first = _FOR.search(clause)
     for target in _TARGET.finditer(clause, first.end() + 3) if first else ():
         subject = clause[first.end() : target.start()].rstrip(" ,:-–—") if first else ""

@@ -1,9 +1,9 @@
-"""The port of skill selection: who finds the skills that fit a goal."""
+"""The port of skill selection: what a detector takes and gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,20 +13,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A skill that fits a goal: how sure the detector is (0 to 1), and why, in words a person understands."""
+    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read."""
 
     name: str
     score: float
     reason: str
 
 
-def as_selection(one: Any) -> Selection:
-    """What a detector gave; another package's may give plain (name, score, reason)."""
-    return one if isinstance(one, Selection) else Selection(*one)
-
-
 class SkillDetector(Protocol):
-    """Finds the skills that fit a goal, best first."""
+    """Finds the skills that fit a goal."""
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that fit, best first; an empty list where none does."""
+        """The skills that fit, best first; an empty list if none does."""
+
+
+def merge(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selection]:
+    """The selections of `first`, then those of `rest` whose skills are not among them."""
+    chosen = {selection.name for selection in first}
+    return [*first, *(selection for selection in rest if selection.name not in chosen)]

@@ -1,13 +1,12 @@
-"""Detectors by name: the ones here, and those that installed packages offer in the group `weft.detectors`."""
+"""Detectors by name: weft's own, and those that installed packages offer in the entry-point group `weft.detectors`."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from skills.errors import InputError
-from skills.functions.entry_points import entry_points
-from skills.selection.detector import Selection, as_selection
+from skills.selection.detector import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,41 +17,45 @@ if TYPE_CHECKING:
 
 GROUP = "weft.detectors"
 DEFAULT = "ranked"
-# The detector that asks a model: whoever has one makes it, so it is known here by name only.
+# The detector that asks a model is made where there is one; here only its name is known.
 ASKING = "llm"
-NOTHING = "nothing of the goal is in it"
+NO_MATCH = "no match with the goal"
 
 
 def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector:
-    """The detector of that name; `cache` is where it may keep what it computes."""
+    """The detector of that name; `cache` is a folder for what it computes."""
     make = _OWN.get(name)
-    if make is not None:
-        return make(cache)
+    return make(cache) if make is not None else _installed(name)
+
+
+def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+    """The best `limit` skills without a threshold: those the detector ranks or selects, then any others."""
+    rank = getattr(finder, "rank", None)
+    given = rank(goal, skills, limit) if rank is not None else finder.detect(goal, skills)
+    found = list(given)[:limit]
+    names = {one.name for one in found}
+    rest = (skill.name for skill in skills if skill.name not in names)
+    return [*found, *(Selection(name, 0.0, NO_MATCH) for name in islice(rest, limit - len(found)))]
+
+
+def _installed(name: str) -> SkillDetector:
+    """The detector that an installed package offers under this name, with its answers checked."""
+    from skills.functions.entry_points import entry_points
+    from skills.selection import plugin
+
     offered = {point.name: point for point in entry_points(GROUP)}
     if name not in offered:
         if name == ASKING:
-            hint = "use it in a run or with `weft skills select`, or name another with --detector"
-            raise InputError(f"the detector {name!r} asks a model, and none is asked here", hint=hint)
+            hint = "use it in a run or with `weft skills select`, or choose another with --detector"
+            raise InputError(f"the detector {name!r} asks a model, and there is none here", hint=hint)
         known = ", ".join(sorted({*_OWN, *offered, ASKING}))
-        raise InputError(
-            f"there is no detector {name!r}; detectors are: {known}", hint="name one of these with --detector"
-        )
+        raise InputError(f"there is no detector {name!r}; detectors are: {known}", hint="use one with --detector")
     try:
         made = offered[name].load()
-        return cast("SkillDetector", made() if isinstance(made, type) or not hasattr(made, "detect") else made)
-    except Exception as error:  # foreign code may fail in any way; say whose it is
+        return plugin.checked(name, made() if isinstance(made, type) or not hasattr(made, "detect") else made)
+    except Exception as error:  # another package's code may fail in any way; say whose it is
         what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
-        raise InputError(what, hint="mend or uninstall that package, or use --detector ranked") from error
-
-
-def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-    """So many skills without a threshold: those that the detector ranks or selects, then what it finds nothing in."""
-    rank = getattr(finder, "rank", None)
-    given = rank(goal, skills, most) if rank is not None else finder.detect(goal, skills)
-    found = [as_selection(one) for one in given][:most]
-    names = {one.name for one in found}
-    rest = (skill.name for skill in skills if skill.name not in names)
-    return [*found, *(Selection(name, 0.0, NOTHING) for name in islice(rest, most - len(found)))]
+        raise InputError(what, hint="fix or uninstall that package, or use --detector ranked") from error
 
 
 def _ranked(cache: Path | None) -> SkillDetector:

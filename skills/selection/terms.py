@@ -1,4 +1,4 @@
-"""Text as the terms that are compared: English stems, and character pairs where no space parts words."""
+"""Text as comparable terms: English stems, and pairs of characters in scripts without spaces."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# Han, kana and hangul: scripts whose words a space does not tell apart (or, in Korean, whose endings vary).
+# Han, kana and hangul: scripts that do not separate words by spaces (or, in Korean, whose endings vary).
 _DENSE = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
 _SCRIPT = re.compile(f"[{_DENSE}]")
-# PDFs, SDKs, LLMs: the stemmer takes no -s from a word that has no vowel.
+# PDFs, SDKs, LLMs: the stemmer does not remove -s from a word without a vowel.
 _ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
-# One spelling for two: British as American (optimise, behaviour, catalogue), analysis as analyze, whose stems differ.
-# What is changed wrongly, as promise is, is changed wherever it stands, so it still meets itself.
+# One spelling for two: British as American (optimise, behaviour, catalogue), and analysis as analyze, whose stems
+# differ. A word that is changed wrongly, such as promise, is changed everywhere, so it still matches itself.
 _SPELLINGS = (
     (re.compile(r"(?<=[a-z]{3})(i|y)s(?=(?:e|ed|er|ers|es|ing|able|ation|ations)$)"), r"\1z"),
     (re.compile(r"(?<=[a-z]{3})lysis$"), "lyze"),
@@ -29,9 +29,9 @@ _SPELLINGS = (
 )
 _APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
-LONGEST = 40
+TERM_LIMIT = 40
 
-# "why" is not among them: it asks for a cause, and tells skills that diagnose from skills that make.
+# "why" is not a stop word: it asks for a cause, and so tells skills that diagnose from skills that create.
 STOP_WORDS = frozenset(
     """
     a about above after again all also am an and another any are as at be because been before being
@@ -49,7 +49,7 @@ STOP_WORDS = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in their order, stop words left out."""
+    """The terms of a text in order, without stop words."""
     text = fold(text)
     if not _SCRIPT.search(text):
         return [term for word in _WORD.findall(text) if (term := _STEMS[word])]
@@ -63,12 +63,12 @@ def terms(text: str) -> list[str]:
 
 
 def dense(term: str) -> bool:
-    """Whether a term is of a script that writes without spaces."""
+    """Whether a term is in a script without spaces."""
     return _SCRIPT.match(term) is not None
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Each term of a text, and how it is written there."""
+    """Each term of a text with its spelling there."""
     found: dict[str, str] = {}
     for dense, word in _RUN.findall(fold(text)):
         for term in terms(dense or word):
@@ -77,7 +77,7 @@ def spelled(text: str) -> dict[str, str]:
 
 
 def fold(text: str) -> str:
-    """Lower case, one form of each character, traditional Chinese as simplified, no English possessives."""
+    """Text in lower case, NFKC form and simplified Chinese, without English possessives."""
     if not _ASCII.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
         if _SCRIPT.search(text):
@@ -86,24 +86,24 @@ def fold(text: str) -> str:
 
 
 class _Stems(dict[str, str]):
-    """The stem that a word shares with its inflections; empty for a stop word. A text's words come again and again."""
+    """The stem of each word, empty for a stop word; a cache, because the same words occur again and again."""
 
     def __missing__(self, word: str) -> str:
         if word in STOP_WORDS:
             found = ""
         elif len(word) < 3 or not word.isascii():
-            found = word[:LONGEST]
+            found = word[:TERM_LIMIT]
         elif _ABBREVIATIONS.fullmatch(word):
             found = word[:-1]
         else:
             with _STEMMING:
-                found = _stemmer().stemWord(_respelled(word[:LONGEST]))
+                found = _stemmer().stemWord(_respelled(word[:TERM_LIMIT]))
         self[word] = found
         return found
 
 
 _STEMS = _Stems()
-# The stemmer keeps the word that it works on in itself, and several runs may select at once.
+# The stemmer is stateful, and several runs may select at once.
 _STEMMING = threading.Lock()
 
 
@@ -122,7 +122,7 @@ def _stemmer() -> Any:
 
 @cache
 def _simplified() -> dict[int, int]:
-    """Traditional characters and their simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
+    """Traditional characters mapped to simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
     packed = (Path(__file__).parents[1] / "data" / "hanzi.zlib").read_bytes()
     table = zlib.decompress(packed).decode()
     half = len(table) // 2

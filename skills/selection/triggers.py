@@ -23,15 +23,15 @@ _FORMS = (
 
 
 def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
-    """The known skills that the goal names, in the order in which it does."""
+    """The known skills that the goal names, in the order it names them."""
     first: dict[str, Selection] = {}
     for match, name in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
         first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}"))
     return list(first.values())
 
 
-def besides(goal: str, skills: Sequence[Skill]) -> str:
-    """The goal without the words that name known skills: they say nothing of what is to be done."""
+def without_names(goal: str, skills: Sequence[Skill]) -> str:
+    """The goal without the words that name known skills, which say nothing about what to do."""
     for start, end in [match.span() for match, _ in _mentions(goal, skills)]:
         goal = goal[:start] + " " * (end - start) + goal[end:]
     return goal

@@ -1,7 +1,7 @@
-"""Vectors of texts, kept between starts by the hash of what each text says.
+"""Vectors of texts, cached between starts by the hash of each text.
 
-A file is a header (what made the vectors), then for each a SHA-256 and the numbers: reading one cannot run code. One
-that is broken, or made by another encoder, counts as none.
+The file is a header (which encoder made the vectors), then a SHA-256 and the numbers for each vector, so reading it
+cannot run code. A broken file, or one of another encoder, is ignored.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _HASH = 32
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors of length 1, of 32-bit numbers."""
+    """Turns texts into vectors of length 1, with 32-bit numbers."""
 
     @property
     def name(self) -> str:
-        """What is kept is told apart by this name: another name, other vectors."""
+        """The key of the cache: vectors made under another name are not used."""
 
     @property
     def dimensions(self) -> int:
         """How many numbers a vector has."""
 
     def encode(self, texts: Sequence[str]) -> Sequence[array[float]]:
-        """A vector for each text, in their order."""
+        """A vector for each text, in order."""
 
 
 class Vectors:
-    """The vectors of texts: remembered, else read from `path`, else encoded, and kept there."""
+    """The vectors of texts: from memory, else from `path`, else encoded and saved there."""
 
     def __init__(self, encoder: Encoder, path: Path | None = None) -> None:
         self._encoder = encoder
@@ -45,7 +45,7 @@ class Vectors:
         self._known: dict[bytes, array[float]] | None = None
 
     def of(self, texts: Sequence[str]) -> list[array[float]]:
-        """A vector for each text; only those that are new are encoded, and only those asked for are kept."""
+        """A vector for each text; only new texts are encoded, and only vectors of these texts are kept."""
         if self._known is None:
             self._known = load(self._path, self._encoder) if self._path is not None else {}
         known = self._known
@@ -60,7 +60,7 @@ class Vectors:
 
 
 def load(path: Path, encoder: Encoder) -> dict[bytes, array[float]]:
-    """The vectors in a file; none where it is not a whole file of this encoder's."""
+    """The vectors in a file; an empty dict unless it is a complete file of this encoder."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -73,7 +73,7 @@ def load(path: Path, encoder: Encoder) -> dict[bytes, array[float]]:
 
 
 def save(path: Path, encoder: Encoder, vectors: Mapping[bytes, array[float]]) -> None:
-    """Keep the vectors; a cache that cannot be written is done without."""
+    """Save the vectors; a cache that cannot be written is skipped."""
     rows = b"".join(key + vector.tobytes() for key, vector in vectors.items())
     with contextlib.suppress(OSError):
         write(path, _header(encoder) + rows)

@@ -48,11 +48,11 @@ def test_an_archive_is_imported_with_what_to_distrust(workspace: Path, tmp_path:
     assert "distrust SKILL.md" in ran.err
     assert (workspace / ".agents" / "skills" / "installer" / "notes.md").read_text(encoding="utf-8") == "fine"
     again = weft("skills", "import", str(archive), cwd=workspace)
-    assert (again.status, "installer is there already: nothing was imported" in again.err) == (2, True)
+    assert (again.status, "installer already exists: nothing was imported" in again.err) == (2, True)
     assert weft("skills", "import", str(archive), "--yes", cwd=workspace).status == 0
 
 
-def test_an_archive_that_would_write_elsewhere_is_refused_whole(workspace: Path, tmp_path: Path, weft: Weft) -> None:
+def test_an_archive_that_would_write_elsewhere_is_refused(workspace: Path, tmp_path: Path, weft: Weft) -> None:
     archive = tmp_path / "out.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("SKILL.md", "---\nname: out\ndescription: x\n---\n")
@@ -64,7 +64,7 @@ def test_an_archive_that_would_write_elsewhere_is_refused_whole(workspace: Path,
     assert not (workspace.parent / "escaped.md").exists()
 
 
-def test_goals_of_a_file_are_selected_for_line_by_line(workspace: Path, weft: Weft) -> None:
+def test_skills_are_selected_for_each_goal_of_a_file(workspace: Path, weft: Weft) -> None:
     lines = ['{"id": "a", "goal": "Write the API documentation"}', '{"id": "b", "goal": "Bake a sourdough loaf"}']
     (workspace / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (workspace / "skills" / "broken").mkdir()

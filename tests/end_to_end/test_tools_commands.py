@@ -109,7 +109,7 @@ def test_a_tool_is_listed_and_runs_only_once_it_is_trusted(shop: Path, weft: Wef
         (("word_count", "{}"), 1, "text"),
         (("word_count", '{"text": "x", "tims": 1}'), 1, "tims"),
         (("word_count", "[1]"), 2, "JSON object"),
-        (("word_count", "{"), 2, "no JSON"),
+        (("word_count", "{"), 2, "not valid JSON"),
         (("word_cont", "{}"), 2, "word_count"),
     ],
 )
@@ -205,7 +205,7 @@ def test_the_check_names_rule_line_and_remedy(shop: Path, weft: Weft) -> None:
     assert weft("skills", "check", "skills/word/main.py", cwd=shop).status == 2
 
 
-def test_the_check_counts_in_words_and_passes_over_installed_packages(shop: Path, weft: Weft) -> None:
+def test_the_check_counts_its_findings_and_skips_installed_packages(shop: Path, weft: Weft) -> None:
     ran = weft("skills", "new", "word-count", cwd=shop)
     package = shop / "skills" / "word-count" / "node_modules" / "bad"
     package.mkdir(parents=True)
@@ -215,7 +215,7 @@ def test_the_check_counts_in_words_and_passes_over_installed_packages(shop: Path
     assert "1 file checked, 0 errors, 0 warnings" in ran.err
 
 
-def test_a_file_that_makes_no_skill_is_not_checked_in_its_neighbours_place(shop: Path, weft: Weft) -> None:
+def test_a_file_that_is_not_a_skills_is_refused(shop: Path, weft: Weft) -> None:
     (shop / "skills/bin.txt").write_text("x", encoding="utf-8")
     ran = weft("skills", "check", "skills/bin.txt", "--json", cwd=shop)
     assert ran.status == 2

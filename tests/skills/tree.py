@@ -23,3 +23,8 @@ def registry(workspace: Path, env: Mapping[str, str] | None = None, *, strict: b
     """A registry that sees nothing but this workspace and a home next to it."""
     home = workspace / "home"
     return Registry(workspace, env=env or {}, home=home, strict=strict, library=workspace / "library")
+
+
+def states(found: Registry) -> dict[str, str]:
+    """The state of every skill, by its path in the workspace."""
+    return {str(skill.path.relative_to(found.workspace)): skill.state for skill in found.list_skills(all=True)}

@@ -28,7 +28,7 @@ _COMMANDS = {
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run a part of a run anew, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Play a recorded run again, without a model."),
     "trace": ("weft.cli.commands.traces.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
-    "skills": ("weft.cli.commands.skills.list:skills", "List, show, select and manage skills."),
+    "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.commands.setup.models:models", "Local models: list, pull, remove."),
     "init": ("weft.cli.commands.setup.init:init", "Write a commented weft.toml."),
     "doctor": (

@@ -9,7 +9,7 @@ from executor.journal import codec
 from planner.events import RunStarted, SkillsSelected
 from skills.discovery.index import cache_folder
 from skills.selection import detectors
-from skills.selection.detector import Selection, as_selection
+from skills.selection.detector import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,6 +91,5 @@ class _Again:
         if (detector, goal) not in self._found:
             if detector not in self._detectors:
                 self._detectors[detector] = detectors.detector(detector, cache=self._cache)
-            found = self._detectors[detector].detect(goal, self._skills)
-            self._found[detector, goal] = [as_selection(one) for one in found]
+            self._found[detector, goal] = self._detectors[detector].detect(goal, self._skills)
         return self._found[detector, goal]

@@ -11,7 +11,7 @@ from planner.model import Message, Reply, Request
 from planner.plan.json_answer import NotJson, extract
 from planner.prompting.profile import Profile
 from skills.selection import ranked, triggers
-from skills.selection.detector import Selection
+from skills.selection.detector import Selection, merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class LlmDetector:
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The selected skills, then the best of the rest by rank; the model is not asked twice."""
-        return _merged(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
+        return merge(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
 
     def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         shortlist = self.ranked.rank(goal, skills, self._most())
@@ -75,13 +75,13 @@ class LlmDetector:
         except (ModelError, NotJson, _NoSelection) as error:
             self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
             return self.ranked.detect(goal, skills)
-        return _merged(triggers.named(goal, skills), picked)
+        return merge(triggers.named(goal, skills), picked)
 
     def _request(self, goal: str, shortlist: Sequence[Skill]) -> Request:
         small = self.profile.skills_shown is not None
         most = _SMALL_DESCRIPTION if small else _DESCRIPTION
         shown = [{"name": skill.name, "description": _shortened(skill.description, most)} for skill in shortlist]
-        variables = {"goal": goal, "skills": shown, "most": ranked.MOST}
+        variables = {"goal": goal, "skills": shown, "most": ranked.MAX_SELECTED}
         agent = self.profile.agent("detector")
         system, user = (self.prompts.render(agent, block, variables) for block in ("system", "user"))
         messages = (Message("system", system), Message("user", user))
@@ -113,7 +113,7 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
             picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
     if rows and not picked:
         raise _NoSelection("the answer names no skill of the shortlist")
-    return list(picked.values())[: ranked.MOST]
+    return list(picked.values())[: ranked.MAX_SELECTED]
 
 
 def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
@@ -138,11 +138,6 @@ def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
 def _shortened(description: str, most: int) -> str:
     text = " ".join(description.split())
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _merged(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selection]:
-    chosen = {selection.name for selection in first}
-    return [*first, *(selection for selection in rest if selection.name not in chosen)]
 
 
 def _same(then: Sequence[Skill], now: Sequence[Skill]) -> bool:

@@ -9,7 +9,7 @@ from skills.discovery.index import cache_folder
 from skills.discovery.registry import Registry
 from skills.errors import InputError
 from skills.selection import detectors
-from skills.selection.detector import Selection, as_selection
+from skills.selection.detector import Selection, merge
 from skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
@@ -47,13 +47,8 @@ class WorkspaceSkills:
 
     @cached_property
     def detector(self) -> SkillDetector:
-        """The configured detector; one of another package is checked as it is used."""
-        found = detectors.detector(self._detector, cache=self._cache)
-        if type(found).__module__.startswith("skills."):
-            return found
-        from skills.selection import plugin  # here, since few need it and `skills list` must start fast
-
-        return plugin.checked(self._detector, found)
+        """The configured detector."""
+        return detectors.detector(self._detector, cache=self._cache)
 
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""
@@ -74,8 +69,8 @@ class WorkspaceSkills:
         self.check(forced, skills)
         requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
         known = {skill.name for skill in skills}
-        found = [as_selection(one) for one in (detector or self.detector).detect(goal, skills)]
-        return [*requested, *(one for one in found if one.name in known and one.name not in forced)]
+        found = (detector or self.detector).detect(goal, skills)
+        return merge(requested, [one for one in found if one.name in known])
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist."""

@@ -126,7 +126,7 @@ class Workspace:
         skills = self.skills.active()
         tools = self.tools.by_name()
         selections = self.skills.select(goal.text, goal.skills, skills, detector)
-        best = self.skills.best(goal.text, skills, listing.MOST, detector)
+        best = self.skills.best(goal.text, skills, listing.MAX_SKILLS, detector)
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]

@@ -1,4 +1,4 @@
-"""Cells of a worksheet by their names, within the limits of a call. Pure."""
+"""Cells and ranges of a worksheet by name, within the limits of a call. No I/O."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Area:
 
 
 def cell(name: str) -> tuple[int, int] | None:
-    """The row and column of a cell such as B2; None where there is no such cell."""
+    """The row and column of a cell such as B2; None if there is no such cell."""
     match = CELL.fullmatch(name.strip())
     if match is None:
         return None
@@ -46,7 +46,7 @@ def cell(name: str) -> tuple[int, int] | None:
 
 
 def area(text: str) -> tuple[str, Area | None]:
-    """A range such as A1:D20, or Sales!A1:D20 with the sheet's name; no area where the text is empty."""
+    """The sheet and area of a range such as A1:D20 or Sales!A1:D20; no area if the text is empty."""
     sheet, _, cells = text.strip().rpartition("!")
     if not cells:
         return sheet.strip("'"), None
@@ -63,9 +63,9 @@ def area(text: str) -> tuple[str, Area | None]:
 
 
 def check_table(rows: list[Any], start: str) -> tuple[int, int]:
-    """Where a table begins; raises ToolFault where it is none, is too large, or does not fit there."""
+    """The row and column where a table starts; raises ToolFault if it is not a table, is too large or does not fit."""
     if not rows or not all(isinstance(row, list) for row in rows):
-        raise ToolFault("INVALID_PARAM", f"rows is no list of lists: {str(rows)[:80]} — write it as [[…], […]]")
+        raise ToolFault("INVALID_PARAM", f"rows is not a list of lists: {str(rows)[:80]} — write it as [[…], […]]")
     height, width = len(rows), max(map(len, rows))
     if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
         what = f"table is too large: {height} rows × {width} columns"
@@ -81,13 +81,13 @@ def check_table(rows: list[Any], start: str) -> tuple[int, int]:
 
 
 def check_value(value: Any) -> None:
-    """Raise ToolFault where a cell cannot hold this value as it is."""
+    """Raise ToolFault if a cell cannot hold this value."""
     if not isinstance(value, str | int | float | bool | None) or (
         isinstance(value, float) and not math.isfinite(value)
     ):
-        raise ToolFault("INVALID_PARAM", f"not a cell's value: {value} — give text, numbers, true, false or null")
+        raise ToolFault("INVALID_PARAM", f"not a cell value: {value} — use text, numbers, true, false or null")
     if isinstance(value, str) and len(value) > TEXT_LIMIT:
         what = f"text is too long for a cell: {len(value)} characters"
         raise ToolFault("INVALID_PARAM", f"{what} — shorten it, the limit is 32,767")
     if isinstance(value, str) and CONTROL.search(value):
-        raise ToolFault("INVALID_PARAM", f"text holds control characters: {value[:80]!r} — leave them out")
+        raise ToolFault("INVALID_PARAM", f"text contains control characters: {value[:80]!r} — remove them")

@@ -1,18 +1,18 @@
-"""Workbooks as tools: read a range, write a table, list the sheets. Needs openpyxl (the extra `excel`)."""
+"""The excel tools: read a range, write a table, list the sheets. They need openpyxl (the extra `excel`)."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from importlib.util import find_spec
-from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are looked up
+from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are needed at run time
 from typing import Any
 
 from skills.builtin.excel import cells, workbook
 from skills.tools.fault import ToolFault
 
 if find_spec("openpyxl") is None:
-    raise ImportError("it needs openpyxl, which the extra brings: pip install 'weft[excel]'")
+    raise ImportError("it needs openpyxl: run `pip install 'weft[excel]'`")
 
 
 def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> dict[str, Any]:  # noqa: A002
@@ -27,7 +27,7 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
     """
     named, area = cells.area(range)
     if sheet and named and sheet != named:
-        raise ToolFault("INVALID_PARAM", f"two sheets at once: {sheet} and {named} — name it in one place")
+        raise ToolFault("INVALID_PARAM", f"two different sheets: {sheet} and {named} — name the sheet in one place")
     with workbook.opened(workbook.inside(workspace, path), path) as book:
         table = workbook.sheet(book, sheet or named)
         if area is None:
@@ -60,17 +60,17 @@ def excel_write(
         raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx")
     top, left = cells.check_table(rows, start)
     if not 0 < len(sheet) <= 31 or re.search(r"[\\/*?:\[\]]|^'|'$", sheet):
-        raise ToolFault("INVALID_PARAM", f"not a sheet's name: {sheet} — use up to 31 characters without \\/*?:[]")
+        raise ToolFault("INVALID_PARAM", f"not a sheet name: {sheet} — use up to 31 characters without \\/*?:[]")
     target = workbook.inside(workspace, path)
     if target.exists() and not overwrite:
-        raise ToolFault("CONFLICT", f"file exists: {path} — give another path, or overwrite: true to change it")
+        raise ToolFault("CONFLICT", f"file exists: {path} — use another path, or overwrite: true to change it")
     book = workbook.existing(target, path) if target.exists() else workbook.new()
     table = workbook.named(book, sheet) or book.create_sheet(sheet)
     for down, row in enumerate(rows):
         for right, value in enumerate(row):
             cell = table.cell(top + down, left + right, value)
             if isinstance(value, str) and value.startswith("="):
-                cell.data_type = "s"  # text from a model is never taken for a formula
+                cell.data_type = "s"  # text from a model is never treated as a formula
     workbook.save(book, target, path)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     return f"wrote {count} to {path}, sheet {table.title}, from {start}"
@@ -96,7 +96,7 @@ def excel_info(workspace: Path, path: str) -> dict[str, Any]:
 
 
 def _whole(table: Any) -> list[list[Any]]:
-    """All cells that are used; found by reading, since the size that a file tells of itself may be missing or wrong."""
+    """All used cells, found by reading, because the size stated in a file may be missing or wrong."""
     table.reset_dimensions()
     found: list[list[Any]] = []
     for number, row in enumerate(table.iter_rows(values_only=True), 1):
@@ -113,7 +113,7 @@ def _whole(table: Any) -> list[list[Any]]:
 
 
 def _size(table: Any) -> tuple[int, int]:
-    """Rows and columns as the file tells them; where it tells nothing, or of one cell only, they are counted."""
+    """Rows and columns as stated in the file; counted if the file states nothing or only one cell."""
     rows, columns = table.max_row or 0, table.max_column or 0
     if rows * columns > 1:
         return rows, columns

@@ -1,4 +1,4 @@
-"""Workbook files: inside the workspace, within a size, opened and saved with every failure said plainly."""
+"""Workbook files: kept inside the workspace and within a size, with every failure explained."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 20 * 1024**2
 UNPACKED_LIMIT = 400 * 1024**2
 SUFFIXES = (".xlsx", ".xlsm")
-# What openpyxl raises on files that only look like workbooks; XML's own error is a SyntaxError.
+# What openpyxl raises on files that only look like workbooks; XML's parse error is a SyntaxError.
 UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, SyntaxError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
@@ -28,7 +28,7 @@ UNREADABLE = (
 
 
 def inside(workspace: Path, path: str) -> Path:
-    """The file that a path means; raises ToolFault where it leads out of the workspace or is no workbook's."""
+    """The file at a path; raises ToolFault if it is outside the workspace or not a workbook's."""
     root = workspace.resolve()
     try:
         file = (root / path).resolve()
@@ -38,7 +38,9 @@ def inside(workspace: Path, path: str) -> Path:
     if not file.is_relative_to(root):
         raise ToolFault("ACCESS_DENIED", f"path is outside the workspace: {path} — give a path inside it")
     if file.suffix.lower() == ".xls":
-        raise ToolFault("INVALID_PARAM", f"the old format is not read: {path} — save it as .xlsx and give that path")
+        raise ToolFault(
+            "INVALID_PARAM", f"the old .xls format is not supported: {path} — save it as .xlsx and use that path"
+        )
     if file.suffix.lower() not in SUFFIXES:
         raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx or .xlsm")
     return file
@@ -46,7 +48,7 @@ def inside(workspace: Path, path: str) -> Path:
 
 @contextlib.contextmanager
 def opened(file: Path, path: str, *, read_only: bool = True) -> Iterator[Workbook]:
-    """The workbook while it is read; damage may show only then."""
+    """The open workbook; errors while it is read are mapped too, because damage may show only then."""
     from openpyxl import load_workbook
 
     _check(file, path)
@@ -60,7 +62,7 @@ def opened(file: Path, path: str, *, read_only: bool = True) -> Iterator[Workboo
         book = load_workbook(file, read_only=read_only, data_only=read_only, keep_vba=macros)
         yield book
     except PermissionError as error:
-        raise ToolFault("PERMISSION_DENIED", f"file may not be read: {path} — change its rights") from error
+        raise ToolFault("PERMISSION_DENIED", f"file is not readable: {path} — change its permissions") from error
     except UNREADABLE as error:
         raise ToolFault("EXECUTION_ERROR", f"not a readable workbook: {path} — save it again as .xlsx") from error
     finally:
@@ -80,7 +82,7 @@ def _check(file: Path, path: str) -> None:
 
 
 def existing(file: Path, path: str) -> Workbook:
-    """The workbook to change; whole in memory, so that its file need not stay open."""
+    """The workbook to change, loaded into memory so that its file can be closed."""
     with opened(file, path, read_only=False) as book:
         return book
 
@@ -96,7 +98,7 @@ def new() -> Workbook:
 
 
 def sheet(book: Workbook, name: str) -> Any:
-    """The worksheet of a name, the first where it is empty; raises ToolFault where there is none."""
+    """The worksheet of that name, or the first one for an empty name; raises ToolFault if there is none."""
     if not name and book.worksheets:
         return book.worksheets[0]
     found = named(book, name)
@@ -107,17 +109,17 @@ def sheet(book: Workbook, name: str) -> Any:
 
 
 def named(book: Workbook, name: str) -> Any | None:
-    """The worksheet of a name; capital letters do not tell sheets apart, in Excel neither."""
+    """The worksheet of that name, ignoring case as Excel does."""
     for table in book.worksheets:
         if table.title.casefold() == name.casefold():
             return table
     if any(title.casefold() == name.casefold() for title in book.sheetnames):
-        raise ToolFault("INVALID_PARAM", f"sheet holds a chart and no cells: {name} — name another sheet")
+        raise ToolFault("INVALID_PARAM", f"sheet is a chart without cells: {name} — name another sheet")
     return None
 
 
 def save(book: Workbook, target: Path, path: str) -> None:
-    """Write it beside the target and move it there, so that a failure leaves the old file whole."""
+    """Write the workbook beside the target and move it there, so that a failure leaves the old file intact."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(suffix=".xlsx", dir=target.parent)
@@ -128,7 +130,7 @@ def save(book: Workbook, target: Path, path: str) -> None:
         finally:
             Path(name).unlink(missing_ok=True)
     except PermissionError as error:
-        raise ToolFault("PERMISSION_DENIED", f"file may not be written: {path} — give another path") from error
+        raise ToolFault("PERMISSION_DENIED", f"file is not writable: {path} — use another path") from error
     except OSError as error:
-        what = f"file cannot be written: {path} ({error.strerror}) — give another path"
+        what = f"file cannot be written: {path} ({error.strerror}) — use another path"
         raise ToolFault("EXECUTION_ERROR", what) from error

@@ -53,7 +53,7 @@ def test_a_range_may_name_its_sheet(workspace: Path) -> None:
     assert envelope.data["output"]["rows"] == [["Ada", 95], ["Bob", 88.5]]
 
 
-def test_a_file_that_does_not_tell_its_size_is_read_whole(workspace: Path) -> None:
+def test_a_file_that_does_not_state_its_size_is_read_whole(workspace: Path) -> None:
     book = openpyxl.Workbook(write_only=True)
     table = book.create_sheet("Stream")
     for number in range(3):
@@ -96,7 +96,7 @@ def test_what_was_written_is_read_back(workspace: Path) -> None:
     assert read["rows"] == rows
 
 
-def test_an_existing_file_is_changed_only_when_told(workspace: Path) -> None:
+def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> None:
     before = (workspace / "report.xlsx").read_bytes()
     refused = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]])
     assert refused.error is not None
@@ -121,20 +121,25 @@ def test_an_existing_file_is_changed_only_when_told(workspace: Path) -> None:
         ("excel_read", {"path": "report.xlsx", "range": "A1:A2000"}, "INVALID_PARAM", "2000 rows"),
         ("excel_read", {"path": "report.xlsx", "range": "ZZZ1:ZZZ2"}, "INVALID_PARAM", "not a range"),
         ("excel_read", {"path": "report.xlsx", "range": "X!A1"}, "NOT_FOUND", "the sheets are: Sales, Empty"),
-        ("excel_read", {"path": "report.xlsx", "range": "X!A1", "sheet": "Sales"}, "INVALID_PARAM", "two sheets"),
+        (
+            "excel_read",
+            {"path": "report.xlsx", "range": "X!A1", "sheet": "Sales"},
+            "INVALID_PARAM",
+            "two different sheets",
+        ),
         ("excel_read", {"path": "torn.xlsx"}, "EXECUTION_ERROR", "not a readable workbook"),
-        ("excel_read", {"path": "a.xls"}, "INVALID_PARAM", "old format"),
+        ("excel_read", {"path": "a.xls"}, "INVALID_PARAM", "old .xls format"),
         ("excel_read", {"path": "a\0.xlsx"}, "INVALID_PARAM", "not a path"),
         ("excel_read", {"path": "a" * 300 + ".xlsx"}, "INVALID_PARAM", "not a path"),
         ("excel_write", {"path": "n.xlsx", "rows": [["x" * 40_000]]}, "INVALID_PARAM", "too long for a cell"),
         ("excel_write", {"path": "n.xlsx", "rows": [["\x0b"]]}, "INVALID_PARAM", "control characters"),
-        ("excel_write", {"path": "n.xlsx", "rows": [[1e400]]}, "INVALID_PARAM", "cell's value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1e400]]}, "INVALID_PARAM", "cell value"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1, 2]], "start": "XFD1"}, "INVALID_PARAM", "leaves the sheet"),
         ("excel_write", {"path": "report.xlsx/n.xlsx", "rows": [[1]]}, "EXECUTION_ERROR", "cannot be written"),
         ("excel_write", {"path": "n.xlsx", "rows": []}, "INVALID_PARAM", "list of lists"),
-        ("excel_write", {"path": "n.xlsx", "rows": [[{}]]}, "INVALID_PARAM", "cell's value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[{}]]}, "INVALID_PARAM", "cell value"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1]], "start": "1A"}, "INVALID_PARAM", "not a cell"),
-        ("excel_write", {"path": "n.xlsx", "rows": [[1]], "sheet": "a/b"}, "INVALID_PARAM", "sheet's name"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[1]], "sheet": "a/b"}, "INVALID_PARAM", "sheet name"),
         ("excel_write", {"path": "n.xls", "rows": [[1]]}, "INVALID_PARAM", ".xlsx"),
         ("excel_write", {"path": "../n.xlsx", "rows": [[1]]}, "ACCESS_DENIED", "outside"),
     ],

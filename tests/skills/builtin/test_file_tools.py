@@ -1,4 +1,4 @@
-"""ReadFile and ListFiles: what they show, and what they refuse."""
+"""ReadFile and ListFiles: what they return and what they refuse."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_links_inside_are_followed(workspace: Path) -> None:
     assert (await read(workspace, "link.md")).text == "hello\n"
 
 
-async def test_skills_folders_and_further_roots_are_seen(workspace: Path) -> None:
+async def test_skills_folders_and_further_roots_are_readable(workspace: Path) -> None:
     skill, extra = workspace.parent / "skill", workspace.parent / "extra"
     for folder in (skill, extra):
         folder.mkdir()
@@ -100,7 +100,7 @@ async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
     assert code(await ReadFile(of(found)).call({"path": str(workspace / "a.md")})) == "ACCESS_DENIED"
 
 
-async def test_what_is_no_plain_text_file_is_refused(workspace: Path) -> None:
+async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"a\0b")
     (workspace / "c.exe").write_text("text")
     (workspace / "d.md").write_bytes(b"")
@@ -118,7 +118,7 @@ async def test_what_is_no_plain_text_file_is_refused(workspace: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_what_the_system_refuses_is_said_so(workspace: Path) -> None:
+async def test_a_file_the_operating_system_denies_is_reported_as_such(workspace: Path) -> None:
     (workspace / "a.md").chmod(0)
     assert code(await read(workspace, "a.md")) == "PERMISSION_DENIED"
 
@@ -173,21 +173,21 @@ def test_no_path_escapes(workspace: Path, path: str) -> None:
         assert Path(envelope.data["path"]).is_relative_to(workspace.resolve())
 
 
-async def test_every_refusal_says_which_value_and_what_to_do_next(workspace: Path) -> None:
+async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"x\0y")
     (workspace / "tool.exe").write_text("text")
     past = await read(workspace, "a.md", offset=99)
     assert "offset 99" in past.text
-    assert "give one from 0 to 6" in past.text
+    assert "use an offset from 0 to 6" in past.text
     binary = await read(workspace, "b.md")
     assert f"{workspace}/b.md" in binary.text
     assert "read another file" in binary.text
     kind = await read(workspace, "tool.exe")
-    assert "'.exe'" in kind.text
+    assert "type .exe cannot be read" in kind.text
     assert "read one of these types: " in kind.text
     assert " .md " in kind.text
     wrong = await read(workspace, "a.md", limit="many")
-    assert "'many'; leave it out" in wrong.text
+    assert "'many'; omit it" in wrong.text
     for tool in (ReadFile(ReadableRoots(workspace)), ListFiles(ReadableRoots(workspace))):
         missing = await tool.call({"path": "sub/none/at/all.md"})
-        assert f"there is no {workspace}/sub/none/at/all.md; ListFiles on {workspace}/sub shows" in missing.text
+        assert f"{workspace}/sub/none/at/all.md does not exist; ListFiles on {workspace}/sub shows" in missing.text

@@ -1,4 +1,4 @@
-"""The Skill tool: loading, loading twice, and in circles."""
+"""The Skill tool: loading a skill once, twice and in a cycle."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ async def test_a_second_load_says_that_it_is_loaded(tmp_path: Path) -> None:
     assert "loaded already" in second.text
 
 
-async def test_a_circle_and_too_deep_a_nest_are_refused(tmp_path: Path) -> None:
+async def test_a_cycle_and_deep_nesting_are_refused(tmp_path: Path) -> None:
     for name in "abcdefg":
         put(tmp_path / f"skills/{name}", name)
     tool = SkillTool(registry(tmp_path), stack=["a"])
-    circle = await tool.call({"name": "a"})
-    assert circle.error is not None
-    assert (circle.error.code, "a -> a" in circle.text) == ("INVALID_PARAM", True)
+    cycle = await tool.call({"name": "a"})
+    assert cycle.error is not None
+    assert (cycle.error.code, "a -> a" in cycle.text) == ("INVALID_PARAM", True)
     answers = [await tool.call({"name": name}) for name in "bcdefg"]
     assert [answer.status for answer in answers] == ["success"] * (DEPTH - 1) + ["error"] * 2
     assert answers[-1].error is not None

@@ -11,7 +11,7 @@ import yaml
 
 from skills.builtin.excel import tools as excel
 from skills.check import Report, fix, review, review_function
-from skills.check.fixing import mended
+from skills.check.fixing import fixed
 from skills.check.running import cause
 from skills.functions.functions import tool
 from tests.skills.workbench import REPLY, Workbench
@@ -81,7 +81,7 @@ async def test_a_good_tool_passes(bench: Workbench) -> None:
         ({"description": "把一个词原样返回，最多一百个字符，不支持空白的词语。"}, "error-language"),
     ],
 )
-async def test_each_rule_finds_its_fault(bench: Workbench, keys: dict[str, Any], rule: str) -> None:
+async def test_each_rule_finds_its_problem(bench: Workbench, keys: dict[str, Any], rule: str) -> None:
     report = await reviewed(bench, **keys)
     assert not report.ok
     assert rule in {finding.rule for finding in report.problems}, report.problems
@@ -122,7 +122,7 @@ parameters:
 """
 
 
-async def test_each_finding_stands_at_the_line_that_is_to_be_mended(bench: Workbench) -> None:
+async def test_each_finding_is_at_the_line_to_fix(bench: Workbench) -> None:
     folder = bench.folder()
     (folder / "main.py").write_text(REPLY + "reply('fine')", encoding="utf-8")
     (folder / "skill.yaml").write_text(LINES, encoding="utf-8")
@@ -161,7 +161,7 @@ def test_fix_leaves_a_file_that_is_not_text(tmp_path: Path) -> None:
     assert fix(tmp_path) == []
 
 
-async def test_without_surroundings_nothing_is_run(bench: Workbench) -> None:
+async def test_without_a_host_nothing_is_run(bench: Workbench) -> None:
     await reviewed(bench, "sys.exit(1)")
     (report,) = await review(bench.folder(), None)
     assert report.ok
@@ -177,7 +177,7 @@ async def test_both_files_of_a_folder_are_reviewed(bench: Workbench) -> None:
     ]
 
 
-async def test_a_folder_that_is_no_skill_is_an_error(tmp_path: Path) -> None:
+async def test_a_folder_without_a_skill_is_an_error(tmp_path: Path) -> None:
     (report,) = await review(tmp_path, None)
     assert report.problems[0].rule == "no-skill"
 
@@ -206,7 +206,7 @@ def test_the_template_itself_is_not_a_filled_page() -> None:
     assert rules == {"docs-placeholder", "docs-tool"}
 
 
-def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
+def test_fix_changes_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "brewing-tea"
     folder.mkdir()
     text = "\ufeff---\r\nname: Brewing Tea\r\ndescription: Brews.  # kept\r\n---\r\nBrew ${ARGUMENTS}  now\r\n"
@@ -217,15 +217,15 @@ def test_fix_mends_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
     assert fix(folder) == []
 
 
-def test_fix_puts_a_description_with_a_colon_in_quotation_marks() -> None:
+def test_fix_puts_a_description_with_a_colon_in_quotes() -> None:
     text = '---\nname: tea\ndescription: Brews: green "tea"\n---\nBrew.\n'
-    after, done = mended(text, "tea")
+    after, done = fixed(text, "tea")
     assert after == text.replace('Brews: green "tea"', '"Brews: green \\"tea\\""')
-    assert done == ["the description is in quotation marks"]
+    assert done == ["put the description in quotes"]
 
 
 def test_fix_leaves_what_it_cannot_read() -> None:
-    assert mended("no frontmatter", "x") == ("no frontmatter", [])
+    assert fixed("no frontmatter", "x") == ("no frontmatter", [])
 
 
 def test_fix_spells_a_tools_name_and_leaves_the_rest(bench: Workbench) -> None:
@@ -236,12 +236,12 @@ def test_fix_spells_a_tools_name_and_leaves_the_rest(bench: Workbench) -> None:
     )
     (folder / "skill.yaml").write_text(text.format("Demo-Run"), encoding="utf-8")
     (done,) = fix(folder)
-    assert done.endswith("Demo-Run is now demo_run")
+    assert done.endswith("changed Demo-Run to demo_run")
     assert (folder / "skill.yaml").read_text(encoding="utf-8") == text.format("demo_run")
     assert fix(folder) == []
 
 
-def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:
+def test_fix_makes_a_binary_executable(bench: Workbench) -> None:
     folder = bench.folder()
     (folder / "tool").write_text("#!/bin/sh\n")
     keys = {"runtime": "binary", "entry": "tool"}
@@ -252,34 +252,34 @@ def test_fix_lets_a_binary_be_executed(bench: Workbench) -> None:
 
 def test_a_programs_variables_are_left_as_they_are() -> None:
     text = "---\nname: tea\ndescription: x\n---\nFor $ARGS and {{ARGUMENTS}}:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENT\n"
-    after, done = mended(text, "tea")
+    after, done = fixed(text, "tea")
     assert after.endswith("For $ARGUMENTS and $ARGUMENTS:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENTS\n")
-    assert done == ["$ARGUMENTS is spelt right"]
+    assert done == ["corrected the spelling of $ARGUMENTS"]
 
 
 def test_a_tag_that_builds_objects_is_not_made_into_a_description() -> None:
     text = "---\nname: tea\ndescription: !!python/name:os.system x\n---\nBrew.\n"
-    assert mended(text, "tea") == (text, [])
+    assert fixed(text, "tea") == (text, [])
 
 
-async def test_a_tool_that_crashes_shows_its_own_last_words(bench: Workbench) -> None:
+async def test_a_tool_that_crashes_shows_its_own_error(bench: Workbench) -> None:
     report = await reviewed(bench, "open('absent.txt')\n")
-    told = [one.message for one in report.problems]
-    assert len(told) == 2
-    for message in told:
+    messages = [one.message for one in report.problems]
+    assert len(messages) == 2
+    for message in messages:
         assert "demo_run crashed (exit status 1): FileNotFoundError: [Errno 2] No such file or directory" in message
         assert "(main.py, line " in message
         assert "trace" not in message
 
 
-async def test_a_tool_that_answers_prose_is_told_so_without_a_trace_to_look_at(bench: Workbench) -> None:
+async def test_a_tool_that_answers_prose_gets_no_advice_to_look_at_a_trace(bench: Workbench) -> None:
     report = await reviewed(bench, "print('68 F')\n")
     assert "its last line is not JSON: 68 F" in report.problems[0].message
     assert "trace" not in report.problems[0].message
 
 
 @pytest.mark.parametrize(
-    ("stderr", "said"),
+    ("stderr", "expected"),
     [
         ("", ""),
         ("warning: a\nno such city\n\n", "no such city"),
@@ -289,5 +289,5 @@ async def test_a_tool_that_answers_prose_is_told_so_without_a_trace_to_look_at(b
         ("panic: boom\n\ngoroutine 1 [running]:\nexit status 2\n", "panic: boom"),
     ],
 )
-def test_the_cause_is_found_in_what_runtimes_write(stderr: str, said: str) -> None:
-    assert cause(stderr) == said
+def test_the_cause_is_found_in_what_runtimes_write(stderr: str, expected: str) -> None:
+    assert cause(stderr) == expected

@@ -64,7 +64,7 @@ def test_every_key_that_skills_may_have_is_known() -> None:
         ("\n", "\r\n", "file-form"),
     ],
 )
-def test_each_rule_finds_its_fault(old: str, new: str, rule: str) -> None:
+def test_each_rule_finds_its_problem(old: str, new: str, rule: str) -> None:
     assert rule in rules(GOOD.replace(old, new))
 
 
@@ -72,7 +72,7 @@ def test_an_empty_body_is_an_error() -> None:
     assert "body" in rules(GOOD[: GOOD.index("# Brewing")])
 
 
-def test_links_in_code_are_no_links() -> None:
+def test_links_in_code_are_not_checked() -> None:
     assert rules(GOOD + "\n```md\n[x](absent.md)\n```\n") == []
     assert rules(GOOD + "\nWrite `[x](absent.md)` there.\n") == []
     assert rules(GOOD + "\nSee [`x`](absent.md).\n") == ["link"]
@@ -96,11 +96,11 @@ def test_a_short_description_in_chinese_says_as_much_as_a_longer_one() -> None:
     assert check(text, "zh", lambda _target: True) == []
 
 
-def said(text: str, folder: str = "brewing-tea") -> list[str]:
+def messages(text: str, folder: str = "brewing-tea") -> list[str]:
     return [f"{one.severity} {one.message}; {one.remedy}" for one in check(text, folder, lambda _target: True)]
 
 
-def test_what_stands_above_the_frontmatter_is_told_and_the_rest_is_still_read() -> None:
+def test_text_above_the_frontmatter_is_reported_and_the_rest_is_still_read() -> None:
     for above in ("<!-- Copyright: me -->\n", "\n\n"):
         findings = check(above + GOOD.replace("brewing-tea", "brewing-coffee"), "brewing-tea", lambda _target: True)
         lines = above.count("\n")
@@ -111,7 +111,7 @@ def test_what_stands_above_the_frontmatter_is_told_and_the_rest_is_still_read() 
 
 
 @pytest.mark.parametrize("end", ["...", " ---"])
-def test_a_loose_end_of_the_frontmatter_is_told(end: str) -> None:
+def test_a_loose_end_of_the_frontmatter_is_reported(end: str) -> None:
     (finding,) = check(GOOD.replace("tea.\n---", f"tea.\n{end}"), "brewing-tea", lambda _target: True)
     assert (finding.rule, finding.severity, finding.line) == ("file-form", "warning", 4)
     quoted = GOOD.replace("description: Brews tea", 'description: "Brews\u2028tea').replace("for tea.", 'for tea."')
@@ -121,32 +121,32 @@ def test_a_loose_end_of_the_frontmatter_is_told(end: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: brewing-tea", "name: 123", "error name is a number and no text; put it in quotation marks"),
-        ("name: brewing-tea", "name: yes", "error name is true or false and no text; put it in quotation marks"),
-        ("description: Brews tea", "description:\n  - Brews tea", "error description is a list and no text; write it"),
+        ("name: brewing-tea", "name: 123", "error name is a number, not text; put it in quotes"),
+        ("name: brewing-tea", "name: yes", "error name is true or false, not text; put it in quotes"),
+        ("description: Brews tea", "description:\n  - Brews tea", "error description is a list, not text; write it"),
         (
             "description: Brews",
             "description: x\ndescription: Brews",
-            "error description stands there more than once, and the last one counts; keep one of them",
+            "error description is given more than once, and the last one is used; keep one of them",
         ),
-        ("description: Brews", "descripton: Brews", "passed over; write description"),
-        ("name: brewing-tea", "name: brewing-tea\nallowed_tools: Read", "passed over; write allowed-tools"),
-        ("name: brewing-tea", "name: brewing-tea\ncolour: green", "passed over; move it under metadata, unless"),
+        ("description: Brews", "descripton: Brews", "is ignored; write description"),
+        ("name: brewing-tea", "name: brewing-tea\nallowed_tools: Read", "is ignored; write allowed-tools"),
+        ("name: brewing-tea", "name: brewing-tea\ncolour: green", "is ignored; move it under metadata, unless"),
         ("description: Brews", "description:\tBrews", "cannot start any token); use spaces, not tabs"),
-        ("description: Brews", "description: !!python/name:os.system Brews", "write plain text: a tag such as !!x"),
+        ("description: Brews", "description: !!python/name:os.system Brews", "write plain text: tags such as !!x"),
         ("Brews tea", "Brews tea: black", "put the value in double quotes"),
-        ("Brews tea", "Brews\x0btea", "position 36); delete that character, which cannot be seen"),
+        ("Brews tea", "Brews\x0btea", "position 36); delete that character, which is invisible"),
     ],
 )
-def test_a_finding_says_what_is_so_and_the_remedy_mends_it(old: str, new: str, message: str) -> None:
-    found = said(GOOD.replace(old, new))
+def test_a_finding_says_what_is_wrong_and_how_to_fix_it(old: str, new: str, message: str) -> None:
+    found = messages(GOOD.replace(old, new))
     assert any(message in one for one in found), found
 
 
 def test_fix_is_only_promised_where_it_does_something() -> None:
-    (good,) = said(GOOD.replace("name: brewing-tea", "name: brewing-coffee"))
-    assert "--fix takes the folder's" in good
-    assert all("--fix" not in one for one in said(GOOD, "Brewing_Tea"))
+    (good,) = messages(GOOD.replace("name: brewing-tea", "name: brewing-coffee"))
+    assert "--fix uses the folder's name" in good
+    assert all("--fix" not in one for one in messages(GOOD, "Brewing_Tea"))
 
 
 def test_findings_come_in_the_order_of_their_lines() -> None:
@@ -156,7 +156,7 @@ def test_findings_come_in_the_order_of_their_lines() -> None:
     assert len(set(lines)) > 3
 
 
-def test_a_programs_own_variables_are_no_misspelt_arguments() -> None:
+def test_a_programs_own_variables_are_not_misspelled_arguments() -> None:
     program = "\n```bash\nARGS=--fast\nrun $ARGS\n```\n\n~~~php\nf($arguments);\n~~~\n"
     assert rules(GOOD + program) == []
     assert rules(GOOD + "\n```markdown\n# Report on $ARGS\n```\n") == ["arguments"]
@@ -167,7 +167,7 @@ def test_input_and_output_is_not_the_first_person() -> None:
     assert rules(GOOD.replace("Brews tea", "Benchmarks async I/O of tea")) == []
 
 
-def test_a_body_that_nobody_wrote_yet_is_told(tmp_path: Path) -> None:
+def test_a_body_that_nobody_wrote_yet_is_reported(tmp_path: Path) -> None:
     made = add(tmp_path, "brewing-tea", "Brews tea by leaf and water. Use when someone asks for tea.")
     (finding,) = check(made.read_text(encoding="utf-8"), "brewing-tea", lambda _target: True)
     assert (finding.rule, finding.severity, finding.line) == ("body", "warning", 8)

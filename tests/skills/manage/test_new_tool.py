@@ -45,13 +45,13 @@ def test_the_name_is_the_folders_or_the_tools(tmp_path: Path, name: str, folder:
 
 
 @pytest.mark.parametrize("name", ["Greet", "a b", "../x", "", "-x", "x" * 70])
-def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="cannot be a tool's name"):
+def test_an_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is not a valid tool name"):
         new(name, "python", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     new("greet", "python", tmp_path)
-    with pytest.raises(InputError, match="already there"):
+    with pytest.raises(InputError, match="already exists"):
         new("greet", "node", tmp_path)

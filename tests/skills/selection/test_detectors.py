@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +11,9 @@ from hypothesis import strategies as st
 
 from skills.errors import InputError
 from skills.selection import postings
-from skills.selection.descriptions import cut
 from skills.selection.detectors import detector, top
 from skills.selection.keyword import KeywordDetector
 from skills.selection.ranked import RankedDetector
-from skills.selection.terms import _STEMS, fold, spelled, terms
 from skills.selection.triggers import named
 from tests.skills.tree import put, registry
 
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.skill import Skill
+
 
 POOL = {
     "cataloging-apis": "Documents the endpoints of an API. Use for API documentation and endpoint catalogues.",
@@ -81,7 +78,7 @@ def test_the_words_that_name_a_skill_select_no_other(tmp_path: Path, goal: str, 
 @pytest.mark.parametrize(
     "goal", ["use skill unknown", "costs $5", "code-review", "a$code-review", r"\$code-review", "--skills code-review"]
 )
-def test_other_words_are_no_trigger(pool: list[Skill], goal: str) -> None:
+def test_other_words_do_not_name_a_skill(pool: list[Skill], goal: str) -> None:
     assert named(goal, pool) == []
 
 
@@ -113,7 +110,7 @@ def test_the_right_skill_is_selected(pool: list[Skill], goal: str, expected: str
 @pytest.mark.parametrize(
     "goal", ["Bake a chocolate cake", "", "the of and", "今天天气怎么样", "!!!", "sing me a lullaby"]
 )
-def test_nothing_is_selected_where_nothing_fits(pool: list[Skill], goal: str) -> None:
+def test_nothing_is_selected_if_nothing_fits(pool: list[Skill], goal: str) -> None:
     assert RankedDetector().detect(goal, pool) == []
     assert RankedDetector().detect(goal, []) == []
 
@@ -123,40 +120,14 @@ def test_the_reason_says_which_words_matched_where(pool: list[Skill]) -> None:
     assert first.reason == "words of the goal in its description: extract, invoice, totals; in its body: step"
 
 
-def test_what_a_skill_says_of_another_counts_for_that_one(pool: list[Skill]) -> None:
+def test_what_a_skill_says_about_another_counts_for_that_one(pool: list[Skill]) -> None:
     assert RankedDetector().rank("make an expense report", pool, 1)[0].name == "expenses"
 
 
-@pytest.mark.parametrize(
-    ("text", "own", "referrals"),
-    [
-        ("Does x. For y and z, see other.", "Does x. ", (("other", "y and z"),)),
-        ("Does x. For why→other-one. Then z.", "Does x.  Then z.", (("other-one", "why"),)),
-        ("Does x. Not for pull requests.", "Does x. ", ()),
-        ("Plain.", "Plain.", ()),
-    ],
-)
-def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
-    found = cut(text)
-    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
-
-
-def test_a_clause_that_names_no_skill_counts_for_its_own(tmp_path: Path) -> None:
+def test_a_clause_that_names_no_skill_counts_for_its_own_skill(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", "Charts. For plotting telescopes, use matplotlib.")
     put(tmp_path / "skills/b", "b", "Bakes bread and cakes.")
     assert RankedDetector().rank("plotting telescopes", registry(tmp_path).list_skills(), 1)[0].name == "a"
-
-
-def test_inflections_and_scripts_share_terms() -> None:
-    assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
-    assert terms("PDFs and SDKs, not CSS or DNS") == ["pdf", "sdk", "css", "dns"]
-    assert terms("API") == terms("APIs") == terms("API's")
-    assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
-    assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
-    assert terms("보고서") == ["보고", "고서"]
-    assert terms("C# and c++ code") == ["c#", "c++", "code"]
-    assert fold("ＦＵＬＬ　Width") == "full width"
-    assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
 
 
 def test_on_a_near_tie_the_users_own_skill_comes_before_one_that_ships(pool: list[Skill]) -> None:
@@ -171,7 +142,7 @@ def test_on_a_near_tie_the_users_own_skill_comes_before_one_that_ships(pool: lis
     assert RankedDetector().rank("extract the totals of receipts", clearly, 1)[0].name == "totals-of-receipts"
 
 
-def test_what_is_asked_for_first_counts_more_than_its_circumstances(tmp_path: Path) -> None:
+def test_early_words_of_a_goal_count_more_than_late_ones(tmp_path: Path) -> None:
     put(tmp_path / "skills/b", "b", "Handles receipts.")
     put(tmp_path / "skills/c", "c", "Handles tickets.")
     both = registry(tmp_path).list_skills()
@@ -210,15 +181,15 @@ def test_the_ranking_is_the_same_from_the_cache_and_after_changes(tmp_path: Path
 def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
     (skill,) = registry(tmp_path).list_skills()
-    sure = [type(skill)(skill.name, skill.description, skill.file, skill.source, stamp=1)]
+    stamped = [type(skill)(skill.name, skill.description, skill.file, skill.source, stamp=1)]
     cache = tmp_path / "cache"
-    before = RankedDetector(cache).rank("invoice body", sure, 1)
+    before = RankedDetector(cache).rank("invoice body", stamped, 1)
     skill.path.unlink()
-    assert RankedDetector(cache).rank("invoice body", sure, 1) == before
+    assert RankedDetector(cache).rank("invoice body", stamped, 1) == before
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"x", b"\0" * 5_000, b"\xff" * 3_000])
-def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish: bytes) -> None:
+def test_a_broken_cache_is_rebuilt(tmp_path: Path, pool: list[Skill], rubbish: bytes) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     (cache / "postings.bin").write_bytes(rubbish)
@@ -226,17 +197,17 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, pool: list[Skill], rubbish:
 
 
 def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
-    sure = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
-    data = postings.build(sure)
+    stamped = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
+    data = postings.build(stamped)
     cache = tmp_path / "cache"
     cache.mkdir()
-    good = RankedDetector().rank("read invoices and receipts", sure, 3)
+    good = RankedDetector().rank("read invoices and receipts", stamped, 3)
     for cut_at in (2_100, len(data) // 2, len(data) - 8):
         (cache / "postings.bin").write_bytes(data[:cut_at] + b"\xff" * (len(data) - cut_at))
-        found = RankedDetector(cache).rank("read invoices and receipts", sure, 3)
-        assert len(found) <= len(sure)
+        found = RankedDetector(cache).rank("read invoices and receipts", stamped, 3)
+        assert len(found) <= len(stamped)
     (cache / "postings.bin").write_bytes(data)
-    assert RankedDetector(cache).rank("read invoices and receipts", sure, 3) == good
+    assert RankedDetector(cache).rank("read invoices and receipts", stamped, 3) == good
 
 
 def test_an_unknown_detector_names_the_known_ones() -> None:
@@ -284,52 +255,3 @@ def test_any_goal_gives_confidences_that_fall_from_one_to_zero(pool: list[Skill]
     scores = [selection.score for selection in RankedDetector().rank(goal, pool, 6)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-
-
-def test_hostile_descriptions_are_cut_quickly() -> None:
-    for text in (
-        "see " * 100_000,
-        "for x see" + " " * 200_000 + "!",
-        "a -> " * 50_000,
-        "for " * 100_000,
-        "→" * 100_000,
-    ):
-        assert len(cut(text).own) <= 100_000
-
-
-def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
-    words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
-    alone = {word: list(spelled(word)) for word in words}
-    _STEMS.clear()
-
-    def all_of_them(_: int) -> bool:
-        _STEMS.clear()
-        return all(list(spelled(word)) == alone[word] for word in words)
-
-    pause = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as threads:
-            assert all(threads.map(all_of_them, range(200)))
-    finally:
-        sys.setswitchinterval(pause)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("summarise", "summarize"),
-        ("optimisations", "optimization"),
-        ("analysing", "analysis"),
-        ("analyse", "analyze"),
-        ("behavioural", "behavior"),
-        ("colours", "color"),
-        ("cataloguing", "cataloging"),
-    ],
-)
-def test_two_spellings_of_a_word_are_one_term(one: str, other: str) -> None:
-    assert terms(one) == terms(other)
-
-
-def test_words_that_only_look_like_another_spelling_stay_apart() -> None:
-    assert terms("four hours of noise in a contour") == ["four", "hour", "nois", "contor"]

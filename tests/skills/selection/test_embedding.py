@@ -1,4 +1,4 @@
-"""Selection by meaning: nearness, threshold, reasons, and vectors that are made once."""
+"""Selection by meaning: similarity, threshold, reasons, and vectors that are computed once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SUBJECTS = ({"bill", "bills", "receipt", "totals", "money"}, {"plants", "flowers
 
 @dataclass
 class SubjectEncoder:
-    """Counts words by subject, and remembers what it encoded."""
+    """Counts words by subject and records what it encoded."""
 
     name: str = "subjects"
     dimensions: int = 4
@@ -85,7 +85,7 @@ def test_a_skill_whose_words_fit_is_selected_though_its_meaning_seems_far(pool: 
     assert "far from the goal in meaning" in found[0].reason
 
 
-def test_nothing_is_selected_where_nothing_is_near(pool: list[Skill]) -> None:
+def test_nothing_is_selected_if_nothing_is_near(pool: list[Skill]) -> None:
     finder = EmbeddingDetector(SubjectEncoder())
     assert finder.detect("Write a poem", pool) == []
     (far, *_) = finder.rank("Write a poem", pool, 3)
@@ -111,7 +111,7 @@ def test_a_skill_that_the_goal_names_comes_first_and_once(pool: list[Skill]) -> 
     assert len(finder.rank("a receipt", pool, 2)) == 2
 
 
-def test_what_a_skill_says_of_others_is_not_compared(pool: list[Skill]) -> None:
+def test_what_a_skill_says_about_others_is_not_compared(pool: list[Skill]) -> None:
     (gardening,) = (skill for skill in pool if skill.name == "gardening")
     assert "bills" not in text_of(gardening)
     assert "invoice-reader" not in text_of(gardening)
@@ -141,7 +141,7 @@ def test_only_a_skill_that_says_something_else_is_encoded_again(pool: list[Skill
 
 
 @pytest.mark.parametrize("damage", [b"", b"weft", b"\x80\x04\x95pickle", None])
-def test_a_broken_file_counts_as_none(tmp_path: Path, damage: bytes | None) -> None:
+def test_a_broken_file_is_ignored(tmp_path: Path, damage: bytes | None) -> None:
     path, encoder = tmp_path / "vectors.bin", SubjectEncoder()
     (made,) = Vectors(encoder, path).of(["a bill"])
     path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
@@ -155,7 +155,7 @@ def test_another_encoders_vectors_are_not_used(tmp_path: Path) -> None:
     assert vectors.load(tmp_path / "v", SubjectEncoder(name="other")) == {}
 
 
-def test_texts_that_are_gone_are_forgotten_and_equal_ones_encoded_once(tmp_path: Path) -> None:
+def test_removed_texts_are_forgotten_and_equal_ones_encoded_once(tmp_path: Path) -> None:
     encoder = SubjectEncoder()
     kept = Vectors(encoder, tmp_path / "v")
     assert len(kept.of(["a bill", "a bill"])) == 2
@@ -164,7 +164,7 @@ def test_texts_that_are_gone_are_forgotten_and_equal_ones_encoded_once(tmp_path:
     assert len(vectors.load(tmp_path / "v", encoder)) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     assert len(Vectors(SubjectEncoder(), tmp_path / "file" / "v").of(["a bill"])) == 1
 
@@ -185,7 +185,7 @@ needs_extra = pytest.mark.skipif(not _installed(), reason="weft[embedding] is no
 
 @pytest.mark.skipif(_installed(), reason="weft[embedding] is installed")
 def test_without_the_extra_the_error_says_how_to_get_it() -> None:
-    with pytest.raises(SetupError, match="'embedding' lacks") as raised:
+    with pytest.raises(SetupError, match="'embedding' needs") as raised:
         detector("embedding")
     assert "pip install 'weft[embedding]'" in raised.value.hint
 
@@ -200,7 +200,7 @@ def test_vectors_are_those_that_the_models_authors_publish() -> None:
 
 
 @needs_extra
-def test_a_text_has_the_same_vector_alone_and_in_company() -> None:
+def test_a_text_has_the_same_vector_alone_and_in_a_batch() -> None:
     encoder = MiniLM.installed()
     (alone,) = encoder.encode(["Sum up receipts"])
     together = encoder.encode(["Sum up receipts", "a much longer text about something else entirely, with padding"])
@@ -216,5 +216,5 @@ def test_the_real_model_finds_a_skill_that_shares_no_word(pool: list[Skill], tmp
 @pytest.mark.skipif(find_spec("numpy") is None, reason="numpy is not installed")
 def test_weights_other_than_the_published_ones_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
-    with pytest.raises(SetupError, match="does not hold the published weights"):
+    with pytest.raises(SetupError, match="does not contain the published weights"):
         MiniLM(tmp_path).encode(["x"])

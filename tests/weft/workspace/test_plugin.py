@@ -40,8 +40,8 @@ class Foreign:
 class Ranking(Foreign):
     """One that ranks as well."""
 
-    def rank(self, goal: str, skills: Sequence[Skill], most: int) -> Any:
-        return [(skills[1].name, most, goal)]
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> Any:
+        return [(skills[1].name, limit, goal)]
 
 
 @pytest.fixture

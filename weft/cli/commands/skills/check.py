@@ -1,4 +1,4 @@
-"""`weft skills check`: what a good reviewer says of skills and tools."""
+"""`weft skills check`: what a good reviewer says about skills and tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from skills.errors import InputError
 from skills.text.plural import counted
 from weft.cli import options
-from weft.cli.commands.skills.tools import open_tools
+from weft.cli.commands.skills.workspace import open_tools
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -20,42 +20,43 @@ if TYPE_CHECKING:
     from skills.check import Report
     from weft.workspace.tools import WorkspaceTools
 
-MAKERS = ("SKILL.md", "skill.yaml")
+SKILL_FILES = ("SKILL.md", "skill.yaml")
 SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages"})
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--fix", "mend", is_flag=True, help="Mend what is mechanical, then check.")
-@click.option("--no-run", is_flag=True, help="Do not run tools.")
+@click.option("--fix", is_flag=True, help="Fix what is mechanical, then check.")
+@click.option("--no-run", is_flag=True, help="Do not run the tools.")
 @options.tools
 @options.common
 def check(
-    paths: tuple[Path, ...], workspace: Path, *, mend: bool, no_run: bool, trust: bool, unsafe_tools: bool | None,
+    paths: tuple[Path, ...], workspace: Path, *, fix: bool, no_run: bool, trust: bool, unsafe_tools: bool | None,
     as_json: bool, quiet: bool, verbose: bool,
 ) -> int:  # fmt: skip
-    """Check skills and tools as a good reviewer would; tools are run once well and once badly.
+    """Check skills and tools as a good reviewer would.
 
-    PATH is a skill's folder or a folder of skills (default: the workspace's own). A tool that is not trusted yet runs
-    without the network and the variables that it asks for.
+    PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
+    is run twice: with its first example and with wrong arguments. A tool that is not trusted yet runs without the
+    network and the variables it asks for.
 
     \b
     Examples:
       weft skills check
       weft skills check skills/word-count --fix
 
-    Exit status: 0 no error (there may be warnings), 1 an error stands, 2 wrong usage.
+    Exit status: 0 no errors (there may be warnings), 1 errors found, 2 wrong usage.
     """
     import asyncio
 
     from skills import check as checks
 
     tools = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
-    folders = _given(paths) if paths else tools.own_folders()
-    for folder in folders if mend else ():
+    folders = _skill_folders(paths) if paths else tools.own_folders()
+    for folder in folders if fix else ():
         for done in checks.fix(folder, root=tools.is_root(folder)):
             if not quiet:
-                output.say(f"mended: {done}")
+                output.say(f"fixed: {done}")
     if trust:
         tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
     say = _silent if quiet else output.say
@@ -72,7 +73,7 @@ def check(
 async def _review(
     folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], *, run: bool
 ) -> list[Report]:
-    """A report on each file; `say` hears of what is built meanwhile, which may take long."""
+    """A report on each file; `say` gets the progress of builds, which may take long."""
     import tempfile
 
     from skills import check as checks
@@ -86,11 +87,11 @@ async def _review(
 
 
 def _silent(_: str) -> None:
-    """For whoever wants no progress."""
+    """Print no progress."""
 
 
 def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
-    """The tools of installed packages that this workspace documents or makes."""
+    """Reports on the tools of installed packages that this workspace documents or contains."""
     from skills import check as checks
 
     found, reports = tools.functions[0], []
@@ -103,28 +104,28 @@ def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
     return reports
 
 
-def _given(paths: Sequence[Path]) -> list[Path]:
-    """The folders that are skills, at or below the paths; a path with none below stands for itself."""
+def _skill_folders(paths: Sequence[Path]) -> list[Path]:
+    """The folders of skills at or below the paths; a path without any is returned itself."""
     found: dict[Path, None] = {}
     for path in paths:
-        if not path.exists() or (path.is_file() and path.name not in MAKERS):
-            what = f"there is no {path}" if not path.exists() else f"{path} is no skill's file"
+        if not path.exists() or (path.is_file() and path.name not in SKILL_FILES):
+            what = f"{path} does not exist" if not path.exists() else f"{path} is not a SKILL.md or skill.yaml"
             raise InputError(what, hint="give a skill's folder, its SKILL.md or its skill.yaml")
-        makers = [path.parent] if path.is_file() else list(_below(path)) or [path]
-        found.update(dict.fromkeys(makers))
+        folders = [path.parent] if path.is_file() else list(_below(path)) or [path]
+        found.update(dict.fromkeys(folders))
     return list(found)
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """Every folder with a skill, in path order; what package managers put there is passed over."""
+    """Every folder with a skill, in path order, skipping what package managers put there."""
     for root, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        if any(name in MAKERS for name in names):
+        if any(name in SKILL_FILES for name in names):
             yield Path(root)
 
 
 def _row(report: Report) -> dict[str, Any]:
-    """A report as JSON; a message says how to mend what it names."""
+    """A report as JSON, with the remedy in each message."""
     problems = [
         {"rule": one.rule, "severity": one.severity, "line": one.line, "message": f"{one.message}; {one.remedy}"}
         for one in report.problems

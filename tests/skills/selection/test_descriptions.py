@@ -1,0 +1,32 @@
+"""What descriptions say about their own and about other skills."""
+
+from __future__ import annotations
+
+import pytest
+
+from skills.selection.descriptions import cut
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "referrals"),
+    [
+        ("Does x. For y and z, see other.", "Does x. ", (("other", "y and z"),)),
+        ("Does x. For why→other-one. Then z.", "Does x.  Then z.", (("other-one", "why"),)),
+        ("Does x. Not for pull requests.", "Does x. ", ()),
+        ("Plain.", "Plain.", ()),
+    ],
+)
+def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
+    found = cut(text)
+    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
+
+
+def test_hostile_descriptions_are_cut_quickly() -> None:
+    for text in (
+        "see " * 100_000,
+        "for x see" + " " * 200_000 + "!",
+        "a -> " * 50_000,
+        "for " * 100_000,
+        "→" * 100_000,
+    ):
+        assert len(cut(text).own) <= 100_000

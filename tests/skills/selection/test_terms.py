@@ -1,0 +1,60 @@
+"""Texts as comparable terms."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from skills.selection.terms import _STEMS, fold, spelled, terms
+
+
+def test_inflections_and_scripts_share_terms() -> None:
+    assert len({terms(word)[0] for word in ("document", "documents", "documentation", "documented")}) == 1
+    assert terms("PDFs and SDKs, not CSS or DNS") == ["pdf", "sdk", "css", "dns"]
+    assert terms("API") == terms("APIs") == terms("API's")
+    assert terms("報告寫作") == terms("报告写作") == ["报告", "告写", "写作"]
+    assert terms("データ分析") == ["デー", "ータ", "タ分", "分析"]
+    assert terms("보고서") == ["보고", "고서"]
+    assert terms("C# and c++ code") == ["c#", "c++", "code"]
+    assert fold("ＦＵＬＬ　Width") == "full width"
+    assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
+
+
+def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
+    words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
+    alone = {word: list(spelled(word)) for word in words}
+    _STEMS.clear()
+
+    def all_of_them(_: int) -> bool:
+        _STEMS.clear()
+        return all(list(spelled(word)) == alone[word] for word in words)
+
+    pause = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(all_of_them, range(200)))
+    finally:
+        sys.setswitchinterval(pause)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("summarise", "summarize"),
+        ("optimisations", "optimization"),
+        ("analysing", "analysis"),
+        ("analyse", "analyze"),
+        ("behavioural", "behavior"),
+        ("colours", "color"),
+        ("cataloguing", "cataloging"),
+    ],
+)
+def test_two_spellings_of_a_word_are_one_term(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+def test_words_that_only_look_like_another_spelling_stay_apart() -> None:
+    assert terms("four hours of noise in a contour") == ["four", "hour", "nois", "contor"]

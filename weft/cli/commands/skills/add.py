@@ -1,0 +1,36 @@
+"""`weft skills add`: a minimal new skill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("add")
+@click.argument("name", metavar="ID")
+@click.option("--description", required=True, metavar="TEXT", help="What the skill does and when to use it.")
+@options.common
+def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Create a minimal skill in .agents/skills/.
+
+    \b
+    Examples:
+      weft skills add release-notes --description "Write release notes from a list of changes."
+    """
+    from skills.manage import install
+
+    path = install.add(options.paths(workspace).workspace, name, description)
+    if as_json:
+        output.print_json({"name": name, "path": str(path)})
+    else:
+        output.print_text(str(path))
+    if not as_json and not quiet:
+        output.say("Next, describe in it, step by step, what to do.")
+    return 0

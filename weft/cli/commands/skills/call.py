@@ -1,0 +1,80 @@
+"""`weft skills call`: run a tool by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options
+from weft.cli.commands.skills.workspace import open_tools
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("call")
+@click.argument("name")
+@click.argument("arguments", metavar="JSON", default="{}")
+@options.tools
+@options.common
+def call(
+    name: str, arguments: str, workspace: Path, *, trust: bool, unsafe_tools: bool | None, as_json: bool, quiet: bool,
+    verbose: bool,
+) -> int:  # fmt: skip
+    """Run a tool and print its envelope, as a model would get it. `-` reads the arguments from stdin.
+
+    Files that the tool writes, and output that is too long, go to a new folder under .agents/runs/.
+
+    \b
+    Examples:
+      weft skills call excel_info '{"path": "data/report.xlsx"}'
+      weft skills call word_count_run '{"text": "one two"}' --trust
+
+    Exit status: 0 complete or partial success, 1 the tool failed, 2 wrong usage.
+    """
+    import asyncio  # lazily, as all below: `weft skills call --help` needs none of it
+
+    from executor.tasks.artifacts import Artifacts, make_home
+    from skills.text.nearest import nearest_names
+    from weft.cli import trust_prompt
+    from weft.runs.run_id import new_run_id
+
+    where = options.paths(workspace)
+    offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    given = _parse(options.stdin_text("the JSON") if arguments == "-" else arguments)
+    artifacts = Artifacts.of(where.workspace, new_run_id()).folder
+    tools = offered.by_name(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
+    if name not in tools and (reason := offered.reason(name)):
+        raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
+    if name not in tools:
+        near = nearest_names(name, list(tools))
+        raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
+    if trust or name in {row.name for row in offered.untrusted()}:
+        trust_prompt.settle(offered, trust=trust, quiet=quiet)
+    envelope = asyncio.run(tools[name].call(given))
+    if artifacts.exists():
+        make_home(where.agents)
+    output.print_json(envelope.to_dict())
+    return 1 if envelope.status == "error" else 0
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """The arguments, which must be a JSON object."""
+    hint = """give an object, such as '{"path": "x"}'"""
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"the arguments are not valid JSON: {error}", hint=hint) from error
+    if not isinstance(given, dict):
+        raise InputError("the arguments must be a JSON object", hint=hint)
+    return given
+
+
+def _say(log: Any) -> None:
+    for text in (log.log, log.stderr):
+        if text.strip():
+            output.say(text.rstrip())

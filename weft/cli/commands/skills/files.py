@@ -1,0 +1,40 @@
+"""`weft skills files`: the files of a skill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import options
+from weft.cli.commands.skills.workspace import open_registry
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("files")
+@click.argument("name")
+@options.common
+def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """List the files of a skill with their sizes.
+
+    \b
+    Examples:
+      weft skills files cataloging-apis
+    """
+    from skills.manage import install
+
+    registry = open_registry(workspace)
+    skill = registry.get(name)
+    if skill is None:
+        registry.load_content(name)  # raises an error that names the known skills
+        return 2
+    found = install.files(skill)
+    if as_json:
+        output.print_json([{"path": path, "bytes": size} for path, size in found])
+    else:
+        for path, size in found:
+            output.print_text(f"{size:>10,}  {path}")
+    return 0

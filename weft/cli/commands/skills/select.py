@@ -1,0 +1,132 @@
+"""`weft skills select`: which skills fit a goal, how well and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options
+from weft.cli.commands.skills.workspace import warn
+from weft.cli.view import output
+from weft.cli.view.output_mode import OutputMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from planner.events import Event
+    from skills.selection.detector import Selection, SkillDetector
+    from weft.settings.settings import Settings
+    from weft.workspace.skills import WorkspaceSkills
+
+Select = Callable[[str, tuple[str, ...]], "list[Selection]"]
+_EXAMPLE = 'weft skills select "Write API documentation"'
+
+
+@click.command("select")
+@click.argument("goal", required=False)
+@click.option(
+    "--from", "source", metavar="FILE", help="Select for every goal in a `weft batch` file; prints JSON lines."
+)
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Rank the N best skills, however poor they are.")
+@click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
+@options.skills
+@options.common
+def select(
+    goal: str | None, source: str | None, top: int | None, workspace: Path, *, as_json: bool, quiet: bool,
+    verbose: bool, **flags: Any,
+) -> int:  # fmt: skip
+    """Show which skills fit GOAL, how well and why.
+
+    \b
+    Examples:
+      weft skills select "Write API documentation"
+      weft skills select --top 10 "Write API documentation"
+      weft skills select --from goals.jsonl > selected.jsonl
+      weft skills select --detector llm --model openai/gpt-4o-mini "Write API documentation"
+    """
+    if (goal is None) == (source is None):
+        raise InputError("give either a goal or --from FILE", hint=_EXAMPLE)
+    from skills.selection import detectors
+    from weft.workspace.skills import WorkspaceSkills
+
+    where = options.paths(workspace)
+    settings = options.settings(where, flags, quiet=quiet).settings
+    skills, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
+
+    def work(detector: SkillDetector | None = None) -> int:
+        select_for = partial(_select, skills, top, detector)
+        if source is None:
+            return _print_one(select_for, skills, goal, mode)
+        _print_all(select_for, source)
+        warn(skills.registry, verbose=verbose, quiet=quiet)
+        return 0
+
+    if settings.detector != detectors.ASKING:
+        return work()
+    return _with_llm_detector(where.workspace, settings, mode, work)
+
+
+def _select(
+    skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
+) -> list[Selection]:
+    candidates = skills.active()
+    if not goal.strip():
+        raise InputError("the goal is empty", hint=_EXAMPLE)
+    if top is None:
+        return skills.select(goal, forced, candidates, detector)
+    return skills.best(goal, candidates, top, detector)
+
+
+def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
+    text = options.goal_text(goal)
+    found = select_for(text, ())
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+    if mode.as_json:
+        output.print_json({"goal": text, "selected": _plain(found)})
+        return 0
+    for one in found:
+        output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
+    if not found and not mode.quiet:
+        output.say("No skill fits this goal. `weft skills list` shows all skills; --top 5 shows the nearest ones.")
+    return 0
+
+
+def _print_all(select_for: Select, source: str) -> None:
+    from weft.batch import goals
+
+    with goals.opened(source) as file:
+        for one in file:
+            found = select_for(one.text, one.skills)
+            output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
+
+
+def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:
+    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+
+
+def _with_llm_detector(
+    workspace: Path, settings: Settings, mode: OutputMode, work: Callable[[SkillDetector], int]
+) -> int:
+    """Do the work in a thread, with a detector that asks the model of the settings; returns the exit status."""
+    import asyncio  # lazily, as all below: other detectors need no model
+
+    from planner.events import Warned
+    from weft.runs.runtime import Weft
+
+    def record(event: Event) -> None:
+        if isinstance(event, Warned) and not mode.quiet:
+            output.say_warning(event.message)
+
+    async def ask() -> int:
+        async with Weft(workspace, settings) as weft, weft.llm_detector(record) as llm_detector:
+            status = await asyncio.to_thread(work, llm_detector)
+            for warning in dict.fromkeys(llm_detector.warnings):
+                record(Warned(warning))
+            return status
+
+    return asyncio.run(ask())

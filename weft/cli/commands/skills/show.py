@@ -1,0 +1,41 @@
+"""`weft skills show`: a skill as a task receives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options
+from weft.cli.commands.skills.workspace import installed_tools, open_skills, row, warn
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--args", "arguments", default="", metavar="TEXT", help="Text that replaces $ARGUMENTS.")
+@options.common
+def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Show a skill as a task receives it.
+
+    \b
+    Examples:
+      weft skills show cataloging-apis --args "only the public endpoints"
+    """
+    registry = open_skills(workspace, {}, quiet=quiet).registry
+    skill = registry.get(name)
+    if skill.kind == "executable" if skill else name in {tool.name for tool in installed_tools(everything=False)}:
+        raise InputError(
+            f"{name!r} is a tool and has no SKILL.md to show", hint=f"run it with `weft skills call {name}`"
+        )
+    content = registry.load_content(name, arguments)
+    warn(registry, verbose=verbose, quiet=True)
+    if as_json and skill is not None:
+        output.print_json(row(skill) | {"content": content})
+    else:
+        output.print_text(content)
+    return 0

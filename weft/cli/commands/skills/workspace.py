@@ -1,0 +1,75 @@
+"""What the commands of `weft skills` share: a workspace's skills and tools, their rows and their warnings."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.discovery.registry import Registry
+    from skills.skill import Skill
+    from weft.workspace.skills import WorkspaceSkills
+    from weft.workspace.tools import WorkspaceTools
+
+
+def open_skills(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> WorkspaceSkills:
+    """The skills of a workspace."""
+    from weft.workspace.skills import WorkspaceSkills
+
+    where = options.paths(workspace)
+    return WorkspaceSkills(where, options.settings(where, flags, quiet=quiet).settings)
+
+
+def open_registry(workspace: Path) -> Registry:
+    """The registry of a workspace's skills, without warnings about settings."""
+    return open_skills(workspace, {}, quiet=True).registry
+
+
+def open_tools(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool) -> WorkspaceTools:
+    """The tools of a workspace; with `trust` it is trusted first, because its settings only apply then."""
+    from weft.cli import trust_prompt
+    from weft.workspace.skills import WorkspaceSkills
+    from weft.workspace.tools import WorkspaceTools
+
+    where = options.paths(workspace)
+    if trust:
+        trust_prompt.workspace(where)
+    settings = options.settings(where, {"unsafe_tools": unsafe}, quiet=quiet).settings
+    return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
+
+
+def installed_tools(*, everything: bool) -> list[Skill]:
+    """The tools of installed packages as rows; disabled ones only if `everything` is asked for."""
+    from skills.functions import installed
+
+    return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+
+
+def row(skill: Skill) -> dict[str, Any]:
+    """A skill as `--json` prints it."""
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "path": skill.file,
+        "base_dir": os.path.dirname(skill.file),  # noqa: PTH120  there may be thousands
+        "source": skill.source,
+        "kind": skill.kind,
+        "state": skill.state,
+        "reason": skill.reason,
+    }
+
+
+def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
+    """Print the problems of skills: a summary, or with `verbose` each of them."""
+    from skills.discovery.registry import summary
+
+    if quiet and not verbose:
+        return
+    problems = registry.warnings
+    for text in map(str, problems) if verbose else summary(problems):
+        output.say_warning(text)
