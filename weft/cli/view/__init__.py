@@ -1,4 +1,4 @@
-"""What a terminal shows, and what is printed where there is none.
+"""What a terminal shows, and what is printed without one.
 
 output.py, output_mode.py           everything that is printed goes through here
 width.py                            text that fits a terminal
