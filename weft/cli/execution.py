@@ -45,7 +45,7 @@ class ResultOutput:
     arguments: tuple[str, ...] = ()
 
 
-def leave(status: int) -> None:
+def exit_now(status: int) -> None:
     """Exit immediately, without waiting for what cannot be stopped; everything finished is already on disk.
 
     What cannot be stopped: threads that import a library or wait for a model, and the clean-up of a busy model.
@@ -56,14 +56,16 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
-def run_to_exit(run: Coroutine[Any, Any, Result], shown: ResultOutput, exit_now: Callable[[int], None] = leave) -> int:
+def run_to_exit(
+    run: Coroutine[Any, Any, Result], shown: ResultOutput, exit_program: Callable[[int], None] = exit_now
+) -> int:
     """Run, show the result and return the exit status; an interrupted run exits the program here."""
 
     async def run_and_show() -> int:
         result = await run
         status = show_result(result, shown)
         if result.status == "interrupted":
-            exit_now(status)
+            exit_program(status)
         return status
 
     return asyncio.run(run_and_show())
@@ -154,7 +156,7 @@ def _resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
 
 
 @contextmanager
-def interruptible(stop: Stop, exit_now: Callable[[], None]) -> Iterator[None]:
+def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None]:
     """Within the block, the first Ctrl-C asks the run to stop and the second one exits the program."""
     if sys.platform == "win32":
         yield
@@ -166,7 +168,7 @@ def interruptible(stop: Stop, exit_now: Callable[[], None]) -> Iterator[None]:
         output.say("\nStopping … (press Ctrl-C again to exit now)")
         for number in signals:
             loop.remove_signal_handler(number)
-            signal.signal(number, lambda *_: exit_now())  # not a handler of the loop, which may be busy
+            signal.signal(number, lambda *_: exit_program())  # not a handler of the loop, which may be busy
 
     for number in signals:
         loop.add_signal_handler(number, stop_run)
@@ -186,4 +188,4 @@ def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
 
         command = _resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
         output.say(f"Finished work is kept. Resume with:\n  {command}")
-    leave(130)
+    exit_now(130)

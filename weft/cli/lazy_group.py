@@ -16,18 +16,18 @@ class LazyGroup(click.Group):
 
     def __init__(self, *args: Any, subcommands: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.subcommands = subcommands
+        self._subcommands = subcommands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.subcommands)
+        return list(self._subcommands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.subcommands:
+        if cmd_name not in self._subcommands:
             return None
-        module, _, name = self.subcommands[cmd_name][0].partition(":")
+        module, _, name = self._subcommands[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.subcommands.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in self._subcommands.items()])

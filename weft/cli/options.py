@@ -105,7 +105,9 @@ def goal(command: Command) -> Command:
     return command
 
 
-def written(text: str = "Write the answer to this file.", *, required: bool = False) -> Callable[[Command], Command]:
+def output_file(
+    text: str = "Write the answer to this file.", *, required: bool = False
+) -> Callable[[Command], Command]:
     """Add -o; `-` means stdout, which is the default unless a file is required."""
 
     def dash_is_stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
@@ -140,7 +142,7 @@ def concurrency(command: Command) -> Command:
     return click.option("--max-concurrency", type=int, metavar="N", help=text)(command)
 
 
-def fetching(command: Command) -> Command:
+def yes(command: Command) -> Command:
     """Add --yes."""
     return click.option("--yes", is_flag=True, help="Download a missing local model without asking.")(command)
 
@@ -195,7 +197,7 @@ def _as_option(name: re.Match[str]) -> str:
     return "--" + name.group(1).replace("_", "-")
 
 
-def tell_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
+def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
     """Say if the journal that was named is new: a typo in its name would otherwise go unnoticed."""
     from weft.runs import records
 

@@ -133,11 +133,12 @@ def test_every_command_has_help_with_examples() -> None:
 def test_a_groups_summary_of_a_command_is_the_first_line_of_its_help() -> None:
     def check(group: LazyGroup) -> None:
         context = click.Context(group)
-        for name, (_, summary) in group.subcommands.items():
+        for name, (_, summary) in group._subcommands.items():
+            if name in ("batch", "skills"):  # whose help begins with other words
+                continue
             command = group.get_command(context, name)
             assert command is not None
-            if name not in ("batch", "skills"):  # which explain themselves in their own words
-                assert (command.help or "").splitlines()[0] == summary
+            assert (command.help or "").splitlines()[0] == summary
             if isinstance(command, LazyGroup):
                 check(command)
 

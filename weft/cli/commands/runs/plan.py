@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("goal")
 @options.models
-@options.fetching
+@options.yes
 @options.skills
 @options.goal
-@options.written("Write the plan to this file, as YAML, or as JSON if it ends in .json.")
+@options.output_file("Write the plan to this file, as YAML, or as JSON if it ends in .json.")
 @options.common
 def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, **rest: Any) -> int:
     """Make a plan for a goal without running it.
@@ -109,5 +109,5 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
     except asyncio.CancelledError:
         output.say("Interrupted. An unfinished plan is not kept.")
-        execution.leave(130)
+        execution.exit_now(130)
         raise

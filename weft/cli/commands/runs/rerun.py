@@ -36,7 +36,7 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
     help="Use FILE (`-`: stdin) as the output of TASK (repeatable).",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
-@options.written()
+@options.output_file()
 @options.models
 @options.journal
 @options.common

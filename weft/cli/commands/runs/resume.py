@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("run", default="last")
 @options.models
 @options.concurrency
-@options.written()
+@options.output_file()
 @options.journal
 @options.common
 def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:

@@ -30,7 +30,7 @@ _NO_GOAL = "Carry out this plan."
 @click.command()
 @click.argument("goal", required=False)
 @options.models
-@options.fetching
+@options.yes
 @options.skills
 @options.tools
 @options.goal
@@ -38,7 +38,7 @@ _NO_GOAL = "Carry out this plan."
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
 @options.concurrency
-@options.written()
+@options.output_file()
 @options.journal
 @click.option(
     "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
@@ -99,7 +99,7 @@ def run(
             output.say(note)
     if dry_run:
         return _preview(weft, full_goal, mode)
-    options.tell_journal(where, resolved, quiet=mode.quiet)
+    options.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     if weft.models.needed_for(full_goal.plan):
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)

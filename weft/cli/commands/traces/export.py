@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="Export all runs.")
-@options.written("Write to this file instead of stdout.")
+@options.output_file("Write to this file instead of stdout.")
 @click.option("--html", is_flag=True, help="Write one self-contained HTML page instead of JSON lines.")
 @click.option(
     "--otlp", is_flag=True, help="Send spans to OTEL_EXPORTER_OTLP_ENDPOINT (default: http://localhost:4318)."
