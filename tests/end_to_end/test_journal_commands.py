@@ -1,4 +1,4 @@
-"""resume, rerun, replay and trace as a person or a script uses them: real processes, a real server."""
+"""resume, rerun, replay and trace as users and scripts call them: real processes, a real server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLAN = {"tasks": [SURVEY, SLOW, BRIEF], "synthesis": "short"}
 
 
 def slow_for(seconds: float) -> Script:
-    """`slow` takes its time; `survey` reads a file that holds a key."""
+    """`slow` takes a while; `survey` reads a file that contains a key."""
 
     def task(call: Call) -> Answer:
         if instruction(call) == "slowly":
@@ -64,7 +64,7 @@ def notes(workspace: Path) -> None:
 
 @pytest.fixture
 def run_here(workspace: Path) -> Callable[[], str]:
-    """Makes a run in this process, with a scripted model: quicker where the run itself is not what is tested."""
+    """Runs in this process, with a scripted model: faster, for tests of what comes after a run."""
 
     notes = (workspace / "notes.md").read_text(encoding="utf-8")
     recorded.prepare(workspace)
@@ -87,19 +87,19 @@ def interrupt(workspace: Path, server: OpenAIServer, number: int, *more: str) ->
         text=True,
     )
     assert process.stderr is not None
-    said = ""
+    stderr = ""
     for line in process.stderr:
-        said += line
+        stderr += line
         if "survey: done" in line:
             break
     deadline = time.monotonic() + 60
     while len(server.calls) < 4 and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, number)
-    said += process.stderr.read()
+    stderr += process.stderr.read()
     process.wait(30)
     process.stderr.close()
-    return process.returncode, said
+    return process.returncode, stderr
 
 
 def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(workspace: Path, serve: Serve, weft: Weft) -> None:
@@ -127,10 +127,10 @@ def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(workspace: Pat
 def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(workspace: Path, serve: Serve, weft: Weft) -> None:
     server = serve(slow_for(30))
     elsewhere = f"sqlite:///{workspace.parent}/runs.sqlite"
-    status, said = interrupt(workspace, server, signal.SIGINT, "--journal", elsewhere)
+    status, stderr = interrupt(workspace, server, signal.SIGINT, "--journal", elsewhere)
     assert status == 130
-    assert "Kept: 1 of 3 tasks and 3 calls" in said
-    command = next(line.split() for line in said.splitlines() if "weft resume" in line)
+    assert "Kept: 1 of 3 tasks and 3 calls" in stderr
+    command = next(line.split() for line in stderr.splitlines() if "weft resume" in line)
     assert not (workspace / ".agents" / "journal.sqlite").exists()
     server.script = slow_for(0)
     ran = weft(*command[1:], "--json", cwd=workspace)
@@ -183,7 +183,7 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     assert (piped["drift"], piped["answer"]) == ([], "the answer")
     assert weft("trace", "import", "-", cwd=other, stdin=exported).status == 0
     assert weft("trace", "import", "run.jsonl", cwd=other).status == 2
-    assert weft("replay", "last", "--strict", cwd=other).out.endswith("done, nothing differs\n")
+    assert weft("replay", "last", "--strict", cwd=other).out.endswith("done, no differences\n")
     assert "the answer" in weft("replay", "last", cwd=other).out
 
     ran = weft("replay", "last", "--strict", "--json", cwd=workspace)
@@ -193,11 +193,11 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     assert len(server.calls) == calls
 
 
-def test_a_run_that_another_process_is_at_is_running(workspace: Path, weft: Weft) -> None:
+def test_a_run_in_use_by_another_process_is_running(workspace: Path, weft: Weft) -> None:
     store, at = open_store(url_of(workspace / ".agents" / "journal.sqlite")), now()
-    begun = {"run_id": "r1", "goal": GOAL, "workspace": "w", "settings": {}}
+    started = {"run_id": "r1", "goal": GOAL, "workspace": "w", "settings": {}}
     line = {"r1": RunSummary("r1", GOAL, "running", at)}
-    store.append([Row("r1", 1, at, "run_started", begun)], line, Handover(myself(), taken=["r1"]))
+    store.append([Row("r1", 1, at, "run_started", started)], line, Handover(myself(), taken=["r1"]))
     assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "running"
     assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "running"
     assert weft("trace", "show", cwd=workspace).out.startswith("run r1 · running")
@@ -207,7 +207,7 @@ def test_a_run_that_another_process_is_at_is_running(workspace: Path, weft: Weft
     store.close()
 
 
-def test_a_rerun_executes_only_what_is_downstream(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_rerun_runs_only_downstream_tasks(workspace: Path, serve: Serve, weft: Weft) -> None:
     server = serve(slow_for(0))
     assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
     ran = weft("rerun", "last", "--from", "brief", "--dry-run", "--json", cwd=workspace)
@@ -240,7 +240,7 @@ def test_selection_is_checked_over_all_runs_and_files(workspace: Path, run_here:
     (workspace / "gone").rename(skill)
 
 
-def test_runs_are_forgotten_with_their_artifacts(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+def test_runs_are_deleted_with_their_artifacts(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
     ids = [run_here() for _ in range(2)]
     artifacts = workspace / ".agents" / "runs" / ids[0] / "artifacts"
     artifacts.mkdir(parents=True)
@@ -257,13 +257,13 @@ def test_runs_are_forgotten_with_their_artifacts(workspace: Path, run_here: Call
         (["resume"], 2, "there is no journal"),
         (["replay", "last", "--strict"], 2, "there is no journal"),
         (["replay", "nowhere.jsonl", "--strict"], 2, "cannot be read"),
-        (["replay", "--strict"], 2, "name a run or a file"),
+        (["replay", "--strict"], 2, "no run or file to replay"),
         (["run", *MODEL, "--journal", "oracle://x", GOAL], 2, "unknown kind 'oracle'"),
         (["run", *MODEL, "--journal", "sqlite:////dev/null/x.sqlite", GOAL], 4, "cannot be used"),
         (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 4, "not a database"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_is_spent(
+def test_what_cannot_work_is_reported_before_anything_is_spent(
     workspace: Path, serve: Serve, weft: Weft, arguments: list[str], status: int, says: str
 ) -> None:
     server = serve(slow_for(0))
@@ -276,7 +276,7 @@ def test_what_cannot_be_is_said_before_anything_is_spent(
     assert server.calls == []
 
 
-def test_a_full_disk_is_said_before_anything_is_spent(
+def test_a_full_disk_is_reported_before_anything_is_spent(
     workspace: Path, serve: Serve, run_here: Callable[[], str]
 ) -> None:
     """A limit on the size of files stands in for the disk."""
@@ -292,7 +292,7 @@ def test_a_full_disk_is_said_before_anything_is_spent(
     assert server.calls == []
 
 
-def test_spans_reach_a_collector_with_content_only_where_asked_for(
+def test_spans_reach_a_collector_with_content_only_on_request(
     workspace: Path, run_here: Callable[[], str], weft: Weft
 ) -> None:
     run_here()
@@ -308,10 +308,10 @@ def test_spans_reach_a_collector_with_content_only_where_asked_for(
     assert GOAL not in json.dumps(plain)
     assert GOAL in json.dumps(full)
     ran = weft("trace", "export", "--otlp", cwd=workspace, env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
-    assert (ran.status, "did not take the spans" in ran.err) == (1, True)
+    assert (ran.status, "did not accept the spans" in ran.err) == (1, True)
 
 
-def test_a_run_becomes_one_page_that_fetches_nothing(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+def test_a_run_becomes_one_page_that_loads_nothing(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
     (workspace / "notes.md").write_text("<script>alert(1)</script>", encoding="utf-8")
     run_here()
     page = weft("trace", "export", "--html", cwd=workspace).out

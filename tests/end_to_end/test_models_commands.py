@@ -1,4 +1,4 @@
-"""`weft models` and `weft init`, and what `run` does where no model is there."""
+"""`weft models` and `weft init`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Weft = Callable[..., Ran]
 
 
-def test_a_gguf_of_ones_own_is_taken_listed_found_and_removed(tmp_path: Path, weft: Weft) -> None:
+def test_a_users_gguf_file_is_installed_listed_found_and_removed(tmp_path: Path, weft: Weft) -> None:
     own = tmp_path / "Mine.Q4.gguf"
     own.write_bytes(b"GGUF" + bytes(2000))
     env = {"WEFT_MODELS_DIR": str(tmp_path / "models")}
@@ -25,7 +25,7 @@ def test_a_gguf_of_ones_own_is_taken_listed_found_and_removed(tmp_path: Path, we
     rows = {row["name"]: row for row in json.loads(weft("models", "list", "--json", env=env).out)}
     assert rows["mine"]["installed"]
     assert rows["qwen2.5-coder-0.5b"]["default"]
-    assert "here  mine" in weft("models", "list", env=env).out
+    assert "installed  mine" in weft("models", "list", env=env).out
     assert weft("models", "path", "mine", env=env).out.strip().endswith("mine.gguf")
     assert weft("models", "path", env=env).out.strip() == str(tmp_path / "models")
     assert weft("models", "remove", "mine", env=env).status == 0
@@ -33,7 +33,7 @@ def test_a_gguf_of_ones_own_is_taken_listed_found_and_removed(tmp_path: Path, we
     assert weft("models", "path", "mine", env=env).status == 4
 
 
-def test_what_is_no_gguf_is_refused_and_leaves_nothing(tmp_path: Path, weft: Weft) -> None:
+def test_a_file_that_is_not_gguf_is_refused_and_leaves_nothing(tmp_path: Path, weft: Weft) -> None:
     (tmp_path / "x.gguf").write_text("hello", encoding="utf-8")
     env = {"WEFT_MODELS_DIR": str(tmp_path / "models")}
     ran = weft("models", "pull", "x", "--from", str(tmp_path / "x.gguf"), "--json", env=env)
@@ -42,7 +42,7 @@ def test_what_is_no_gguf_is_refused_and_leaves_nothing(tmp_path: Path, weft: Wef
     assert list((tmp_path / "models").glob("*.gguf")) == []
 
 
-def test_init_writes_a_file_that_says_everything_and_sets_nothing(tmp_path: Path, weft: Weft) -> None:
+def test_init_writes_a_file_that_explains_everything_and_sets_nothing(tmp_path: Path, weft: Weft) -> None:
     ran = weft("init", "--skill", "status-mails", "--json", cwd=tmp_path)
     assert ran.status == 0, ran.err
     text = (tmp_path / "weft.toml").read_text(encoding="utf-8")

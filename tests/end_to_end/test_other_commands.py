@@ -38,7 +38,7 @@ def test_what_needs_no_model_never_loads_litellm(workspace: Path, arguments: lis
     assert done.stderr.rstrip().endswith("FREE"), done.stderr
 
 
-def test_importing_weft_reads_writes_and_loads_next_to_nothing(tmp_path: Path) -> None:
+def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:
     code = "import sys, weft; print([m for m in ('litellm', 'networkx', 'jinja2', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -94,7 +94,7 @@ def test_skills_show_prints_what_a_task_receives(workspace: Path, weft: Weft) ->
     )
 
 
-def test_a_reader_that_has_gone_is_no_failure(workspace: Path) -> None:
+def test_a_closed_stdout_is_no_failure(workspace: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "weft", "skills", "list"]
@@ -120,7 +120,7 @@ def test_doctor_shows_the_settings_in_force_and_where_each_comes_from(workspace:
     (workspace / "weft.toml").write_text("max_tasks = 7\ntimeout = 5\nunsafe_tools = true\n", encoding="utf-8")
     env = {"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret", "WEFT_TIMEOUT": "9"}
     ran = weft("doctor", cwd=workspace, env=env)
-    assert ran.status == 0, ran.out  # a goal can be run, if without what an untrusted workspace asks for
+    assert ran.status == 0, ran.out  # goals run, without the settings of an untrusted workspace
     for text in (
         "model = openai/x (from environment)",
         "timeout = 9.0 (from environment)",
@@ -159,7 +159,7 @@ def test_a_package_that_shadows_one_of_wefts_is_named(tmp_path: Path) -> None:
     assert "Rename or move that file" in done.stderr
 
 
-def test_a_place_that_cannot_be_written_is_said_without_a_traceback(workspace: Path, weft: Weft) -> None:
+def test_an_unwritable_folder_is_reported_without_a_traceback(workspace: Path, weft: Weft) -> None:
     (workspace / ".agents").write_text("in the way", encoding="utf-8")
     ran = weft("skills", "add", "x", "--description", "y", "--json", cwd=workspace)
     assert ran.status == 2
@@ -169,7 +169,7 @@ def test_a_place_that_cannot_be_written_is_said_without_a_traceback(workspace: P
     assert (ran.status, json.loads(ran.out)) == (0, [])
 
 
-def test_doctor_still_looks_at_the_rest_where_settings_are_broken(workspace: Path, weft: Weft) -> None:
+def test_doctor_checks_the_rest_even_if_settings_are_broken(workspace: Path, weft: Weft) -> None:
     (workspace / "weft.toml").write_text("model = ", encoding="utf-8")
     ran = weft("doctor", cwd=workspace)
     assert ran.status == 4
@@ -177,7 +177,7 @@ def test_doctor_still_looks_at_the_rest_where_settings_are_broken(workspace: Pat
     assert "sandbox" in ran.out
 
 
-def test_a_file_that_holds_no_run_is_not_replayed(workspace: Path, weft: Weft) -> None:
+def test_a_file_without_a_run_is_not_replayed(workspace: Path, weft: Weft) -> None:
     for name, text in (("garbage.jsonl", "garbage"), ("empty.jsonl", ""), ("object.jsonl", "{}")):
         (workspace / name).write_text(text, encoding="utf-8")
         for how in (["--strict"], ["--select", "--check"], []):

@@ -1,4 +1,4 @@
-"""`weft run` and `weft plan` as a person or a script uses them: real processes, a real server."""
+"""`weft run` and `weft plan` as users and scripts call them: real processes, a real server."""
 
 from __future__ import annotations
 
@@ -72,11 +72,15 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
         (["run", "--json", "--model", "local", GOAL], 4, "is not installed"),
         (["run", "--json", "--model", "local/nonsense", GOAL], 4, "no local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
-        (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "no UTF-8 text"),
+        (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "not valid UTF-8"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
-        (["run", "--json", "--model", "openai/x", "--file", "-", GOAL], 2, "no name that a task could read it by"),
+        (["run", "--json", "--model", "openai/x", "--file", "-", GOAL], 2, "tasks read files by name"),
         (["run", "--json", "--model", "openai/x", "--skill", "cataloging", GOAL], 2, "cataloging-apis"),
-        (["run", "--json", "--model", "openai/x", "-o", "no/such/folder/x.md", GOAL], 2, "no folder"),
+        (
+            ["run", "--json", "--model", "openai/x", "-o", "no/such/folder/x.md", GOAL],
+            2,
+            "no/such/folder does not exist",
+        ),
         (["run", "--json", "--workspace", "nowhere", GOAL], 2, "is not a folder"),
         (["run", "--json", "--no-such-option", GOAL], 2, "No such option"),
         (
@@ -89,7 +93,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
         (["frobnicate", "--json"], 2, "No such command"),
     ],
 )
-def test_what_cannot_begin_is_said_with_a_hint_and_no_traceback(
+def test_a_run_that_cannot_start_is_reported_with_a_hint_and_no_traceback(
     workspace: Path, weft: Weft, arguments: list[str], status: int, says: str
 ) -> None:
     ran = weft(*arguments, cwd=workspace)
@@ -159,16 +163,14 @@ def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, we
     assert "sk-test" not in ran.err
     ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
     assert ran.status == 1
-    assert "It needs to know: Which service?" in ran.err
+    assert "Question: Which service?" in ran.err
     assert "weft run --answer TEXT --model openai/test-model --answer mine -- -x\n" in ran.err
     ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert json.loads(ran.out)["question"] == "Which service?"
 
 
 @pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), ("\x04", 1)])
-def test_a_person_who_will_not_answer_is_let_go(
-    workspace: Path, serve: Serve, pressed: signal.Signals | str, status: int
-) -> None:
+def test_a_question_can_be_declined(workspace: Path, serve: Serve, pressed: signal.Signals | str, status: int) -> None:
     serve(lambda _: Say(QUESTION))
     ours, theirs = os.openpty()
     process = subprocess.Popen(
@@ -191,7 +193,7 @@ def test_a_person_who_will_not_answer_is_let_go(
 
 
 def _press(key: signal.Signals, process: subprocess.Popen[bytes]) -> None:
-    """Press it until it is heard: Python misses one in the moment before it begins to read a line."""
+    """Press a key until the process ends: Python misses one just before it starts to read a line."""
     for _ in range(6):
         os.kill(process.pid, key)
         try:
@@ -202,30 +204,28 @@ def _press(key: signal.Signals, process: subprocess.Popen[bytes]) -> None:
 
 
 def _until(terminal: int, text: bytes | None) -> str:
-    """What a terminal shows until the text is there, or to the end of the program."""
+    """What a terminal shows until the text appears or the program ends."""
     shown = b""
     while text is None or text not in shown:
         assert select.select([terminal], [], [], 60)[0], shown
         try:
             shown += os.read(terminal, 4096)
-        except OSError:  # nobody writes to it any more
+        except OSError:  # the program closed it
             break
     return shown.decode("utf-8", "replace")
 
 
-def test_a_question_does_not_take_a_plans_place_in_its_file(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(lambda _: Say(QUESTION))
     (workspace / "plan.yaml").write_text("a plan", encoding="utf-8")
     ran = weft("plan", *MODEL, "-o", "plan.yaml", GOAL, cwd=workspace)
     assert ran.status == 1
     assert (workspace / "plan.yaml").read_text(encoding="utf-8") == "a plan"
-    assert "It needs to know: Which service?" in ran.err
-    assert "run it with" not in ran.err
+    assert "Question: Which service?" in ran.err
+    assert "Run it with" not in ran.err
 
 
-def test_the_command_to_go_on_names_a_journal_that_is_not_the_workspaces_own(
-    workspace: Path, serve: Serve, weft: Weft
-) -> None:
+def test_the_resume_command_names_a_journal_outside_the_workspace(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted(PLAN))
     ran = weft("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
     assert ran.status == 5

@@ -1,1 +1,11 @@
-"""The command line: it reads arguments, prints and exits; everything else happens below."""
+"""The command line: it reads arguments, prints, and exits. Everything else happens in the wings below.
+
+May import every other wing; nothing imports this one. Start reading at `main.py`.
+
+main.py         the `weft` command and how every error is reported
+lazy_group.py   command groups whose subcommands are imported when they are used
+options.py      options that several commands share, and how they become settings
+execution.py    run a goal for a command: progress, Ctrl-C, the result, the exit status
+commands/       one module for each command, in groups
+view/           what a terminal shows
+"""

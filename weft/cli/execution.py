@@ -1,4 +1,4 @@
-"""What all commands that carry out runs share: progress, Ctrl-C, the end, the exit status."""
+"""Run a goal for a command: show progress, handle Ctrl-C, print the result and choose the exit status."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
 
 
-class Work(Protocol):
-    """A run to carry out, once it has someone to tell and something to stop it."""
+class RunFunction(Protocol):
+    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
 
     async def __call__(self, *, record: Record, stop: Stop) -> Result:
-        """Carry it out."""
+        """Run to the end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """What is needed to show how a run ended; `given` is what `weft run` was given, for the one who must answer."""
+class ResultOutput:
+    """How to show a run's result; `arguments` are those of `weft run`, for the command that answers a question."""
 
     mode: OutputMode
     workspace: Path
     target: Path | None = None
-    given: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
-def leave(status: int) -> None:
-    """End the program now: everything is kept, and nobody who asked for the end waits for what cannot be stopped.
+def exit_now(status: int) -> None:
+    """Exit immediately, without waiting for what cannot be stopped; everything finished is already on disk.
 
-    These are threads that load a library or wait for a model, and the clean-up of a model that is at work.
+    What cannot be stopped: threads that import a library or wait for a model, and the clean-up of a busy model.
     """
     with suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -56,92 +56,93 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
-def run_to_exit(run: Coroutine[Any, Any, Result], ending: Ending, leaving: Callable[[int], None] = leave) -> int:
-    """Carry out a run and show how it ended; gives the exit status. One that was interrupted ends the program here."""
+def run_to_exit(
+    run: Coroutine[Any, Any, Result], shown: ResultOutput, exit_program: Callable[[int], None] = exit_now
+) -> int:
+    """Run, show the result and return the exit status; an interrupted run exits the program here."""
 
-    async def whole() -> int:
+    async def run_and_show() -> int:
         result = await run
-        status = show_result(result, ending)
+        status = show_result(result, shown)
         if result.status == "interrupted":
-            leaving(status)
+            exit_program(status)
         return status
 
-    return asyncio.run(whole())
+    return asyncio.run(run_and_show())
 
 
-async def run_with_progress(weft: Weft, mode: OutputMode, work: Work) -> Result:
-    """Carry out a run with progress on stderr; Ctrl-C ends it cleanly."""
+async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction) -> Result:
+    """Run with progress on stderr; Ctrl-C stops the run cleanly."""
     from planner.events import Event, RunResumed, RunStarted
     from weft.cli.view.progress import progress
     from weft.runs.stop import Stop
 
     stop = Stop()
-    begun: list[str] = []
+    run_ids: list[str] = []
 
-    with interruptible(stop, lambda: _at_once(weft, begun)):
+    with interruptible(stop, lambda: _exit_while_stopping(weft, run_ids)):
         async with weft:
-            with progress(mode) as tell:
+            with progress(mode) as show:
 
                 def record(event: Event) -> None:
                     if isinstance(event, RunStarted | RunResumed):
-                        begun.append(event.run_id)
-                    tell(event)
+                        run_ids.append(event.run_id)
+                    show(event)
 
-                return await work(record=record, stop=stop)
+                return await run(record=record, stop=stop)
 
 
-def show_result(result: Result, ending: Ending) -> int:
-    """Print how a run ended, and where it can be taken up again the command for it; gives the exit status."""
+def show_result(result: Result, shown: ResultOutput) -> int:
+    """Print a run's result and, if it can be resumed, the command for that; returns the exit status."""
     from weft.cli.view import answer
 
-    mode, workspace, target = ending.mode, ending.workspace, ending.target
+    mode, workspace, target = shown.mode, shown.workspace, shown.target
     if target is not None and result.answer is not None:
         try:
             target.write_text(result.answer + "\n", encoding="utf-8")
         except OSError as error:
-            output.say_warning(f"the answer could not be written to {target}: {error.strerror}; here it is")
+            output.say_warning(f"cannot write the answer to {target}: {error.strerror}; printing it instead")
             target = None
     try:
         if mode.as_json:
             output.print_json(result.to_dict())
         else:
-            answer.show(result, target, _answering(result, ending), quiet=mode.quiet)
+            answer.show(result, target, _answer_command(result, shown), quiet=mode.quiet)
     except BrokenPipeError:
-        output.forget_stdout()  # how it ended is told all the same, by the exit status too
+        output.discard_stdout()  # stderr and the exit status still say how the run ended
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
-        kept = f"{tasks} and {counted(result.usage.calls, 'call')}"
-        output.say(f"Kept: {kept}. Go on with:")
-        output.say(f"  {_command(result.run_id, workspace, result.journal)}")
+        output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
+        output.say(f"  {_resume_command(result.run_id, workspace, result.journal)}")
     return EXIT[result.status]
 
 
-def _answering(result: Result, ending: Ending) -> str:
-    """The command that gives the answer: the same once more, for all else that it was given still counts."""
+def _answer_command(result: Result, shown: ResultOutput) -> str:
+    """The command that answers the planner's question: the same one again, with the answer added."""
     from executor.capture.secrets import Secrets
 
-    again = ending.given
-    if not again:
-        elsewhere = ("--workspace", str(ending.workspace)) if str(ending.workspace) != "." else ()
-        again = (*elsewhere, "--", result.goal)
-    return Secrets.of(os.environ).redact(f"weft run --answer TEXT {shlex.join(again)}")
+    arguments = shown.arguments
+    if not arguments:
+        elsewhere = ("--workspace", str(shown.workspace)) if str(shown.workspace) != "." else ()
+        arguments = (*elsewhere, "--", result.goal)
+    return Secrets.of(os.environ).redact(f"weft run --answer TEXT {shlex.join(arguments)}")
 
 
-def writable(target: Path | None) -> None:
-    """Find out before anything is spent whether the answer can be kept."""
+def check_writable(target: Path | None) -> None:
+    """Raise before anything is spent if the answer could not be written to its file."""
     if target is None:
         return
     folder = target.absolute().parent
     if target.is_dir():
         raise InputError(f"-o {target} is a folder", hint="name a file in it")
     if not folder.is_dir():
-        raise InputError(f"-o {target}: there is no folder {folder}", hint="make it, or name another file")
+        raise InputError(f"-o {target}: the folder {folder} does not exist", hint="create it, or name another file")
     if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InputError(f"-o {target} cannot be written", hint="name a file elsewhere, or change its permissions")
+        raise InputError(f"-o {target} is not writable", hint="name another file, or change its permissions")
 
 
-def _command(run_id: str, workspace: Path, journal: str | None) -> str:
+def _resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
@@ -155,36 +156,36 @@ def _command(run_id: str, workspace: Path, journal: str | None) -> str:
 
 
 @contextmanager
-def interruptible(stop: Stop, at_once: Callable[[], None]) -> Iterator[None]:
-    """While the block lasts, the first Ctrl-C asks the run to end and a second one ends the program at once."""
+def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None]:
+    """Within the block, the first Ctrl-C asks the run to stop and the second one exits the program."""
     if sys.platform == "win32":
         yield
         return
     loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
 
-    def first() -> None:
+    def stop_run() -> None:
         stop.set()
-        output.say("\nstopping … (Ctrl-C again to stop at once)")
-        for one in signals:
-            loop.remove_signal_handler(one)
-            signal.signal(one, lambda *_: at_once())  # not the loop's: the loop may be what takes so long
+        output.say("\nStopping … (press Ctrl-C again to exit now)")
+        for number in signals:
+            loop.remove_signal_handler(number)
+            signal.signal(number, lambda *_: exit_program())  # not a handler of the loop, which may be busy
 
-    for one in signals:
-        loop.add_signal_handler(one, first)
+    for number in signals:
+        loop.add_signal_handler(number, stop_run)
     try:
         yield
     finally:
         if not stop.is_set():
-            for one in signals:
-                loop.remove_signal_handler(one)
+            for number in signals:
+                loop.remove_signal_handler(number)
 
 
-def _at_once(weft: Weft, begun: list[str]) -> None:
-    """End the program while a run is still being ended; what it finished is on record."""
-    output.say("stopped")
-    if begun:
+def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
+    """Exit while a run is still stopping; what it finished is recorded."""
+    output.say("Stopped.")
+    if run_ids:
         from weft.runs import records
 
-        journal = records.url(weft.paths, weft.settings)
-        output.say(f"What was finished is kept. Go on with:\n  {_command(begun[-1], weft.paths.workspace, journal)}")
-    leave(130)
+        command = _resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
+        output.say(f"Finished work is kept. Resume with:\n  {command}")
+    exit_now(130)

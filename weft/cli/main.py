@@ -1,4 +1,4 @@
-"""The `weft` command: its subcommands, and how every failure ends."""
+"""The `weft` command: its subcommands, and how every error is reported."""
 
 from __future__ import annotations
 
@@ -7,143 +7,145 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from skills.errors import WeftError
+from weft.cli.lazy_group import LazyGroup
 from weft.cli.view import output
 from weft.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Each command's home and its line in the help, so that `weft --help` imports none of them.
 _COMMANDS = {
-    "run": ("weft.cli.commands.runs.run:run", "Reach a goal: select skills, plan, run in parallel, answer."),
-    "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan and show it, without running it."),
-    "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal of a file."),
-    "resume": ("weft.cli.commands.runs.resume:resume", "Go on with a run that was stopped, killed or failed."),
-    "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run a part of a run anew, as a new run."),
-    "replay": ("weft.cli.commands.traces.replay:replay", "Play a recorded run again, without a model."),
-    "trace": ("weft.cli.commands.traces.trace:trace", "Look at recorded runs, compare, export, import and prune them."),
+    "run": ("weft.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
+    "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
+    "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
+    "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run that was interrupted, stopped or failed."),
+    "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
+    "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
+    "trace": (
+        "weft.cli.commands.traces.trace:trace",
+        "List, show, compare, export, import and delete recorded runs.",
+    ),
     "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
-    "models": ("weft.cli.commands.setup.models:models", "Local models: list, pull, remove."),
-    "init": ("weft.cli.commands.setup.init:init", "Write a commented weft.toml."),
+    "models": ("weft.cli.commands.setup.models:models", "List, download and remove local models."),
+    "init": ("weft.cli.commands.setup.init:init", "Create a commented weft.toml."),
     "doctor": (
         "weft.cli.commands.setup.doctor:doctor",
-        "Show what is there, what is missing, and what to do about it.",
+        "Check what weft needs to run: models, keys, settings, skills, sandbox.",
     ),
-    "completion": ("weft.cli.commands.setup.completion:completion", "Install completion for your shell."),
+    "completion": ("weft.cli.commands.setup.completion:completion", "Install shell completion."),
 }
 
 
-class _ReaderGone(Exception):
-    """Whoever read stdout wants no more of it; click would take that for a failure."""
+class _StdoutClosed(Exception):
+    """The reader of stdout went away. A type of our own, because click treats a broken pipe as a failure."""
 
 
 @contextmanager
-def _while_read() -> Iterator[None]:
+def _detect_closed_stdout() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        raise _ReaderGone from error
+        raise _StdoutClosed from error
 
 
-class _Commands(click.Group):
-    """Subcommands, each imported when it is used."""
+class _Commands(LazyGroup):
+    """The commands of weft."""
 
-    def make_context(self, *given: Any, **more: Any) -> click.Context:
-        with _while_read():
-            return super().make_context(*given, **more)
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _detect_closed_stdout():
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _while_read():
+        with _detect_closed_stdout():
             return super().invoke(ctx)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, name = _COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    subcommands=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="weft")
 def cli() -> None:
-    """Give it a goal: it finds the skills that fit, weaves a task graph, runs it in parallel and answers.
+    """Give weft a goal: it selects the skills that fit, plans a task graph, runs it in parallel and answers.
+
+    Run `weft COMMAND --help` for the options of a command.
 
     \b
     Examples:
       weft run "Write API documentation for the to-do service"
-      weft run --model local "Explain what a mutex is"        no account needed
+      weft run --model local "Explain what a mutex is"    # no account needed
       weft run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
-      weft plan "Compare three caches" -o plan.yaml    then edit it, and
+      weft plan "Compare three caches" -o plan.yaml       # edit the plan, then run it:
       weft run --plan plan.yaml
       weft skills select "Review this code"
       weft doctor
+
+    \b
+    Exit status:
+      0    done
+      1    the goal, or part of it or of a batch, failed
+      2    wrong usage or input
+      3    replay found drift
+      4    no model, key or configuration
+      5    stopped by a budget or limit
+      130  interrupted; the command to resume is printed
     """
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
-    atexit.register(gc.freeze)  # at the end nobody needs to look for garbage among thousands of skills
-    given = sys.argv[1:] if arguments is None else arguments
-    output.ready_streams()
+    atexit.register(gc.freeze)  # collecting thousands of skills at exit would only cost time
+    arguments = sys.argv[1:] if arguments is None else arguments
+    output.prepare_streams()
     try:
-        status = cli.main(args=given, prog_name="weft", standalone_mode=False, obj=given)
+        status = cli.main(args=arguments, prog_name="weft", standalone_mode=False, obj=arguments)
     except KeyboardInterrupt:
         output.say("interrupted")
         status = 130
-    except _ReaderGone:
-        output.forget_stdout()
+    except _StdoutClosed:
+        output.discard_stdout()
         status = 0
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, a person is told what and never shown a stack
-        status = _explained(error, given)
+    except Exception as error:  # noqa: BLE001 - users get a message for every error, never a traceback
+        status = _report(error, arguments)
     sys.exit(status or 0)
 
 
-def _explained(error: Exception, given: Sequence[str]) -> int:
-    """Say what went wrong and what to do next; gives the exit status."""
-    as_json = output.asks_for_json(given)
+def _report(error: Exception, arguments: Sequence[str]) -> int:
+    """Print what went wrong and what to do next; returns the exit status."""
+    as_json = output.wants_json(arguments)
     match error:
         case click.exceptions.Abort():
             return output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
         case click.exceptions.NoArgsIsHelpError():
-            output.say(error.format_message())  # nothing went wrong, but nothing was done either
+            output.say(error.format_message())  # not an error, but nothing was done either
             return 2
         case click.ClickException():
             context = error.ctx if isinstance(error, click.UsageError) else None
-            hint = f"`{context.command_path} --help` shows how it is used" if context else ""
+            hint = f"see `{context.command_path} --help`" if context else ""
             return output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
         case WeftError():
-            said, status = (error.message, error.hint), error.exit_status
-            return output.say_error(*said, code=error.code, status=status, as_json=as_json)
-        case OSError(filename=str() | bytes() as name):
-            what, hint = (
-                f"{os.fsdecode(name)}: {error.strerror}",
-                "check that the path is right and that you may use it",
+            return output.say_error(
+                error.message, error.hint, code=error.code, status=error.exit_status, as_json=as_json
             )
-            return output.say_error(what, hint, code="INVALID_INPUT", status=2, as_json=as_json)
-        case OSError(strerror=str() as what):
-            hint = "something could not be read or written; is a disk full, or a connection gone?"
-            status = output.say_error(what, hint, code="FAILED", status=1, as_json=as_json)
-            output.forget_stdout()
+        case OSError(filename=str() | bytes() as name):
+            message, hint = f"{os.fsdecode(name)}: {error.strerror}", "check the path and its permissions"
+            return output.say_error(message, hint, code="INVALID_INPUT", status=2, as_json=as_json)
+        case OSError(strerror=str() as message):
+            hint = "reading or writing failed: is the disk full, or was a connection lost?"
+            status = output.say_error(message, hint, code="FAILED", status=1, as_json=as_json)
+            output.discard_stdout()
             return status
         case _:
-            if "-v" in given or "--verbose" in given:
+            if "-v" in arguments or "--verbose" in arguments:
                 import traceback
 
                 output.say("".join(traceback.format_exception(error)))
-            what = f"an unexpected error: {type(error).__name__}: {error}"
-            hint = "this is a fault in weft: please report it, with what -v shows"
-            return output.say_error(what, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)
+            message = f"unexpected error: {type(error).__name__}: {error}"
+            hint = "this is a bug in weft; please report it, with the output of the same command with -v"
+            return output.say_error(message, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)

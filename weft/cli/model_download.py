@@ -1,4 +1,4 @@
-"""Fetching a local model, with a bar on a terminal and a line now and then elsewhere."""
+"""Download a local model, with a progress bar on a terminal and occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from weft.local.progress import Progress, Report
 
-_EVERY = 5.0
+_INTERVAL = 5.0  # seconds
 
 
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
-    """Fetch the local models among these that are not here yet, after asking; without anyone to ask, say how."""
+    """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
     from weft.local import catalogue, model
     from weft.local.progress import megabytes
     from weft.local.pull import pull
@@ -35,28 +35,27 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
         if store.find(name) is not None:
             continue
         if name not in {entry.name for entry in catalogue.read().entries}:
-            model.installed(f"local/{name}")  # raises, and says which there are
+            model.installed(f"local/{name}")  # raises, naming the known models
         entry = catalogue.read().find(name)
-        question = f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence}) is not here yet. Fetch it?"
-        person = sys.stdin.isatty() and output.is_terminal()
-        if not yes and not (person and click.confirm(question, default=True, err=True)):
-            model.installed(f"local/{name}")  # raises, and says how to get it
+        question = f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence}) is not installed. Download it?"
+        interactive = sys.stdin.isatty() and output.is_terminal()
+        if not yes and not (interactive and click.confirm(question, default=True, err=True)):
+            model.installed(f"local/{name}")  # raises, and says how to install it
         if not quiet:
-            output.say(
-                f"fetching {entry.title} ({megabytes(entry.bytes)}, {entry.licence}); its SHA-256 decides what is kept"
-            )
+            size = megabytes(entry.bytes)
+            output.say(f"Downloading {entry.title} ({size}, {entry.licence}); its SHA-256 is verified")
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
 
 
 @contextmanager
 def reporting(*, quiet: bool) -> Iterator[Report]:
-    """Where a pull reports how far it has come; one that is interrupted says what becomes of it."""
+    """Yield the function that shows a download's progress; if interrupted, say that it can be resumed."""
     try:
         with _reporting(quiet=quiet) as report:
             yield report
     except KeyboardInterrupt:
-        output.say("\nWhat came is kept; the same command goes on from there.")
+        output.say("\nThe partial download is kept; run the same command to resume it.")
         raise
 
 
@@ -66,7 +65,7 @@ def _reporting(*, quiet: bool) -> Iterator[Report]:
         yield lambda _: None
     elif output.is_terminal():
         with _bar() as bar:
-            task = bar.add_task("fetching", total=None)
+            task = bar.add_task("downloading", total=None)
             yield lambda progress: _draw(bar, task, progress)
     else:
         yield _Lines().note
@@ -90,25 +89,26 @@ def _bar() -> Bar:
 def _draw(bar: Bar, task: object, progress: Progress) -> None:
     if progress.note:
         bar.console.print(progress.note, highlight=False)
-    words = {"download": "fetching", "check": "checking", "done": "done"}
-    name = words.get(progress.stage)
-    if name is not None:
-        bar.update(task, description=name, completed=progress.done, total=progress.total or None)  # type: ignore[arg-type]
+    descriptions = {"download": "downloading", "check": "verifying", "done": "done"}
+    description = descriptions.get(progress.stage)
+    if description is not None:
+        bar.update(task, description=description, completed=progress.done, total=progress.total or None)  # type: ignore[arg-type]
 
 
 class _Lines:
-    """A line for each stage, and one every few seconds."""
+    """Prints notes as they come, and progress every few seconds."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def note(self, progress: Progress) -> None:
-        """Say how far it is, not too often."""
+        """Print a note, or how far the download is."""
         from weft.local.progress import megabytes
 
         if progress.note:
             output.say(progress.note)
-        elif progress.stage in ("download", "check") and time.monotonic() - self._last >= _EVERY:
+        elif progress.stage in ("download", "check") and time.monotonic() - self._last >= _INTERVAL:
             self._last = time.monotonic()
-            of = f" of {megabytes(progress.total)}" if progress.total else ""
-            output.say(f"{'fetched' if progress.stage == 'download' else 'checked'} {megabytes(progress.done)}{of}")
+            verb = "downloaded" if progress.stage == "download" else "verified"
+            total = f" of {megabytes(progress.total)}" if progress.total else ""
+            output.say(f"{verb} {megabytes(progress.done)}{total}")

@@ -1,4 +1,4 @@
-"""Asking whether a workspace's tools may run."""
+"""Ask the user whether to trust a workspace's tools."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 
 def workspace(where: Paths) -> None:
-    """Trust a workspace's settings as they are now, before they are read."""
+    """Trust a workspace's settings as they are now; call this before reading them."""
     from skills.programs.trust import Trust
 
     Trust(where.trust).trust_workspace(where.workspace)
 
 
 def settle(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
-    """Trust the workspace's tools where that was said or is answered; otherwise say that they will not run."""
+    """Trust the workspace's tools if `trust` is set or the user agrees; otherwise warn that they will not run."""
     if trust:
         tools.trust_all()
         return
-    waiting = tools.untrusted()
-    if not waiting:
+    untrusted = tools.untrusted()
+    if not untrusted:
         return
-    names = ", ".join(sorted({row.name for row in waiting}))
-    folders = "\n  ".join(sorted({str(row.base_dir) for row in waiting}))
+    names = ", ".join(sorted({row.name for row in untrusted}))
+    folders = "\n  ".join(sorted({str(row.base_dir) for row in untrusted}))
     if sys.stdin.isatty() and output.is_terminal() and not quiet:
-        output.say(f"This workspace brings programs that you have not trusted yet ({names}):\n  {folders}")
-        if click.confirm("Have you read them, and may they run?", default=False, err=True):
+        output.say(f"This workspace has tools that you have not trusted yet ({names}):\n  {folders}")
+        if click.confirm("Have you reviewed them, and may they run?", default=False, err=True):
             tools.trust_all()
         return
     if not quiet:
-        output.say_warning(f"tools that are not trusted yet will not run: {names}; read them, then use --trust")
+        output.say_warning(f"tools that are not trusted yet will not run: {names}; review them, then pass --trust")

@@ -1,4 +1,4 @@
-"""Whether a model could be asked, as far as that is known without asking: its provider, and its key."""
+"""Check whether a model can be called, without calling it: its provider and its key, or its local file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelProblem:
-    """What stands in the way of asking a model; `certain` where it surely does."""
+    """Why a call to a model would fail, or if not `certain`, might fail."""
 
     what: str
     remedy: str
@@ -24,33 +24,32 @@ class ModelProblem:
 
 
 def find_problem(name: str, load: Callable[[], Any] = litellm_model.load) -> ModelProblem | None:
-    """What the model of that name lacks; None where a call may be tried. It loads litellm, which takes seconds."""
+    """Find out why a model cannot be called; None if it can. Imports litellm, which takes seconds."""
     if is_local(name):
-        return _lack_of_local(name)
+        return _find_local_problem(name)
     litellm = load()
     try:
         litellm.get_llm_provider(name)
-    except Exception:  # noqa: BLE001 - its own exceptions, which it would have to be imported for
+    except Exception:  # noqa: BLE001 - naming litellm's exceptions would import it
         return ModelProblem(f"no provider is known for the model {name!r}", NO_PROVIDER)
     missing = litellm.validate_environment(name)["missing_keys"]
     keys = [variable for variable in missing if variable.endswith("_API_KEY")]
     if keys:
-        return ModelProblem(
-            f"there is no key for {name}", f"set {' or '.join(keys)}, or choose another model with --model"
-        )
-    # Others have defaults, or come from files of the provider's own: a region, an address, a profile.
-    said = f"{name} may need {', '.join(missing)}"
-    return ModelProblem(said, "set them where a call fails without", certain=False) if missing else None
+        remedy = f"set {' or '.join(keys)}, or choose another model with --model"
+        return ModelProblem(f"there is no key for {name}", remedy)
+    if not missing:
+        return None
+    # The others, such as a region, an address or a profile, have defaults or come from the provider's own files.
+    return ModelProblem(f"{name} may need {', '.join(missing)}", "set them if calls fail", certain=False)
 
 
-def _lack_of_local(name: str) -> ModelProblem | None:
+def _find_local_problem(name: str) -> ModelProblem | None:
     from weft.local import catalogue, model
 
     try:
         model.installed(name)
     except WeftError as error:
-        known = model.entry_name(name) in {entry.name for entry in catalogue.read().entries}
-        return ModelProblem(
-            error.message, error.hint, certain=not known
-        )  # one that is known is fetched by the first run
+        # The first run downloads a model that the catalogue knows.
+        downloadable = model.entry_name(name) in {entry.name for entry in catalogue.read().entries}
+        return ModelProblem(error.message, error.hint, certain=not downloadable)
     return None

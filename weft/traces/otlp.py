@@ -1,4 +1,4 @@
-"""A run as OpenTelemetry spans, by the conventions for generative AI, sent as OTLP over HTTP."""
+"""Send a run as OpenTelemetry spans, by the conventions for generative AI, as OTLP over HTTP."""
 
 from __future__ import annotations
 
@@ -20,91 +20,94 @@ if TYPE_CHECKING:
     from executor.stores.row import Row
 
 _ENDPOINT = "http://localhost:4318"
-_SECONDS = 10.0
+_TIMEOUT = 10.0  # seconds
 
 
 class NotSent(WeftError):
-    """The collector did not take the spans."""
+    """The collector did not accept the spans."""
 
     code = "NOT_SENT"
 
 
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
-    """Send a run's spans to the collector that the environment names; how many there were."""
-    made = spans(list(rows), content=content)
+    """Send a run's spans to the collector that the environment names; returns how many were sent."""
+    sent = spans(list(rows), content=content)
     base = env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT
     url = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base.rstrip('/')}/v1/traces"
     if not url.startswith(("http://", "https://")):
-        raise InputError(f"the OTLP endpoint {url} is no web address", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
+        raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
     resource = {"attributes": _attributes({"service.name": env.get("OTEL_SERVICE_NAME") or "weft"})}
-    document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": made}]}]}
+    document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, json.dumps(document).encode(), {"content-type": "application/json", **_headers(env)}
     )
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
-            return len(made)
+        with urllib.request.urlopen(request, timeout=_TIMEOUT):  # noqa: S310
+            return len(sent)
     except (OSError, ValueError, http.client.HTTPException) as error:
-        what = Secrets.of(env).redact(f"{url} did not take the spans: {error}")
-        raise NotSent(what, hint="is a collector listening there, and are OTEL_EXPORTER_OTLP_* right?") from error
+        message = Secrets.of(env).redact(f"{url} did not accept the spans: {error}")
+        hint = "check that a collector is listening there, and the OTEL_EXPORTER_OTLP_* variables"
+        raise NotSent(message, hint=hint) from error
 
 
 def _headers(env: Mapping[str, str]) -> dict[str, str]:
-    """The headers that the environment names, in the form of OpenTelemetry: `a=1,b=2`, values percent-encoded."""
+    """The headers from the environment, in OpenTelemetry's format: `a=1,b=2`, values percent-encoded."""
     pairs = [pair.split("=", 1) for pair in env.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair]
     return {name.strip(): unquote(value.strip()) for name, value in pairs}
 
 
 def spans(rows: list[Row], *, content: bool = False) -> list[dict[str, Any]]:
-    """A run's spans: the workflow, the plan, an agent for each task, each call of a model and of a tool."""
-    maker = _Maker(rows[0].run_id, content=content)
+    """A run's spans: the workflow, the plan, an agent for each task, each model call and each tool call."""
+    builder = _SpanBuilder(rows[0].run_id, content=content)
     for row in rows:
-        maker.note(row)
-    return maker.finish()
+        builder.note(row)
+    return builder.finish()
 
 
-class _Maker:
+class _SpanBuilder:
+    """Builds spans from a run's rows, in order."""
+
     def __init__(self, run_id: str, *, content: bool) -> None:
         self._run_id = run_id
         self._content = content
         self._spans: list[dict[str, Any]] = []
         self._root: dict[str, Any] = {}
         self._failure: str | None = None
-        self._begun: datetime | None = None
+        self._started: datetime | None = None
         self._last: datetime | None = None
-        self._planning: datetime | None = None
+        self._planning_started: datetime | None = None
         self._planned = False
         self._tasks: dict[str, dict[str, Any]] = {}
-        self._open: dict[str, datetime] = {}
-        self._sittings: dict[str, int] = {}
+        self._open: dict[str, datetime] = {}  # tasks without an end so far
+        self._starts: dict[str, int] = {}  # how often each task was started
         self._prompts: dict[str, list[Any]] = {}
 
     def note(self, row: Row) -> None:
         at, body = datetime.fromisoformat(row.at), row.body
         match row.type:
             case "run_started":
-                self._begun = at
+                self._started = at
                 self._root = {"gen_ai.operation.name": "invoke_workflow", "weft.run_id": self._run_id}
                 if self._content:
                     self._root["gen_ai.input.messages"] = body["goal"]
             case "run_resumed":
-                self._interrupt()
+                self._interrupt_tasks()
             case "plan_made":
                 self._tasks = {task["id"]: task for task in body["plan"]["tasks"]}
-                self._plan(at)
+                self._end_planning(at)
             case "task_started":
                 self._open[body["task"]] = at
-                self._sittings[body["task"]] = self._sittings.get(body["task"], 0) + 1
+                self._starts[body["task"]] = self._starts.get(body["task"], 0) + 1
             case "task_finished":
-                self._task(body, at)
+                self._end_task(body, at)
             case "call_started":
                 self._prompts[body.get("request", "")] = body["messages"]
                 if body["role"] == "decomposer":
-                    self._planning = self._planning or at
+                    self._planning_started = self._planning_started or at
             case "call_finished" | "call_failed":
-                self._call(body, at)
+                self._add_call(body, at)
             case "tool_called":
-                self._tool(row.seq, body, at)
+                self._add_tool_call(row.seq, body, at)
             case "run_finished":
                 self._root["weft.status"] = body["status"]
                 self._failure = body.get("error") or "" if body["status"] == "failed" else None
@@ -113,49 +116,49 @@ class _Maker:
         self._last = at
 
     def finish(self) -> list[dict[str, Any]]:
-        """All spans, the whole run's first; what has no end on record ends with the record."""
-        self._interrupt()
+        """All spans, the run's own first; a span without a recorded end ends with the record."""
+        self._interrupt_tasks()
         end = self._last or datetime.now(UTC)
-        if not self._planned and self._planning is not None:
-            self._plan(end)
+        if not self._planned and self._planning_started is not None:
+            self._end_planning(end)
             _fail(self._spans[-1], self._failure or "interrupted")
-        whole = self._span("run", "invoke_workflow weft", self._begun or end, end, self._root)
+        root = self._span("run", "invoke_workflow weft", self._started or end, end, self._root)
         if self._failure is not None:
-            _fail(whole, self._failure)
-        return [whole, *self._spans]
+            _fail(root, self._failure)
+        return [root, *self._spans]
 
-    def _interrupt(self) -> None:
-        """Close the tasks that the end of a sitting found at work."""
+    def _interrupt_tasks(self) -> None:
+        """End the tasks that were running when the process stopped."""
         for name in list(self._open):
             if self._last is not None:
-                self._task({"task": name, "status": "failed", "error": "interrupted"}, self._last)
+                self._end_task({"task": name, "status": "failed", "error": "interrupted"}, self._last)
 
-    def _plan(self, at: datetime) -> None:
-        if self._planning is not None and not self._planned:
-            own = {"gen_ai.operation.name": "plan", "weft.plan.tasks": len(self._tasks)}
-            self._add("plan", "plan", self._planning, at, own)
+    def _end_planning(self, at: datetime) -> None:
+        if self._planning_started is not None and not self._planned:
+            attributes = {"gen_ai.operation.name": "plan", "weft.plan.tasks": len(self._tasks)}
+            self._add("plan", "plan", self._planning_started, at, attributes)
             self._planned = True
 
-    def _task(self, body: Mapping[str, Any], at: datetime) -> None:
+    def _end_task(self, body: Mapping[str, Any], at: datetime) -> None:
         name, task = body["task"], self._tasks.get(body["task"], {})
         agent = task.get("name") or name
-        own = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "weft.task": name}
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "weft.task": name}
         if self._content and body.get("output"):
-            own["gen_ai.output.messages"] = body["output"]
-        begun = self._open.pop(name, at)
-        span = self._add(self._key(name), f"invoke_agent {agent}", begun, at, own)
+            attributes["gen_ai.output.messages"] = body["output"]
+        start = self._open.pop(name, at)
+        span = self._add(self._task_key(name), f"invoke_agent {agent}", start, at, attributes)
         if body["status"] == "failed":
             _fail(span, body.get("error") or "")
 
-    def _key(self, task: str) -> str:
-        """What a task's span is known by: it has one for each time that it began."""
-        return f"task {task} {self._sittings.get(task, 0)}"
+    def _task_key(self, task: str) -> str:
+        """The key of a task's span; a task has one span for each time it was started."""
+        return f"task {task} {self._starts.get(task, 0)}"
 
-    def _call(self, body: Mapping[str, Any], at: datetime) -> None:
-        own: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.request.model": body["model"]}
+    def _add_call(self, body: Mapping[str, Any], at: datetime) -> None:
+        attributes: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.request.model": body["model"]}
         reply = body.get("reply")
         if reply is not None:
-            own |= {
+            attributes |= {
                 "gen_ai.response.model": reply["model"] or body["model"],
                 "gen_ai.response.finish_reasons": [reply["finish"]],
                 "gen_ai.usage.input_tokens": reply["usage"]["prompt_tokens"],
@@ -163,52 +166,54 @@ class _Maker:
             }
         if self._content:
             messages = self._prompts.get(body.get("request", ""), [])
-            own["gen_ai.input.messages"] = json.dumps(messages, ensure_ascii=False)
-            own |= {"gen_ai.output.messages": reply["text"]} if reply is not None else {}
-        begun = at - timedelta(seconds=body["seconds"])
+            attributes["gen_ai.input.messages"] = json.dumps(messages, ensure_ascii=False)
+            attributes |= {"gen_ai.output.messages": reply["text"]} if reply is not None else {}
+        start = at - timedelta(seconds=body["seconds"])
         key = f"call {body.get('request')} {at}"
-        span = self._add(key, f"chat {body['model']}", begun, at, own, self._parent(body), kind=3)
+        span = self._add(key, f"chat {body['model']}", start, at, attributes, self._parent(body), kind=3)
         if reply is None:
             _fail(span, body["error"])
 
-    def _tool(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
+    def _add_tool_call(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
         envelope = body["envelope"]
-        own = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": body["name"]}
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": body["name"]}
         if self._content:
-            own["gen_ai.tool.call.result"] = envelope["text"]
-        begun = at - timedelta(milliseconds=envelope["stats"]["time_ms"])
-        span = self._add(f"tool {seq}", f"execute_tool {body['name']}", begun, at, own, self._parent(body))
+            attributes["gen_ai.tool.call.result"] = envelope["text"]
+        start = at - timedelta(milliseconds=envelope["stats"]["time_ms"])
+        span = self._add(f"tool {seq}", f"execute_tool {body['name']}", start, at, attributes, self._parent(body))
         if envelope["status"] == "error":
             _fail(span, envelope["error"]["message"])
 
     def _parent(self, body: Mapping[str, Any]) -> str:
         if body.get("task"):
-            return self._key(body["task"])
+            return self._task_key(body["task"])
         return "plan" if body.get("role") == "decomposer" else "run"
 
     def _add(
         self,
         key: str,
         name: str,
-        begun: datetime,
-        at: datetime,
-        own: Mapping[str, Any],
+        start: datetime,
+        end: datetime,
+        attributes: Mapping[str, Any],
         parent: str = "run",
         kind: int = 1,
     ) -> dict[str, Any]:
-        span = self._span(key, name, begun, at, own) | {"parentSpanId": self._id(parent, 16), "kind": kind}
+        span = self._span(key, name, start, end, attributes) | {"parentSpanId": self._id(parent, 16), "kind": kind}
         self._spans.append(span)
         return span
 
-    def _span(self, key: str, name: str, begun: datetime, at: datetime, own: Mapping[str, Any]) -> dict[str, Any]:
+    def _span(
+        self, key: str, name: str, start: datetime, end: datetime, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
         return {
             "traceId": self._id("", 32),
             "spanId": self._id(key, 16),
             "name": name,
             "kind": 1,
-            "startTimeUnixNano": str(int(begun.timestamp() * 1e9)),
-            "endTimeUnixNano": str(int(at.timestamp() * 1e9)),
-            "attributes": _attributes(own),
+            "startTimeUnixNano": str(int(start.timestamp() * 1e9)),
+            "endTimeUnixNano": str(int(end.timestamp() * 1e9)),
+            "attributes": _attributes(attributes),
         }
 
     def _id(self, key: str, length: int) -> str:

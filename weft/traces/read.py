@@ -1,4 +1,4 @@
-"""Recorded runs wherever they are: in the journal by id, or in exported files."""
+"""Find recorded runs, in the journal by id or in exported files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recorded run, `alive` where a process is at it; its rows are read when they are asked for."""
+    """A recorded run, whose rows are read on demand; `alive` if a process is running it now."""
 
     run_id: str
     source: Store | Path
@@ -30,41 +30,46 @@ class Trace:
 
     @property
     def journal(self) -> str | None:
-        """The journal that holds it; None for a file."""
+        """The URL of the journal that holds it; None for a file."""
         return None if isinstance(self.source, Path) else self.source.url
 
     def rows(self, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
-        """Its rows in order, or those of some types, or of a task."""
+        """Its rows in order: all, or those of some types, or of one task."""
         if isinstance(self.source, Path):
-            own = (row for row in trace_file.read(self.source, types) if row.run_id == self.run_id)
-            return (row for row in own if task is None or row.body.get("task") == task)
+            rows = (row for row in trace_file.read(self.source, types) if row.run_id == self.run_id)
+            return (row for row in rows if task is None or row.body.get("task") == task)
         return self.source.rows(self.run_id, types=types, task=task)
 
 
-def named(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:
-    """The runs that ids and file names stand for; a file may hold several."""
+def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:
+    """Find runs by id or by file name; a file may hold several runs."""
     store: Store | None = None
     for name in runs:
         path = Path(name)
-        if path.suffix == ".jsonl" or path.is_file():
-            yield from (Trace(run_id, path) for run_id in _runs_in(path))
+        if _is_file(path):
+            yield from (Trace(run_id, path) for run_id in _run_ids(path))
             continue
         store = store or records.kept(paths, settings)
         summary = store.find(name)
         yield Trace(summary.run_id, store, summary.status == "running")
 
 
-def _runs_in(path: Path) -> list[str]:
-    """The runs in a file; one that holds none is refused, for a replay of nothing would prove nothing."""
-    found = list(dict.fromkeys(row.run_id for row in trace_file.read(path, ("run_started",))))
-    if not found:
-        next(trace_file.read(path), None)  # says which line is no event
-        raise InputError(f"{path} holds no run", hint="write one with: weft trace export RUN -o FILE")
-    return found
+def _is_file(path: Path) -> bool:
+    """Whether a name means a file, which may not exist, rather than a run's id."""
+    return path.suffix == ".jsonl" or path.is_file()
 
 
-def selections(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[list[Row]]:
-    """Each run's beginning and selection; of all runs in the journal where none is named."""
+def _run_ids(path: Path) -> list[str]:
+    """The runs in a file; raises if there are none, because replaying nothing would prove nothing."""
+    run_ids = list(dict.fromkeys(row.run_id for row in trace_file.read(path, ("run_started",))))
+    if not run_ids:
+        next(trace_file.read(path), None)  # raises if a line is not an event, and says which
+        raise InputError(f"{path} contains no run", hint="create one with: weft trace export RUN -o FILE")
+    return run_ids
+
+
+def recorded_selections(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[list[Row]]:
+    """Read how each run started and what it selected, for all runs in the journal if none are named."""
     types = ("run_started", "skills_selected")
     if not runs:
         if not settings.journal and not (paths.agents / "journal.sqlite").exists():
@@ -74,9 +79,9 @@ def selections(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterato
         return
     for name in runs:
         path = Path(name)
-        if path.suffix == ".jsonl" or path.is_file():
-            _runs_in(path)
+        if _is_file(path):
+            _run_ids(path)  # raises if there are none
             rows = trace_file.read(path, types)
             yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         else:
-            yield from (list(one.rows(types)) for one in named([name], paths, settings))
+            yield from (list(trace.rows(types)) for trace in find_traces([name], paths, settings))

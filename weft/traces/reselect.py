@@ -1,4 +1,4 @@
-"""Selection again: what recorded goals would select today, a regression test for a library of skills."""
+"""Select skills for recorded goals again: a regression test for a library of skills."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from skills.selection.detector import SkillDetector
     from weft.workspace.workspace import Workspace
 
-_NOTICEABLE = 0.0005
+_MIN_CHANGE = 0.0005  # scores closer than this count as equal
 
 
 @dataclass(frozen=True, slots=True)
 class Reselection:
-    """A goal's selection then and now, best first."""
+    """A goal's recorded selection and today's, best first."""
 
     run_id: str
     goal: str
@@ -32,21 +32,21 @@ class Reselection:
 
     @property
     def drifted(self) -> bool:
-        """Whether a skill was added, dropped or moved; a changed score alone is none."""
+        """Whether a skill was added, dropped or moved; a changed score alone is not drift."""
         return [one.name for one in self.then] != [one.name for one in self.now]
 
     @property
     def scores(self) -> list[tuple[str, float, float]]:
-        """The skills whose score changed: name, then, now."""
+        """The skills whose score changed: name, score then, score now."""
         before = {one.name: one.score for one in self.then}
         return [
             (one.name, before[one.name], one.score)
             for one in self.now
-            if one.name in before and abs(one.score - before[one.name]) >= _NOTICEABLE
+            if one.name in before and abs(one.score - before[one.name]) >= _MIN_CHANGE
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as `--json` has it."""
+        """The comparison as `--json` prints it."""
         then, now = [one.name for one in self.then], [one.name for one in self.now]
         return {
             "run_id": self.run_id,
@@ -55,37 +55,37 @@ class Reselection:
             "now": now,
             "added": [name for name in now if name not in then],
             "dropped": [name for name in then if name not in now],
-            "scores": [{"name": name, "then": was, "now": is_now} for name, was, is_now in self.scores],
+            "scores": [{"name": name, "then": before, "now": after} for name, before, after in self.scores],
         }
 
 
 def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str | None = None) -> Iterator[Reselection]:
-    """Select for each recorded goal again, with the detector of then, or another."""
-    again = _Again(workspace)
+    """Select skills for each recorded goal again, with the recorded detector unless another is given."""
+    selector = _Selector(workspace)
     for rows in runs:
         events = [codec.event(row.type, row.body) for row in rows]
-        begun = next((event for event in events if isinstance(event, RunStarted)), None)
-        chosen = next((event for event in events if isinstance(event, SkillsSelected)), None)
-        if begun is not None and chosen is not None:  # else it ended before anything was selected
-            now = again.select(detector or chosen.detector, begun)
-            yield Reselection(rows[0].run_id, begun.goal, chosen.selections, now)
+        started = next((event for event in events if isinstance(event, RunStarted)), None)
+        selected = next((event for event in events if isinstance(event, SkillsSelected)), None)
+        if started is not None and selected is not None:  # otherwise the run ended before anything was selected
+            now = selector.select(detector or selected.detector, started)
+            yield Reselection(rows[0].run_id, started.goal, selected.selections, now)
 
 
-class _Again:
-    """Today's skills and detectors; a goal that many runs have is looked at once."""
+class _Selector:
+    """Selects with today's skills and detectors; a goal that several runs share is searched for once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._skills = workspace.skills.active()
-        self._there = {skill.name for skill in self._skills}
+        self._names = {skill.name for skill in self._skills}
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
         self._found: dict[tuple[str, str], list[Selection]] = {}
 
-    def select(self, detector: str, begun: RunStarted) -> tuple[Selection, ...]:
+    def select(self, detector: str, started: RunStarted) -> tuple[Selection, ...]:
         """What a recorded goal selects today."""
-        asked = [Selection(name, 1.0, "asked for by name") for name in begun.asked_skills if name in self._there]
-        found = self._detect(detector, begun.goal)
-        return (*asked, *(one for one in found if one.name not in begun.asked_skills))
+        asked = [Selection(name, 1.0, "asked for by name") for name in started.asked_skills if name in self._names]
+        found = self._detect(detector, started.goal)
+        return (*asked, *(one for one in found if one.name not in started.asked_skills))
 
     def _detect(self, detector: str, goal: str) -> list[Selection]:
         if (detector, goal) not in self._found:

@@ -1,4 +1,4 @@
-"""Strict replay: the same walk as a run's, with the recorded replies, date and tool results, and no call at all."""
+"""Strict replay: run a recorded run again with its replies, date and tool results, and report every difference."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How a replay went: the run's result as it is today, and all that differs from the record."""
+    """The outcome of a replay: the result as it is today, and everything that differs from the record."""
 
     result: Result
     drift: tuple[Drift, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The replay as `--json` has it."""
+        """The replay as `--json` prints it."""
         return self.result.to_dict() | {"drift": [one.to_dict() for one in self.drift]}
 
 
 @dataclass(frozen=True, slots=True)
 class _ReplayModels:
-    """Which recorded model plays which role; a run that was taken up again may have had others from then on."""
+    """Which recorded model has which role; a resumed run may have had other models from then on."""
 
     sittings: Sequence[Settings]
     tape: Tape
@@ -65,14 +65,14 @@ class _ReplayModels:
 async def strict(
     rows: Iterable[Row], paths: Paths, settings: Settings, *, journal: str | None = None, record: Record | None = None
 ) -> Replay:
-    """Run a recorded run again, as it would be today, and say what differs."""
+    """Run a recorded run as it would run today, and report what differs."""
     rows = list(rows)
     if not rows:
-        raise InputError("the record is empty", hint="name a run that `weft trace list` shows, or an exported trace")
+        raise InputError("the record is empty", hint="name a run from `weft trace list`, or an exported trace")
     capture = records.capture(paths, rows[0].run_id)
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
-    begun: RunStarted = history.started  # type: ignore[assignment]  # goal_of has seen that it is there
+    started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
     sittings = [records.settings_of(one, settings, {}) for one in history.sittings]
     in_force = sittings[0]
     tape, ledger = Tape(history, capture), Ledger()
@@ -87,21 +87,23 @@ async def strict(
                 note(one)
 
     memo = ReplayMemo.of(tape, note)
-    artifacts = Artifacts.of(paths.workspace, begun.run_id, written=False)
+    artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
     models = _ReplayModels(sittings, tape, memo)
-    use = records.substitutes(begun)
-    for name in begun.use.keys() - use.keys():
-        tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
-    # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
-    gone = [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
-    workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name], portable=True)
-    pipeline = Pipeline(goal, workspace, in_force, models, memo, artifacts, begun.date)
-    note(begun)
-    note(await _walked(pipeline, history))
+    use = records.substitutes(started)
+    for name in started.use.keys() - use.keys():
+        tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
+    # The recorded plan is run even if it names a skill that no longer exists.
+    planned = (
+        [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
+    )
+    workspace = Workspace(paths, in_force, use, gone=[name for name in planned if name], portable=True)
+    pipeline = Pipeline(goal, workspace, in_force, models, memo, artifacts, started.date)
+    note(started)
+    note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 
-async def _walked(pipeline: Pipeline, history: RunHistory) -> RunFinished:
+async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
         return await pipeline.run()
     except RecordEnded:

@@ -1,4 +1,4 @@
-"""A recorded run in time: who waited for whom, the critical path, tokens, cost, why a skill was chosen."""
+"""A recorded run in time: its steps, what each waited for, the critical path, tokens and cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from executor.stores.row import Row
     from skills.selection.detector import Selection
 
-# What a timeline is made of; prompts, the bulk of a record, are not.
+# The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "task_started", "task_reused",
     "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "run_finished",
@@ -41,7 +41,7 @@ TYPES = (
 
 @dataclass(slots=True)
 class Span:
-    """One step of a run, in seconds of work since its beginning; `waited_for` is the task that it began after."""
+    """One step of a run, in seconds worked since the start; `waited_for` is the dependency that finished last."""
 
     id: str
     kind: str
@@ -63,11 +63,11 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """How long it took, the last time that it ran."""
+        """How long it took, the last time it ran."""
         return 0.0 if self.start is None or self.end is None else self.end - self.start
 
     def spend(self, event: CallFinished) -> None:
-        """Take a call into account."""
+        """Add a call's tokens and cost."""
         self.calls += 1
         self.tokens += event.reply.usage.tokens
         known = self.cost_usd is not None and event.reply.cost is not None
@@ -76,7 +76,7 @@ class Span:
 
 @dataclass(slots=True)
 class Timeline:
-    """A run's steps: planning, each task, synthesis. `seconds` are those worked in all sittings, without pauses."""
+    """A run's steps: planning, each task, synthesis. `seconds` is the time worked, without pauses between resumes."""
 
     result: Result
     alive: bool
@@ -91,11 +91,11 @@ class Timeline:
 
     @property
     def status(self) -> str:
-        """How the run stands; one that a process is at is running."""
+        """The run's status; `running` if a process is running it now."""
         return "running" if self.alive else self.result.status
 
     def to_dict(self) -> dict[str, Any]:
-        """The timeline as `trace show --json` has it."""
+        """The timeline as `trace show --json` prints it."""
         return self.result.to_dict() | {
             "status": self.status,
             "seconds": round(self.seconds, 3),
@@ -111,19 +111,21 @@ class Timeline:
 
 @dataclass(slots=True)
 class _Reader:
+    """Builds the spans from a run's events, in order."""
+
     ledger: Ledger = field(default_factory=Ledger)
     spans: dict[str, Span] = field(default_factory=lambda: {"(plan)": Span("(plan)", "plan")})
     selections: tuple[Selection, ...] = ()
     faults: list[str] = field(default_factory=list)
-    begun: RunStarted | None = None
+    parent: str | None = None
     started: str = ""
     resumed: int = 0
 
-    def note(self, event: Event, at: float, seconds_at: str) -> None:
+    def note(self, event: Event, at: float, timestamp: str) -> None:
         self.ledger.note(event)
         match event:
             case RunStarted():
-                self.begun, self.started = event, seconds_at
+                self.parent, self.started = event.parent, timestamp
             case RunResumed():
                 self.resumed += 1
             case SkillsSelected():
@@ -131,17 +133,17 @@ class _Reader:
             case PlanRefused():
                 self.faults += event.faults
             case PlanMade():
-                self._plan(event)
+                self._note_plan(event)
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
-                self._task(event, at)
+                self._note_task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
-                self._call(event, at)
+                self._note_call(event, at)
             case ToolCalled(task=str(task)) if task in self.spans:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
                 pass
 
-    def _plan(self, event: PlanMade) -> None:
+    def _note_plan(self, event: PlanMade) -> None:
         reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
         for task in event.plan.tasks:
             why = reasons.get(task.name or "")
@@ -151,7 +153,7 @@ class _Reader:
         if event.attempts == 0:
             self.spans.pop("(plan)", None)
 
-    def _task(self, event: TaskStarted | TaskReused | TaskFinished, at: float) -> None:
+    def _note_task(self, event: TaskStarted | TaskReused | TaskFinished, at: float) -> None:
         span = self.spans[event.task]
         match event:
             case TaskStarted():
@@ -166,9 +168,9 @@ class _Reader:
                 span.status, span.error = event.status, event.error
                 span.end = at if span.start is not None else None
 
-    def _call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
-        place = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")
-        span = self.spans.setdefault(place, Span(place, event.role))
+    def _note_call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
+        step = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")
+        span = self.spans.setdefault(step, Span(step, event.role))
         if isinstance(event, CallRetried):
             span.attempts += 1
             return
@@ -181,53 +183,55 @@ class _Reader:
 
 
 def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
-    """Read a run's rows as a timeline; `alive` says that a process is at it now."""
+    """Build the timeline of a run from its rows; `alive` if a process is running it now."""
     reader, clock = _Reader(), Clock()
     for row in rows:
-        at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
+        at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
         event = codec.event(row.type, row.body)
         if event is not None:
             reader.note(event, at, row.at)
-    begun = reader.begun
     for span in reader.spans.values():
         if span.status == "running" and not alive:
             span.status = "interrupted"
     return Timeline(
         result=reader.ledger.result(),
         alive=alive,
-        seconds=clock.worked(datetime.now(UTC)) if alive else clock.seconds,
+        seconds=clock.advance(datetime.now(UTC)) if alive else clock.seconds,
         started=reader.started,
-        parent=begun.parent if begun else None,
+        parent=reader.parent,
         selections=reader.selections,
         spans=reader.spans,
         faults=reader.faults,
         resumed=reader.resumed,
-        critical=_critical(reader.spans),
+        critical=_critical_path(reader.spans),
     )
 
 
 @dataclass(slots=True)
 class Clock:
-    """The time a run has worked: it stands still between its last sign and the moment it is taken up again."""
+    """The time a run has worked: it stops between a run's last event and its being resumed."""
 
     seconds: float = 0.0
     _last: datetime | None = None
 
-    def worked(self, at: datetime, *, resumed: bool = False) -> float:
-        """The seconds worked until then."""
+    def advance(self, at: datetime, *, resumed: bool = False) -> float:
+        """Move to the time of an event and return the seconds worked until then."""
         if self._last is not None and not resumed:
             self.seconds += (at - self._last).total_seconds()
         self._last = at
         return self.seconds
 
 
-def _critical(spans: dict[str, Span]) -> list[str]:
-    """The chain of tasks that the end waited for, each by the one that it began after."""
+def _critical_path(spans: dict[str, Span]) -> list[str]:
+    """The chain of steps that the end of the run waited for."""
     tasks = [span for span in spans.values() if span.end is not None and not span.id.startswith("(")]
     path: list[str] = []
-    last = max(tasks, key=lambda span: span.end or 0.0).id if tasks else None
-    while last is not None and last in spans:
-        path.insert(0, last)
-        last = spans[last].waited_for
-    ends = [name for name in ("(plan)", "(synthesis)") if name in spans and spans[name].end is not None]
-    return [*(["(plan)"] if "(plan)" in ends else []), *path, *(["(synthesis)"] if "(synthesis)" in ends else [])]
+    step = max(tasks, key=lambda span: span.end or 0.0).id if tasks else None
+    while step is not None and step in spans:
+        path.insert(0, step)
+        step = spans[step].waited_for
+
+    def finished(name: str) -> list[str]:
+        return [name] if name in spans and spans[name].end is not None else []
+
+    return [*finished("(plan)"), *path, *finished("(synthesis)")]

@@ -1,4 +1,4 @@
-"""Small promises of the commands, kept in this process: what is asked, said and kept silent."""
+"""Commands in this process: what they ask, print and keep quiet about."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def in_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_what_is_not_there_is_said_before_anyone_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_skill_is_reported_before_asking_for_confirmation(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "delete", "nope") == 2
-    said = capsys.readouterr().err
-    assert "there is no skill 'nope'" in said
-    assert "nothing was deleted" not in said
+    err = capsys.readouterr().err
+    assert "there is no skill 'nope'" in err
+    assert "nothing was deleted" not in err
 
 
-def test_what_new_wrote_delete_removes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_delete_removes_what_new_created(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "new", "word-count", "-q") == 0
     assert capsys.readouterr().err == ""
     assert ended("skills", "delete", "word-count") == 2
@@ -46,30 +46,30 @@ def test_what_new_wrote_delete_removes(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "skills" / "word-count").exists()
 
 
-def test_a_local_model_that_is_not_known_names_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_local_model_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     for command in (("models", "path", "nope"), ("run", "--model", "local/nope", "Say hello")):
         assert ended(*command) == 4
-        said = capsys.readouterr().err
-        assert "unknown local model 'nope'; models are: " in said
-        assert "qwen2.5-coder-0.5b" in said
+        err = capsys.readouterr().err
+        assert "unknown local model 'nope'; models are: " in err
+        assert "qwen2.5-coder-0.5b" in err
 
 
 def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
     flags = ("run", "--plan", "plan.yaml", "--dry-run", "--model", "openai/x")
     assert ended(*flags) == 0
-    said = capsys.readouterr().out
-    assert "goal: Greet the team" in said
-    assert "instruction: Say hello." in said
-    assert "Estimate: 1 task; calls: 1 or more" in said
-    assert "available_skills" not in said
+    out = capsys.readouterr().out
+    assert "goal: Greet the team" in out
+    assert "instruction: Say hello." in out
+    assert "Estimate: 1 task; calls: 1 or more" in out
+    assert "available_skills" not in out
     assert ended(*flags, "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["plan"]["tasks"][0]["id"] == "greet"
     assert document["prompt"] == []
 
 
-def test_an_export_to_a_file_says_which_runs_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_to_a_file_says_which_runs_it_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.prepare(tmp_path)
 
     async def run() -> str:
@@ -84,19 +84,19 @@ def test_an_export_to_a_file_says_which_runs_it_holds(tmp_path: Path, capsys: py
     lines = (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["run_id"] for line in lines} == {run_id}
     assert ended("replay", "last", "--strict", "-q") == 0
-    assert capsys.readouterr() == (f"{run_id}: done, nothing differs\n", "")
+    assert capsys.readouterr() == (f"{run_id}: done, no differences\n", "")
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])
-def test_where_the_answer_cannot_go_is_said_before_anything_is_spent(
+def test_an_unwritable_output_file_is_reported_before_anything_is_spent(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for target, said in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "there is no folder")):
+    for target, message in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "nowhere does not exist")):
         assert ended(command, "--model", "openai/x", "-o", str(target), "Say hello") == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
-def test_a_batch_whose_model_cannot_be_asked_spends_and_writes_nothing(
+def test_a_batch_whose_model_cannot_be_called_spends_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "goals.txt").write_text("Say hello\nSay goodbye\n", encoding="utf-8")
@@ -119,24 +119,24 @@ def test_quiet_leaves_only_the_result(command: tuple[str, ...], capsys: pytest.C
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_that_a_process_is_at_is_left_alone_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_in_use_is_not_deleted_and_a_warning_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.prepare(tmp_path)
 
-    async def pruned() -> tuple[int, str]:
+    async def prune() -> tuple[int, str]:
         async with recorded.weft(tmp_path, ScriptedModel(recorded.answering)) as runtime:
             run_id = (await runtime.run(recorded.GOAL)).run_id
             runtime.journal.claim(run_id)
             return await asyncio.to_thread(ended, "trace", "prune", run_id), run_id
 
-    status, run_id = asyncio.run(pruned())
-    said = capsys.readouterr()
-    assert (status, said.out) == (0, "0 runs forgotten\n")
-    assert f"a process is at run {run_id}" in said.err
+    status, run_id = asyncio.run(prune())
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (0, "0 runs deleted\n")
+    assert f"run {run_id} is in use by another process" in captured.err
     assert ended("trace", "prune", "--older-than", "nan") == 2
-    assert "no number of days" in capsys.readouterr().err
+    assert "not a number of days" in capsys.readouterr().err
 
 
-def test_a_run_that_was_done_says_that_there_was_nothing_left_to_do(
+def test_resuming_a_finished_run_says_that_there_was_nothing_to_resume(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorded.prepare(tmp_path)
@@ -147,9 +147,9 @@ def test_a_run_that_was_done_says_that_there_was_nothing_left_to_do(
 
     run_id = asyncio.run(run())
     assert ended("resume") == 0
-    said = capsys.readouterr()
-    assert said.out == "the answer\n"
-    assert f"Run {run_id} was done already: there was nothing left to do." in said.err
+    captured = capsys.readouterr()
+    assert captured.out == "the answer\n"
+    assert f"Run {run_id} is already done; there was nothing to resume." in captured.err
     assert ended("resume", "-q") == 0
     assert capsys.readouterr().err == ""
 
@@ -165,7 +165,7 @@ def test_a_run_is_played_back_with_the_time_worked_and_how_it_ended(
     assert "    5.0 s  resumed" in lines
 
 
-def test_a_task_in_full_has_seconds_that_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_shown_in_full_has_rounded_seconds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     long = (*BEGUN[:4], event("10:00:05", "task_finished", task="a", status="done", seconds=3.000123456789012))
     file = tmp_path / "run.jsonl"
     file.write_text("".join(f"{line}\n" for line in trace_file.lines(rows(*long))), encoding="utf-8")
@@ -173,7 +173,7 @@ def test_a_task_in_full_has_seconds_that_can_be_read(tmp_path: Path, capsys: pyt
     assert "seconds: 3.0\n" in capsys.readouterr().out
 
 
-def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_rerun_reports_what_the_rerun_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draft = recorded.prepare(tmp_path)
 
     async def run() -> None:
@@ -188,24 +188,24 @@ def test_a_dry_rerun_says_what_the_rerun_would_say(tmp_path: Path, capsys: pytes
     assert "there is no skill 'nope'" in capsys.readouterr().err
 
 
-def test_a_budget_of_skills_that_is_no_number_is_warned_of_once(
+def test_an_invalid_prompt_budget_is_warned_about_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
     assert ended("run", "--dry-run", "--model", "openai/x", "--workspace", str(tmp_path), "hello") == 0
-    said = capsys.readouterr()
-    assert said.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is ignored") == 1
-    assert "abc" not in said.out
+    captured = capsys.readouterr()
+    assert captured.err.count("warning: SKILLS_PROMPT_CHAR_BUDGET=abc is ignored") == 1
+    assert "abc" not in captured.out
 
 
-def test_a_listing_of_all_says_each_state_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_listing_gives_each_state_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for folder in (".agents/skills", "skills"):
         (tmp_path / folder / "greeting").mkdir(parents=True)
         text = "---\nname: greeting\ndescription: Greet people.\n---\nHello.\n"
         (tmp_path / folder / "greeting" / "SKILL.md").write_text(text)
     assert ended("skills", "list", "--all") == 0
-    said = capsys.readouterr().out
-    assert f"[shadowed by {tmp_path}/.agents/skills/greeting/SKILL.md]" in said
+    out = capsys.readouterr().out
+    assert f"[shadowed by {tmp_path}/.agents/skills/greeting/SKILL.md]" in out
 
 
 GO_TOOL = """
@@ -220,7 +220,7 @@ docs:
 """
 
 
-def test_a_check_says_what_it_builds_while_one_waits(
+def test_a_check_reports_what_it_builds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = tmp_path / "bin" / "go"
@@ -233,8 +233,8 @@ def test_a_check_says_what_it_builds_while_one_waits(
     for name, text in {"skill.yaml": GO_TOOL, "main.go": "package main\n", "go.mod": "module word\n"}.items():
         (folder / name).write_text(text)
     assert ended("skills", "check", "--trust", "--json") == 1
-    said = capsys.readouterr()
-    assert "word_count: building its Go program …" in said.err
-    assert json.loads(said.out)[0]["ok"] is False
+    captured = capsys.readouterr()
+    assert "word_count: building its Go program …" in captured.err
+    assert json.loads(captured.out)[0]["ok"] is False
     assert ended("skills", "check", "-q") == 1
     assert capsys.readouterr().err == ""

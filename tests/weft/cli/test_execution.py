@@ -1,4 +1,4 @@
-"""How a run's end is show_result, and when the program ends with it."""
+"""How a run's result is shown, and when the program exits with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from executor.history.result import Result, TaskReport
 from planner.model import Usage
-from weft.cli.execution import Ending, interruptible, run_to_exit, show_result
+from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
 from weft.runs.pipeline import NO_RESULT
 from weft.runs.stop import Stop
@@ -22,83 +22,85 @@ if TYPE_CHECKING:
     from planner.events import RunStatus
 
 
-async def ran(status: RunStatus) -> Result:
-    """A run that ended so, before it had a plan."""
+async def run_ending(status: RunStatus) -> Result:
+    """A run that ends with this status, before it has a plan."""
     answer = "hello" if status == "done" else None
     error = status if status != "done" else None
     return Result("r1", status, "Say hello", answer, error, None, (), (), Usage(1, 10, 5), 0.0, None, 2.0)
 
 
-def test_an_interrupted_run_says_what_is_kept_and_leaves_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    left: list[int] = []
-    assert run_to_exit(ran("interrupted"), Ending(OutputMode(), Path()), left.append) == 130
-    assert left == [130]
-    said = capsys.readouterr().err
-    assert "Kept: the goal and 1 call. Go on with:\n  weft resume r1\n" in said
-    assert "interrupted: interrupted" not in said
+def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pytest.CaptureFixture[str]) -> None:
+    exits: list[int] = []
+    assert run_to_exit(run_ending("interrupted"), ResultOutput(OutputMode(), Path()), exits.append) == 130
+    assert exits == [130]
+    err = capsys.readouterr().err
+    assert "Kept: the goal and 1 call. Resume with:\n  weft resume r1\n" in err
+    assert "interrupted: interrupted" not in err
 
 
-def test_a_run_that_is_done_ends_as_programs_do(capsys: pytest.CaptureFixture[str]) -> None:
-    left: list[int] = []
-    assert run_to_exit(ran("done"), Ending(OutputMode(quiet=True), Path()), left.append) == 0
-    assert left == []
+def test_a_run_that_is_done_returns_its_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+    exits: list[int] = []
+    assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path()), exits.append) == 0
+    assert exits == []
     assert capsys.readouterr() == ("hello\n", "")
 
 
 def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_to_exit(ran("done"), Ending(OutputMode(quiet=True), Path(), tmp_path)) == 0
-    said = capsys.readouterr()
-    assert said.out == "hello\n"
-    assert "could not be written" in said.err
+    assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path(), tmp_path)) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "hello\n"
+    assert "cannot write the answer to" in captured.err
 
 
-def test_a_run_whose_reader_has_gone_ends_as_it_would_have(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_closed_stdout_does_not_change_how_a_run_ends(capsys: pytest.CaptureFixture[str]) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w", encoding="utf-8") as stdout, redirect_stdout(stdout):
-        assert run_to_exit(ran("failed"), Ending(OutputMode(as_json=True), Path())) == 1
+        assert run_to_exit(run_ending("failed"), ResultOutput(OutputMode(as_json=True), Path())) == 1
     assert "weft resume r1" in capsys.readouterr().err
 
 
-def partly() -> Result:
-    """A run that one of its tasks failed; its answer says so."""
+def partial_result() -> Result:
+    """A run with a failed task, which its answer mentions."""
     error = "1 of 2 tasks has no result: b: no luck"
     tasks = (TaskReport("a", "llm", None, "done"), TaskReport("b", "llm", None, "failed"))
     answer = "hello\n\n---\n**Missing from this answer:**\n- b: no luck"
     return Result("r1", "partial", "Say hello", answer, error, None, (), tasks, Usage(), 0.0, None, code=NO_RESULT)
 
 
-def test_why_a_part_is_missing_is_said_once_where_a_person_sees_both(capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_a_part_is_missing_is_shown_once_if_answer_and_error_are_both_visible(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     outer, inner = os.openpty()
     with os.fdopen(inner, "w", encoding="utf-8") as screen, redirect_stdout(screen), redirect_stderr(screen):
-        assert show_result(partly(), Ending(OutputMode(), Path())) == 1
+        assert show_result(partial_result(), ResultOutput(OutputMode(), Path())) == 1
         screen.flush()
         read = b""
-        while b"weft resume r1" not in read:  # which is the last of it
+        while b"weft resume r1" not in read:  # the last line
             read += os.read(outer, 10_000)
         seen = read.decode()
     os.close(outer)
     assert seen.count("no luck") == 1
-    assert "partial: 1 of 2 tasks has no result, as said above" in seen
-    assert show_result(partly(), Ending(OutputMode(), Path())) == 1
+    assert "partial: 1 of 2 tasks has no result (see above)" in seen
+    assert show_result(partial_result(), ResultOutput(OutputMode(), Path())) == 1
     assert "partial: 1 of 2 tasks has no result: b: no luck" in capsys.readouterr().err
 
 
-async def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
-    stop, ended = Stop(), []
+async def test_a_second_ctrl_c_exits_the_program() -> None:
+    stop, exits = Stop(), []
     try:
-        with interruptible(stop, lambda: ended.append("at once")):
+        with interruptible(stop, lambda: exits.append("now")):
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.wait_for(stop.wait(), 5)
-            assert ended == []
+            assert exits == []
             os.kill(os.getpid(), signal.SIGINT)
-            assert ended == ["at once"]
+            assert exits == ["now"]
     finally:
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-async def test_ctrl_c_is_pythons_own_again_once_a_run_has_ended() -> None:
+async def test_ctrl_c_is_handled_by_python_again_after_a_run() -> None:
     with interruptible(Stop(), lambda: None):
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

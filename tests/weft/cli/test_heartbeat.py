@@ -1,4 +1,4 @@
-"""What is said while nothing happens."""
+"""What is printed while nothing happens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Stands still until it is told."""
+    """A clock that tests set."""
 
     now = 100.0
 
@@ -23,36 +23,36 @@ class Clock:
         return self.now
 
 
-def test_it_says_what_is_under_way_and_for_how_long() -> None:
+def test_it_describes_what_is_under_way_and_for_how_long() -> None:
     clock = Clock()
-    pulse = Heartbeat(clock)
-    assert pulse.text() is None
-    pulse.note(CallStarted("decomposer", None, "local", ()))
+    heartbeat = Heartbeat(clock)
+    assert heartbeat.text() is None
+    heartbeat.note(CallStarted("decomposer", None, "local", ()))
     clock.now += 30
-    assert pulse.text() == "planning with local for 30 s"
-    pulse.note(CallFinished("decomposer", None, "local", Reply("x"), 30.0))
-    assert pulse.text() is None
-    pulse.note(CallStarted("synthesis", None, "local", ()))
-    assert pulse.text() == "writing the answer with local for 0 s"
-    pulse.note(CallFailed("synthesis", None, "local", "no", 0.1))
-    assert pulse.text() is None
+    assert heartbeat.text() == "planning with local for 30 s"
+    heartbeat.note(CallFinished("decomposer", None, "local", Reply("x"), 30.0))
+    assert heartbeat.text() is None
+    heartbeat.note(CallStarted("synthesis", None, "local", ()))
+    assert heartbeat.text() == "writing the answer with local for 0 s"
+    heartbeat.note(CallFailed("synthesis", None, "local", "no", 0.1))
+    assert heartbeat.text() is None
 
 
 def test_many_tasks_are_counted_and_the_slowest_named() -> None:
     clock = Clock()
-    pulse = Heartbeat(clock)
-    pulse.note(TaskStarted("first"))
-    pulse.note(CallStarted("task", "first", "local", ()))
+    heartbeat = Heartbeat(clock)
+    heartbeat.note(TaskStarted("first"))
+    heartbeat.note(CallStarted("task", "first", "local", ()))
     clock.now += 5
-    assert pulse.text() == "1 task under way: first for 5 s"
+    assert heartbeat.text() == "1 task under way: first for 5 s"
     for number in range(4):
-        pulse.note(TaskStarted(f"t{number}"))
-    assert pulse.text() == "5 tasks under way: first for 5 s, t0 for 0 s, t1 for 0 s, …"
-    pulse.note(TaskFinished("first", "done", 5.0, "x"))
-    assert pulse.text() == "4 tasks under way: t0 for 0 s, t1 for 0 s, t2 for 0 s, …"
+        heartbeat.note(TaskStarted(f"t{number}"))
+    assert heartbeat.text() == "5 tasks under way: first for 5 s, t0 for 0 s, t1 for 0 s, …"
+    heartbeat.note(TaskFinished("first", "done", 5.0, "x"))
+    assert heartbeat.text() == "4 tasks under way: t0 for 0 s, t1 for 0 s, t2 for 0 s, …"
 
 
-def test_lines_say_it_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_printed_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.note(TaskStarted("a"))
@@ -64,19 +64,19 @@ def test_lines_say_it_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == "   15.0 s  1 task under way: a for 15 s\n"
 
 
-def test_the_longer_it_lasts_the_less_often_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_longer_it_lasts_the_less_often_it_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.note(TaskStarted("a"))
     for _ in range(16):
         clock.now += 15
         lines.beat()
-    said = [line.split(" s ")[0].strip() for line in capsys.readouterr().err.splitlines()[1:]]
-    assert said == ["15.0", "45.0", "105.0", "165.0", "225.0"]
+    times = [line.split(" s ")[0].strip() for line in capsys.readouterr().err.splitlines()[1:]]
+    assert times == ["15.0", "45.0", "105.0", "165.0", "225.0"]
 
 
 def test_it_beats_for_as_long_as_the_block_lasts() -> None:
-    async def go() -> int:
+    async def count_beats() -> int:
         beats = 0
         enough = asyncio.Event()
 
@@ -93,4 +93,4 @@ def test_it_beats_for_as_long_as_the_block_lasts() -> None:
         assert beats == at_the_end
         return beats
 
-    assert asyncio.run(go()) == 3
+    assert asyncio.run(count_beats()) == 3

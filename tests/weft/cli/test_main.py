@@ -1,4 +1,4 @@
-"""How the command line ends: every failure in a line that says what, where and what next."""
+"""How the command line reports errors: what went wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import click
 import pytest
 
+from weft.cli.lazy_group import LazyGroup
 from weft.cli.main import cli, main
 from weft.cli.view import output
 
@@ -21,39 +22,43 @@ def ended(*arguments: str) -> int:
 
 
 @pytest.mark.parametrize("group", [(), ("skills",), ("models",), ("trace",)])
-def test_a_bare_group_shows_its_help_and_calls_it_no_error(
+def test_a_group_without_a_subcommand_shows_its_help_and_no_error(
     group: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended(*group) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith("Usage: weft")
-    assert "Commands:" in said.err
-    assert "error" not in said.err.lower().replace("errors", "")
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert captured.err.startswith("Usage: weft")
+    assert "Commands:" in captured.err
+    assert "error" not in captured.err.lower().replace("errors", "")
+    assert captured.out == ""
 
 
-def test_wrong_usage_says_where_the_help_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_points_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "show", "--json") == 2
-    said = capsys.readouterr()
-    assert json.loads(said.out)["error"] == {
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["error"] == {
         "code": "USAGE",
         "message": "Missing argument 'NAME'.",
-        "hint": "`weft skills show --help` shows how it is used",
+        "hint": "see `weft skills show --help`",
     }
-    assert said.err.startswith("error: Missing argument")
+    assert captured.err.startswith("error: Missing argument")
 
 
 @pytest.mark.parametrize(
-    ("raised", "status", "said"),
+    ("raised", "status", "message"),
     [
         (OSError(28, "No space left on device"), 1, "error: No space left on device"),
         (PermissionError(13, "Permission denied", "notes.md"), 2, "error: notes.md: Permission denied"),
-        (RuntimeError("of all things"), 1, "error: an unexpected error: RuntimeError: of all things"),
+        (RuntimeError("of all things"), 1, "error: unexpected error: RuntimeError: of all things"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_whatever_is_raised_ends_in_a_message_not_in_a_stack(
-    raised: BaseException, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_every_exception_becomes_a_message_without_a_traceback(
+    raised: BaseException,
+    status: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(**_: object) -> None:
         raise raised
@@ -61,12 +66,12 @@ def test_whatever_is_raised_ends_in_a_message_not_in_a_stack(
     monkeypatch.setattr(cli, "main", fail)
     assert ended("doctor") == status
     err = capsys.readouterr().err
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert "Traceback" not in err
-    assert status == 130 or len(err.splitlines()) == 2  # what, then what next
+    assert status == 130 or len(err.splitlines()) == 2  # the message and the hint
 
 
-def test_an_unexpected_error_has_its_stack_with_verbose(
+def test_an_unexpected_error_has_a_traceback_with_verbose(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(**_: object) -> None:
@@ -77,37 +82,37 @@ def test_an_unexpected_error_has_its_stack_with_verbose(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_usual_error_has_none_even_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_usage_error_has_no_traceback_even_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "show", "-v") == 2
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_streams_that_are_closed_or_lack_characters_can_be_printed_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    poor = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", poor)
+def test_closed_streams_and_limited_encodings_can_be_printed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    ascii_stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", ascii_stdout)
     monkeypatch.setattr(sys, "stderr", None)
     monkeypatch.setattr(sys, "stdin", None)
-    output.ready_streams()
+    output.prepare_streams()
     output.print_text("中文 · done")
     output.print_json({"goal": "中文"})
     output.say("nobody hears this")
     assert sys.stdin.read() == ""
     sys.stdin.close()
     sys.stderr.close()
-    poor.seek(0)
-    text, _, document = poor.read().partition("\n")
+    ascii_stdout.seek(0)
+    text, _, document = ascii_stdout.read().partition("\n")
     assert text == r"\u4e2d\u6587 \xb7 done"
     assert json.loads(document) == {"goal": "中文"}
 
 
-def test_work_goes_on_where_nobody_reads_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone(io.StringIO):
+def test_work_continues_if_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError
 
-    monkeypatch.setattr(sys, "stderr", Gone())
+    monkeypatch.setattr(sys, "stderr", Closed())
     output.say("half way")
-    assert isinstance(sys.stderr, Gone)
+    assert isinstance(sys.stderr, Closed)
 
 
 def test_every_command_has_help_with_examples() -> None:
@@ -123,3 +128,19 @@ def test_every_command_has_help_with_examples() -> None:
 
     without = [path for path, text in commands(cli, "weft") if "Examples:" not in text]
     assert without == []
+
+
+def test_a_groups_summary_of_a_command_is_the_first_line_of_its_help() -> None:
+    def check(group: LazyGroup) -> None:
+        context = click.Context(group)
+        for name, (_, summary) in group._subcommands.items():
+            if name in ("batch", "skills"):  # whose help begins with other words
+                continue
+            command = group.get_command(context, name)
+            assert command is not None
+            assert (command.help or "").splitlines()[0] == summary
+            if isinstance(command, LazyGroup):
+                check(command)
+
+    assert isinstance(cli, LazyGroup)
+    check(cli)

@@ -1,4 +1,4 @@
-"""What a terminal gets to see, and what a program that reads instead of it."""
+"""What is printed to a terminal, and what to a program that reads stdout."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONTROLS = "\x1b\x07\u202e\x9b\x7f\x08\r"
 
 
 class Terminal(io.StringIO):
-    """A stream that says a person watches."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -52,18 +52,18 @@ def test_controls_are_spelled_out_on_a_terminal() -> None:
     assert stdout.getvalue().endswith(" — déjà vu, שלום\n")
 
 
-def test_an_error_keeps_its_own_colour_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_keeps_only_its_own_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     stderr = Terminal()
     with redirect_stderr(stderr):
-        output.say_error(f"bad{HARM}", f"mend{HARM}", code="FAILED", status=1, as_json=False)
+        output.say_error(f"bad{HARM}", f"fix{HARM}", code="FAILED", status=1, as_json=False)
     own = "\x1b[31merror:\x1b[0m "
     assert stderr.getvalue().startswith(own)
     assert not harmful(stderr.getvalue().removeprefix(own))
 
 
-def test_what_no_terminal_reads_is_passed_on_as_it_is() -> None:
+def test_output_that_no_terminal_reads_is_passed_on_unchanged() -> None:
     stdout = io.StringIO()
     with redirect_stdout(stdout):
         output.print_text(f"{HARM}\r\n")
@@ -79,7 +79,7 @@ def test_json_on_a_terminal_is_the_same_document_without_controls() -> None:
 
 
 def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")  # so that no escape is rich's own
+    monkeypatch.setenv("TERM", "dumb")  # so that rich adds no escapes of its own
     stdout, stderr = Terminal(), Terminal()
     result = Result("r1", "done", "g", f"# Done\n\n{HARM}", None, None, (), (), Usage(), None, None)
     with redirect_stdout(stdout), redirect_stderr(stderr):
@@ -89,15 +89,15 @@ def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.Mon
 
 
 def test_the_live_view_shows_titles_and_texts_without_controls() -> None:
-    said = io.StringIO()
-    view = LiveView(Console(file=said, width=120, force_terminal=False))
+    screen = io.StringIO()
+    view = LiveView(Console(file=screen, width=120, force_terminal=False))
     view.note(Warned(HARM))
     view.note(PlanMade(Plan((Task("a", "llm", title=HARM),)), 1))
     view.note(TextStreamed("synthesis", None, HARM))
     with view:
         pass
-    assert not harmful(said.getvalue())
-    assert said.getvalue().count("evil") == 2
+    assert not harmful(screen.getvalue())
+    assert screen.getvalue().count("evil") == 2
 
 
 def listed(workspace: Path, stdout: io.StringIO) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on."""
+"""What a user sees while a run is running."""
 
 from __future__ import annotations
 
@@ -62,33 +62,33 @@ EVENTS: list[Event] = [
 ]
 
 
-def test_calm_lines_say_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_lines_report_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines()
     for event in EVENTS:
         lines.note(event)
-    said = capsys.readouterr().err
+    err = capsys.readouterr().err
     for text in (
         "warning: a skill is broken",
         "skills selected: code-review (words: review)",
         "plan refused (attempt 1): no tasks",
         "plan: 3 tasks",
-        "a: attempt 1 failed, again in 2.0 s: slow down",
+        "a: attempt 1 failed, retrying in 2.0 s: slow down",
         "a: done after 1.5 s",
         "b: failed after 0.2 s: no luck",
         "c: skipped: it depends on 'b'",
     ):
-        assert text in said
-    assert "ReadFile" not in said
+        assert text in err
+    assert "ReadFile" not in err
 
 
 def test_verbose_lines_name_tools_and_skills_too(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines(verbose=True)
     for event in (*EVENTS, SkillsSelected("ranked", (), 7)):
         lines.note(event)
-    said = capsys.readouterr().err
-    assert "a: tool ReadFile: success" in said
-    assert "a: skill code-review loaded" in said
-    assert "none of 7 skills fits" in said
+    err = capsys.readouterr().err
+    assert "a: tool ReadFile: success" in err
+    assert "a: skill code-review loaded" in err
+    assert "none of 7 skills fits" in err
 
 
 def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
@@ -97,22 +97,22 @@ def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
     with LiveView(console) as view:
         for event in EVENTS:
             view.note(event)
-    drawn = stream.getvalue()
+    screen = stream.getvalue()
     for text in ("First step", "code-review", "✓", "✗", "← a", "1,234", "b: no luck", "plan refused"):
-        assert text in drawn
+        assert text in screen
 
 
-def test_what_is_reused_counts_as_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reused_task_counts_as_done(capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     with LiveView(Console(file=stream, force_terminal=True, width=80, color_system=None)) as view:
         view.note(PlanMade(PLAN, 0))
         view.note(TaskReused("a", "out", "run r1"))
     assert "✓  First step" in stream.getvalue()
     ProgressLines().note(TaskReused("a", "out", "run r1"))
-    assert "a: reused, from run r1" in capsys.readouterr().err
+    assert "a: reused from run r1" in capsys.readouterr().err
 
 
-def test_a_large_graph_keeps_the_screen_and_shows_what_is_not_done() -> None:
+def test_a_large_graph_fits_the_screen_and_shows_unfinished_tasks() -> None:
     plan = Plan(tuple(Task(f"t{number}", "llm") for number in range(60)))
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, color_system=None)

@@ -1,4 +1,4 @@
-"""Whether a model could be asked, without asking it."""
+"""Whether a model can be called, found out without calling it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Litellm:
-    """Knows openai and bedrock; nothing is set."""
+    """A litellm that knows a few providers, with no keys set."""
 
     def get_llm_provider(self, name: str) -> tuple[str, str]:
         provider, slash, model = name.partition("/")
@@ -31,52 +31,53 @@ class Litellm:
         return {"missing_keys": missing.get(name.partition("/")[0], [])}
 
 
-def lacking(name: str) -> ModelProblem:
-    found = find_problem(name, Litellm)
-    assert found is not None
-    return found
+def problem_of(name: str) -> ModelProblem:
+    problem = find_problem(name, Litellm)
+    assert problem is not None
+    return problem
 
 
-def test_a_name_that_no_provider_has_is_said_with_examples_of_one() -> None:
-    found = lacking("nonsense")
-    assert found.what == "no provider is known for the model 'nonsense'"
-    assert "openai/gpt-4o" in found.remedy
-    assert found.certain
+def test_a_name_without_a_provider_is_reported_with_an_example() -> None:
+    problem = problem_of("nonsense")
+    assert problem.what == "no provider is known for the model 'nonsense'"
+    assert "openai/gpt-4o" in problem.remedy
+    assert problem.certain
 
 
 def test_a_missing_key_is_named() -> None:
-    assert lacking("openai/gpt-4o").remedy.startswith("set OPENAI_API_KEY, or choose")
-    assert lacking("gemini/x").remedy.startswith("set GOOGLE_API_KEY or GEMINI_API_KEY")
+    assert problem_of("openai/gpt-4o").remedy.startswith("set OPENAI_API_KEY, or choose")
+    assert problem_of("gemini/x").remedy.startswith("set GOOGLE_API_KEY or GEMINI_API_KEY")
 
 
-def test_what_may_come_from_elsewhere_is_no_certain_lack() -> None:
-    assert not lacking("bedrock/x").certain
+def test_variables_that_may_have_defaults_are_no_certain_problem() -> None:
+    assert not problem_of("bedrock/x").certain
     assert find_problem("hosted_vllm/x", Litellm) is None
 
 
-def test_a_local_model_that_can_be_fetched_is_no_certain_lack_and_an_unknown_one_is() -> None:
-    assert not lacking("local").certain
-    unknown = lacking("local/nope")
+def test_a_local_model_that_can_be_downloaded_is_no_certain_problem_and_an_unknown_one_is() -> None:
+    assert not problem_of("local").certain
+    unknown = problem_of("local/nope")
     assert unknown.certain
     assert "qwen2.5-coder-0.5b" in unknown.what
 
 
 @pytest.mark.parametrize(
-    ("model", "said"), [("nonsense", "no provider is known for the model 'nonsense'"), ("openai/x", "there is no key")]
+    ("model", "message"),
+    [("nonsense", "no provider is known for the model 'nonsense'"), ("openai/x", "there is no key")],
 )
-def test_doctor_and_run_say_so_once_and_end_with_4(
-    model: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_doctor_and_run_report_it_once_and_exit_with_4(
+    model: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended("doctor", "--model", model, "--workspace", str(tmp_path)) == 4
-    assert f"!!  model     {said}" in capsys.readouterr().out
+    assert f"!!  model     {message}" in capsys.readouterr().out
     assert ended("run", "--model", model, "--workspace", str(tmp_path), "Say hello") == 4
     err = capsys.readouterr().err
-    assert err.count(said) == 1
+    assert err.count(message) == 1
     assert "litellm" not in err.lower()
 
 
 @pytest.mark.parametrize("key", ["", "  "])
-def test_an_empty_key_is_none_for_batch_and_run(
+def test_an_empty_key_counts_as_missing_for_batch_and_run(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     goals, results = tmp_path / "goals.txt", tmp_path / "out.jsonl"

@@ -1,4 +1,4 @@
-"""Two runs side by side, whatever their tasks are called."""
+"""Two runs compared, whatever their tasks are called."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def rows(*tasks: dict[str, Any]) -> Iterator[Row]:
         yield row(seq, "task_finished", task=task["id"], status="done", output="the same")
 
 
-def found(a: tuple[dict[str, Any], ...], b: tuple[dict[str, Any], ...]) -> list[str]:
+def differences(a: tuple[dict[str, Any], ...], b: tuple[dict[str, Any], ...]) -> list[str]:
     return [str(one) for one in compare(timeline(rows(*a)), timeline(rows(*b)))]
 
 
 def test_the_same_run_does_not_differ() -> None:
-    assert found((SURVEY, BRIEF), (SURVEY, BRIEF)) == []
+    assert differences((SURVEY, BRIEF), (SURVEY, BRIEF)) == []
 
 
 def test_a_task_under_another_name_is_the_same_task() -> None:
-    renamed, plan = found((SURVEY, BRIEF), (RENAMED, AFTER))
+    renamed, plan = differences((SURVEY, BRIEF), (RENAMED, AFTER))
     assert renamed == "survey  renamed: survey → overview"
     assert plan.startswith("brief  plan: line 3 was ")
     assert "overview.output" in plan
 
 
-def test_a_task_that_only_one_has_is_said_with_which() -> None:
-    assert found((SURVEY,), (SURVEY, EXTRA)) == ["extra  only in the second"]
-    assert found((SURVEY, EXTRA), (SURVEY,)) == ["extra  only in the first"]
+def test_a_task_in_only_one_run_is_reported_with_which() -> None:
+    assert differences((SURVEY,), (SURVEY, EXTRA)) == ["extra  only in the second"]
+    assert differences((SURVEY, EXTRA), (SURVEY,)) == ["extra  only in the first"]

@@ -1,9 +1,13 @@
-"""A run as a page: everything that went wrong is on it, and nothing in a trace becomes markup."""
+"""A run as a page: it shows everything that went wrong, and nothing in a trace becomes markup or script."""
 
 from __future__ import annotations
 
+import json
 import re
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from executor.stores.row import Row
 from weft.traces.html_page import render
@@ -12,6 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 EVIL = "<script>alert(1)</script><img src=x>"
+ATTACKS = [
+    EVIL,
+    "</title><script>alert(1)</script>",
+    "</pre></details></style><style>* { display: none }</style>",
+    """" onmouseover="alert(1)" x=' onclick='alert(2)' `""",
+    'done; background: url(//evil.example)" style="color: red',
+    "javascript:alert(1) <a href=javascript:alert(1)>x</a> <iframe srcdoc=x>",
+    "&lt;script&gt; &#60;script&#62; <!-- <![CDATA[",
+    "{{ 7 * 7 }}{% raw %}{{ cycler.__init__.__globals__ }}{# <b> #}",
+    "\x00\x1b]0;x\x07\u202e",
+]
 PLAN = {
     "tasks": [
         {"id": "a", "title": "Look around", "action_type": "llm"},
@@ -22,7 +37,7 @@ REPLY: dict[str, Any] = {
     "text": "t", "tool_calls": [], "usage": {"calls": 1, "prompt_tokens": 1200, "completion_tokens": 7},
     "cost": 0.1, "finish": "stop", "model": "m",
 }  # fmt: skip
-BEGUN = ("run_started", {"run_id": "r", "goal": "the goal", "workspace": "w", "settings": {}})
+STARTED = ("run_started", {"run_id": "r", "goal": "the goal", "workspace": "w", "settings": {}})
 PLANNED = ("plan_made", {"plan": PLAN, "attempts": 1})
 
 
@@ -35,28 +50,56 @@ def _rows(events: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[Row]:
         yield Row("r", seq, f"2026-01-01T10:00:{seq:02}.000000Z", kind, body)
 
 
-def test_nothing_that_a_trace_holds_becomes_markup() -> None:
-    call = {"role": "task", "task": EVIL, "model": EVIL}
-    message: dict[str, Any] = {"role": EVIL, "content": EVIL, "tool_calls": [], "tool_call_id": None}
-    envelope = {"status": EVIL, "data": {}, "text": EVIL, "context": {"cwd": "", "params_input": {"x": EVIL}}}
-    shown = page(
-        ("run_started", {"run_id": EVIL, "goal": EVIL, "workspace": "w", "settings": {}}),
+class Markup(HTMLParser):
+    """The tags, attributes and comments that a browser finds in a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.comments: list[str] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def hostile(text: str) -> str:
+    """A page whose every text is this one."""
+    call = {"role": "task", "task": text, "model": text}
+    message: dict[str, Any] = {"role": text, "content": text, "tool_calls": [], "tool_call_id": None}
+    envelope = {"status": text, "data": {}, "text": text, "context": {"cwd": "", "params_input": {"x": text}}}
+    return page(
+        ("run_started", {"run_id": text, "goal": text, "workspace": "w", "settings": {}}),
         (
             "skills_selected",
-            {"selections": [{"name": EVIL, "score": 1.0, "reason": EVIL}], "detector": EVIL, "available": 1},
+            {"selections": [{"name": text, "score": 1.0, "reason": text}], "detector": text, "available": 1},
         ),
-        ("plan_refused", {"attempt": 1, "faults": [EVIL]}),
-        ("plan_made", {"plan": {"tasks": [{"id": "a", "title": EVIL, "action_type": "llm"}]}, "attempts": 1}),
+        ("plan_refused", {"attempt": 1, "faults": [text]}),
+        ("plan_made", {"plan": {"tasks": [{"id": "a", "title": text, "action_type": "llm"}]}, "attempts": 1}),
         ("call_started", call | {"messages": [message]}),
-        ("call_retried", call | {"attempt": 1, "wait": 1.0, "reason": EVIL}),
-        ("call_failed", call | {"error": EVIL, "seconds": 1.0}),
-        ("call_finished", call | {"reply": REPLY | {"text": EVIL}, "seconds": 1.0}),
-        ("tool_called", {"task": "a", "name": EVIL, "envelope": envelope}),
+        ("call_retried", call | {"attempt": 1, "wait": 1.0, "reason": text}),
+        ("call_failed", call | {"error": text, "seconds": 1.0}),
+        ("call_finished", call | {"reply": REPLY | {"text": text}, "seconds": 1.0}),
+        ("tool_called", {"task": "a", "name": text, "envelope": envelope}),
         ("task_started", {"task": "a", "inputs": ""}),
-        ("task_finished", {"task": "a", "status": EVIL, "seconds": 1.0, "error": EVIL}),
-        ("warned", {"message": EVIL}),
-        ("run_finished", {"status": EVIL, "answer": EVIL, "error": EVIL, "question": EVIL, "seconds": 1.0}),
+        ("task_finished", {"task": "a", "status": text, "seconds": 1.0, "error": text}),
+        ("warned", {"message": text}),
+        ("run_finished", {"status": text, "answer": text, "error": text, "question": text, "seconds": 1.0}),
     )
+
+
+def test_nothing_in_a_trace_becomes_markup() -> None:
+    shown = hostile(EVIL)
     assert shown.count("&lt;script&gt;") > 15
     assert set(re.findall(r"<(\w+)", shown)) <= {
         "html", "meta", "title", "style", "h1", "h2", "p", "ul", "li", "div", "table", "tr", "th", "td", "br", "small",
@@ -66,9 +109,27 @@ def test_nothing_that_a_trace_holds_becomes_markup() -> None:
     assert "default-src 'none'" in shown
 
 
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
+    """The same tags in the same order and no other attributes; all of the attack is text."""
+    shown, harmless = Markup(hostile(attack)), Markup(hostile("harmless"))
+    assert shown.tags == harmless.tags
+    assert shown.comments == []
+    assert [name for name, _ in shown.attributes] == [name for name, _ in harmless.attributes]
+    differing = {name for (name, a), (_, b) in zip(shown.attributes, harmless.attributes, strict=True) if a != b}
+    assert differing == {"class"}  # of a task's row: its status
+    arguments = json.dumps(attack, ensure_ascii=False)  # a tool's, which the page shows as JSON
+    assert shown.text == harmless.text.replace('"harmless"', arguments).replace("harmless", attack)
+
+
+def test_nothing_in_a_trace_is_rendered_as_a_template() -> None:
+    assert "49" not in hostile("{{ 7 * 7 }}").replace("{{ 7 * 7 }}", "")
+    assert "{{ 7 * 7 }}" in hostile("{{ 7 * 7 }}")
+
+
 def test_a_failed_and_a_skipped_task_say_why() -> None:
     shown = page(
-        BEGUN,
+        STARTED,
         PLANNED,
         ("task_started", {"task": "a", "inputs": ""}),
         ("call_retried", {"role": "task", "task": "a", "model": "m", "attempt": 1, "wait": 2.0, "reason": "busy"}),
@@ -79,9 +140,9 @@ def test_a_failed_and_a_skipped_task_say_why() -> None:
     )
     for text in (
         "<td>a (failed)<br><small>Look around</small><br><small>it was too long</small>",
-        "<small>it depends on &#x27;a&#x27;</small>",
-        "a: asked again after 2.0 s: busy",
-        "a: no answer: too long",
+        "<small>it depends on &#39;a&#39;</small>",
+        "a: retried after 2.0 s: busy",
+        "a: call failed: too long",
         "<h2>Answer</h2><pre>half</pre>",
         "<h2>Error</h2><pre>b is missing</pre>",
     ):
@@ -90,36 +151,34 @@ def test_a_failed_and_a_skipped_task_say_why() -> None:
 
 def test_a_refused_plan_a_warning_and_a_question_are_shown() -> None:
     shown = page(
-        BEGUN,
+        STARTED,
         ("warned", {"message": "the model is small"}),
         ("plan_refused", {"attempt": 1, "faults": ["no tasks", "no json"]}),
         ("run_finished", {"status": "clarification", "answer": None, "question": "Which service?", "seconds": 1.0}),
     )
     assert "warning: the model is small" in shown
-    assert "the plan was refused: no tasks; no json" in shown
+    assert "plan refused: no tasks; no json" in shown
     assert "<h2>Question</h2><pre>Which service?</pre>" in shown
     assert "<h2>Answer</h2>" not in shown
     assert "Critical path" not in shown
 
 
-def test_an_answer_says_how_long_it_took_and_whether_it_was_cut_off() -> None:
+def test_a_reply_says_how_long_it_took_and_whether_it_was_truncated() -> None:
     finished = {"role": "decomposer", "task": None, "model": "m", "seconds": 2.04}
-    shown = page(BEGUN, ("call_finished", finished | {"reply": REPLY}))
+    shown = page(STARTED, ("call_finished", finished | {"reply": REPLY}))
     assert "decomposer: answered after 2.0 s (1,200 + 7 tokens)" in shown
-    assert "(1,200 + 7 tokens, cut off)" in page(
-        BEGUN, ("call_finished", finished | {"reply": REPLY | {"finish": "length"}})
+    assert "(1,200 + 7 tokens, truncated)" in page(
+        STARTED, ("call_finished", finished | {"reply": REPLY | {"finish": "length"}})
     )
 
 
-def test_a_tool_is_shown_with_what_it_was_asked() -> None:
+def test_a_tool_call_is_shown_with_its_arguments() -> None:
     envelope = {"status": "success", "data": {}, "text": "2 words", "context": {"cwd": "", "params_input": {"t": "é"}}}
-    shown = page(BEGUN, PLANNED, ("tool_called", {"task": "a", "name": "words_count", "envelope": envelope}))
-    assert (
-        "<summary>a: tool words_count: success</summary><pre>{&quot;t&quot;: &quot;é&quot;}\n\n2 words</pre>" in shown
-    )
+    shown = page(STARTED, PLANNED, ("tool_called", {"task": "a", "name": "words_count", "envelope": envelope}))
+    assert "<summary>a: tool words_count: success</summary><pre>{&#34;t&#34;: &#34;é&#34;}\n\n2 words</pre>" in shown
 
 
 def test_the_page_is_named_after_its_goal_or_the_number_of_runs() -> None:
-    one = list(_rows([BEGUN]))
+    one = list(_rows([STARTED]))
     assert "<title>weft: the goal</title>" in render([one])
     assert "<title>weft: 2 runs</title>" in render([one, one])

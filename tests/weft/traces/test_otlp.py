@@ -1,4 +1,4 @@
-"""Spans: each with an id and an end of its own, in a tree without gaps, however the run went."""
+"""Spans: each with its own id and end, in a tree without gaps, however the run ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_task_that_ran_twice_has_two_spans_with_their_own_calls(workspac
     assert "status" not in calls[second["spanId"]]
 
 
-async def test_a_record_that_ends_anywhere_makes_a_tree(workspace: Path) -> None:
+async def test_a_record_cut_off_anywhere_makes_a_tree(workspace: Path) -> None:
     prepare(workspace)
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         await runtime.run(GOAL)
@@ -48,7 +48,7 @@ async def test_a_record_that_ends_anywhere_makes_a_tree(workspace: Path) -> None
         assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
 
 
-async def test_planning_that_failed_is_a_span_that_failed(workspace: Path) -> None:
+async def test_failed_planning_is_a_failed_span(workspace: Path) -> None:
     async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         await runtime.run(GOAL)
     spans = otlp.spans(rows(workspace))

@@ -1,4 +1,4 @@
-"""Strict replay: zero calls, and whatever would differ today is said."""
+"""Strict replay: no calls, and everything that would differ today is reported."""
 
 from __future__ import annotations
 
@@ -52,22 +52,20 @@ async def test_a_run_replays_without_drift_with_the_same_result(workspace: Path,
     assert set(replay.to_dict()) - set(replay.result.to_dict()) == {"drift"}
 
 
-async def test_a_run_that_went_on_with_a_model_of_another_kind_replays_without_drift(
-    workspace: Path, skill: Path
-) -> None:
+async def test_a_run_resumed_with_a_model_of_another_kind_replays_without_drift(workspace: Path, skill: Path) -> None:
     """The survey is done by a large model, the rest by a small one, which has other prompts and no tools."""
     script = failing("notes", error=RequestRefused("no"))
     async with weft(workspace, ScriptedModel(script)) as runtime:
         assert (await runtime.run(GOAL)).status == "partial"
     small = Settings(model="ollama/qwen3:1.7b")
-    async with Weft(workspace, small, open_model=lambda _: ScriptedModel(said_plainly)) as runtime:
+    async with Weft(workspace, small, open_model=lambda _: ScriptedModel(answer_without_tools)) as runtime:
         assert (await runtime.resume("last")).status == "done"
     replay = await replayed(workspace, rows(workspace))
     assert replay.drift == ()
     assert (replay.result.status, replay.result.answer) == ("done", "the answer")
 
 
-def said_plainly(request: Request) -> Reply:
+def answer_without_tools(request: Request) -> Reply:
     """What a model without tools answers."""
     return Reply(f"{request.task} is done" if request.role == "task" else "the answer")
 
@@ -156,7 +154,7 @@ async def test_a_changed_reply_shows_in_plan_and_answer(workspace: Path, recorde
     assert "another answer" in drift.what
 
 
-async def test_a_plan_that_differs_is_said_task_by_task(workspace: Path, recorded: list[Row]) -> None:
+async def test_a_changed_plan_is_reported_task_by_task(workspace: Path, recorded: list[Row]) -> None:
     def changed(row: Row) -> Row:
         if row.type != "call_finished" or row.body["role"] != "decomposer":
             return row
@@ -216,7 +214,7 @@ async def test_a_record_that_ends_early_replays_as_far_as_it_goes(workspace: Pat
         assert replay.drift == (), f"of the first {length} rows"
 
 
-async def test_an_empty_record_is_said(workspace: Path) -> None:
+async def test_an_empty_record_is_refused(workspace: Path) -> None:
     with pytest.raises(InputError, match="empty"):
         await replayed(workspace, [])
 
@@ -230,7 +228,7 @@ def reselected(workspace: Path, recorded: list[Row]) -> list[dict[str, object]]:
     return [one.to_dict() | {"drifted": one.drifted} for one in reselect([picked], today)]
 
 
-def test_selection_again_says_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
+def test_selecting_again_reports_what_is_added_and_dropped(workspace: Path, recorded: list[Row], skill: Path) -> None:
     (same,) = reselected(workspace, recorded)
     assert same["then"] == same["now"]
     assert SKILL in same["then"]  # type: ignore[operator]

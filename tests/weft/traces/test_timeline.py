@@ -1,4 +1,4 @@
-"""A run in time: what was worked, not what was slept; and whether a process is at it."""
+"""A run in time: the time worked, without pauses, and whether it is running."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from executor.stores.row import Row
 from weft.cli.view import width
-from weft.cli.view.timeline import drawn
+from weft.cli.view.timeline import draw
 from weft.traces.timeline import timeline
 
 if TYPE_CHECKING:
@@ -45,44 +45,44 @@ def rows(*events: tuple[str, str, dict[str, Any]]) -> Iterator[Row]:
         yield Row("r", seq, f"2026-01-01T{at}.000000Z", kind, body)
 
 
-def test_a_pause_between_two_sittings_is_no_work() -> None:
+def test_a_pause_before_a_resume_does_not_count_as_work() -> None:
     view = timeline(rows(*BEGUN, *RESUMED))
     assert (view.status, view.resumed, view.seconds) == ("done", 1, 10.0)
     spans = {name: (span.start, span.end) for name, span in view.spans.items()}
     assert spans == {"(plan)": (0.0, 2.0), "a": (2.0, 5.0), "b": (6.0, 9.0)}
     assert view.to_dict()["seconds"] == 10.0
-    assert drawn(view).splitlines()[0].endswith(" · 10.0 s")
+    assert draw(view).splitlines()[0].endswith(" · 10.0 s")
 
 
-def test_planning_that_is_done_in_a_second_sitting_has_not_lasted_since_the_first() -> None:
+def test_planning_finished_after_a_resume_does_not_include_the_pause() -> None:
     again = event("18:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
     refused = event("10:00:02", "plan_refused", attempt=1, faults=["no"])
     view = timeline(rows(*BEGUN[:2], refused, RESUMED[0], again))
     assert view.spans["(plan)"].seconds == pytest.approx(5.0)
 
 
-def test_what_a_dead_process_left_is_interrupted() -> None:
+def test_a_run_whose_process_died_is_interrupted() -> None:
     view = timeline(rows(*BEGUN))
     assert (view.status, view.spans["b"].status) == ("interrupted", "interrupted")
-    assert drawn(view).startswith("run r · interrupted")
+    assert draw(view).startswith("run r · interrupted")
 
 
-def test_what_a_process_is_at_is_running() -> None:
+def test_a_run_with_a_live_process_is_running() -> None:
     view = timeline(rows(*BEGUN), alive=True)
     assert (view.status, view.spans["b"].status, view.to_dict()["status"]) == ("running", "running", "running")
     assert view.seconds > 5.0
-    text = drawn(view)
+    text = draw(view)
     assert text.startswith("run r · running")
     assert "▶" in text
 
 
-def test_a_task_that_no_plan_has_is_passed_over() -> None:
+def test_a_task_that_is_not_in_the_plan_is_ignored() -> None:
     view = timeline(rows(*BEGUN[:2], *BEGUN[3:], event("10:00:06", "task_reused", task="c", output="o", source="s")))
     assert (list(view.spans), view.result.tasks) == (["(plan)"], ())
 
 
-@pytest.mark.parametrize("room", [80, 50])
-def test_a_drawing_fits_the_terminal_and_tells_the_same(room: int) -> None:
+@pytest.mark.parametrize("max_width", [80, 50])
+def test_a_drawing_fits_the_terminal_and_keeps_every_fact(max_width: int) -> None:
     names = [f"a-task-with-a-long-name-{number}" for number in range(4)]
     tasks = [{"id": name, "action_type": "llm", "depends_on": names[:place]} for place, name in enumerate(names)]
     events = [
@@ -99,19 +99,19 @@ def test_a_drawing_fits_the_terminal_and_tells_the_same(room: int) -> None:
         ]
     end = event("10:00:06", "run_finished", status="partial", answer="o", error="no result " * 20, seconds=6.0)
     view = timeline(rows(*events, end))
-    lines = drawn(view, room).splitlines()
-    assert [line for line in lines if width.columns(line) > room] == []
+    lines = draw(view, max_width).splitlines()
+    assert [line for line in lines if width.columns(line) > max_width] == []
     text = " ".join(" ".join(lines).split())
     assert f"← {names[0]}, {names[1]}, {names[2]}" in text
     assert "20261115T101542509-f96f4c · partial" in text
     assert text.count("3.00 s $0.1000") == 3
-    whole = drawn(view).splitlines()
+    whole = draw(view).splitlines()
     assert f"goal: {'goal ' * 60}".strip() in whole
     assert sum(line.startswith(("✓", "·")) for line in whole) == len(names) + 1
 
 
-def test_a_step_that_never_began_took_no_time() -> None:
+def test_a_step_that_never_started_has_no_time() -> None:
     skipped = event("10:00:06", "task_finished", task="b", status="skipped", seconds=0.0, error="it depends on 'a'")
-    line = drawn(timeline(rows(*BEGUN[:5], skipped))).splitlines()[-3]
+    line = draw(timeline(rows(*BEGUN[:5], skipped))).splitlines()[-3]
     assert line.startswith("– b")
     assert " s" not in line

@@ -1,4 +1,4 @@
-"""Runs on the move: whole or not at all, and never out of where they belong."""
+"""Import of runs, all or none, and deletion of nothing but runs."""
 
 from __future__ import annotations
 
@@ -41,20 +41,18 @@ def there(tmp_path: Path) -> Iterator[SqliteStore]:
     store.close()
 
 
-def taken(tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]) -> list[str]:
+def import_lines(tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]) -> list[str]:
     file = tmp_path / "runs.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return transfer.take([file], there, Paths.of(tmp_path / "there", os.environ))
+    return transfer.import_runs([file], there, Paths.of(tmp_path / "there", os.environ))
 
 
 def called(lines: list[dict[str, Any]], run_id: str) -> list[dict[str, Any]]:
     return [line | {"run_id": run_id} for line in lines]
 
 
-def test_a_run_that_is_taken_in_is_the_same_run(
-    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
-) -> None:
-    assert taken(tmp_path, there, called(lines, "one") + called(lines, "two")) == ["one", "two"]
+def test_an_imported_run_is_the_same_run(tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]) -> None:
+    assert import_lines(tmp_path, there, called(lines, "one") + called(lines, "two")) == ["one", "two"]
     assert [json.loads(line) for line in trace_file.lines(there.rows("two"))] == called(lines, "two")
     assert [(run.run_id, run.status, run.tasks) for run in there.summaries()] == [
         ("two", "done", 3),
@@ -74,23 +72,23 @@ def test_a_run_that_is_taken_in_is_the_same_run(
         (lambda run: [*run[:-1], {**run[-1], "v": 99}], "newer weft"),
         (lambda run: [*run[:-1], {**run[-1], "seconds": None}], "'seconds' is None"),
         (lambda run: [{**line, "run_id": "../../src"} for line in run], "'run_id' is '../../src'"),
-        (lambda run: run[:3] + called(run, "other") + run[3:], "do not all stand together"),
+        (lambda run: run[:3] + called(run, "other") + run[3:], "its events are not consecutive"),
         (lambda run: run + called(run, "whole"), "in the journal already"),
     ],
 )
-def test_a_file_with_a_fault_anywhere_leaves_nothing_behind(
+def test_a_faulty_file_imports_nothing(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]], fault: Any, says: str
 ) -> None:
     if "already" in says:
-        taken(tmp_path, there, called(lines, "whole"))
+        import_lines(tmp_path, there, called(lines, "whole"))
     before = list(there.summaries())
     with pytest.raises(InputError, match=says):
-        taken(tmp_path, there, called(lines, "first") + fault(lines))
+        import_lines(tmp_path, there, called(lines, "first") + fault(lines))
     assert list(there.summaries()) == before
 
 
 class Broken(SqliteStore):
-    """A journal whose process ends when the first piece of what it takes in is written."""
+    """A journal whose process ends after it imported the first piece."""
 
     def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         def first() -> Iterator[tuple[Sequence[Row], Mapping[str, RunSummary]]]:
@@ -102,26 +100,26 @@ class Broken(SqliteStore):
         super().take_in(first())
 
 
-def test_a_large_file_whose_taking_in_broke_off_left_nothing_and_can_be_taken_in_again(
+def test_an_interrupted_import_leaves_nothing_and_can_be_repeated(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
     runs = [f"run-{number:04}" for number in range(5_000 // len(lines) + 2)]
     many = [line for run in runs for line in called(lines, run)]
     broken = Broken(tmp_path / "there" / "journal.sqlite")
     with pytest.raises(KeyboardInterrupt):
-        taken(tmp_path, broken, many)
+        import_lines(tmp_path, broken, many)
     broken.close()
     assert list(there.summaries()) == []
-    taken(tmp_path, there, called(lines, "before"))
-    assert taken(tmp_path, there, many) == runs
+    import_lines(tmp_path, there, called(lines, "before"))
+    assert import_lines(tmp_path, there, many) == runs
     for run in ("before", runs[0], runs[-2], runs[-1]):
         assert [json.loads(line) for line in trace_file.lines(there.rows(run))] == called(lines, run)
 
 
-def test_a_run_that_came_meanwhile_refuses_the_whole_file(
+def test_a_run_imported_meanwhile_refuses_the_whole_file(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
-    taken(tmp_path, there, called(lines, "two"))
+    import_lines(tmp_path, there, called(lines, "two"))
     pieces = [
         ([row._replace(run_id=run) for row in there.rows("two")], {run: replace(there.find("two"), run_id=run)})
         for run in ("one", "two")
@@ -133,34 +131,34 @@ def test_a_run_that_came_meanwhile_refuses_the_whole_file(
     assert [run.run_id for run in there.summaries()] == ["two", "one"]
 
 
-def test_a_run_that_two_files_hold_is_taken_from_neither(
+def test_a_run_in_two_files_is_imported_from_neither(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for file in files:
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(InputError, match="stand twice"):
-        transfer.take(files, there, Paths.of(tmp_path / "there", os.environ))
+    with pytest.raises(InputError, match="appears twice"):
+        transfer.import_runs(files, there, Paths.of(tmp_path / "there", os.environ))
     assert list(there.summaries()) == []
 
 
-def test_a_file_without_a_run_is_said(tmp_path: Path, there: SqliteStore) -> None:
-    with pytest.raises(InputError, match="holds no run"):
-        taken(tmp_path, there, [])
+def test_a_file_without_a_run_is_refused(tmp_path: Path, there: SqliteStore) -> None:
+    with pytest.raises(InputError, match="contains no run"):
+        import_lines(tmp_path, there, [])
 
 
-def test_forgetting_a_run_removes_nothing_but_its_own_folder(
+def test_deleting_a_run_removes_nothing_but_its_own_folder(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
     paths = Paths.of(tmp_path / "there", os.environ)
     runs = paths.agents / "runs"
     for folder in (runs / "one", runs / "two", paths.workspace / "src"):
         folder.mkdir(parents=True)
-    taken(tmp_path, there, called(lines, "one"))
-    # An older version took in any id.
+    import_lines(tmp_path, there, called(lines, "one"))
+    # An older version imported any id.
     strange = [row._replace(run_id="../../src") for row in there.rows("one")]
     summary = there.find("one")
     there.append(strange, {"../../src": type(summary)("../../src", "g", "done", summary.started)})
-    assert sorted(transfer.forget(["one", "../../src", "two"], there, paths)) == ["../../src", "one"]
+    assert sorted(transfer.delete_runs(["one", "../../src", "two"], there, paths)) == ["../../src", "one"]
     assert (paths.workspace / "src").is_dir()
     assert [folder.name for folder in runs.iterdir()] == ["two"]

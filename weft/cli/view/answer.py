@@ -1,4 +1,4 @@
-"""The end of a run, for people: the answer, then one line about how it went."""
+"""A run's result on a terminal: the answer, then one line about the run."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ if TYPE_CHECKING:
     from executor.history.result import Result
 
 
-def show(result: Result, target: Path | None, answering: str, *, quiet: bool) -> None:
-    """Print the answer (Markdown on a terminal), then what is worth knowing; a question with the command for it."""
-    room = width.of(sys.stderr)
+def show(result: Result, target: Path | None, answer_command: str, *, quiet: bool) -> None:
+    """Print the answer (Markdown on a terminal), an error or a question with the command to answer it, a summary."""
+    max_width = width.of(sys.stderr)
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
     if result.error is not None and result.error != result.status:
-        said_above = target is None and sys.stdout.isatty() and sys.stderr.isatty()
-        output.say(width.wrapped(f"{result.status}: {_lack(result) if said_above else result.error}", room))
+        answer_visible = target is None and sys.stdout.isatty() and sys.stderr.isatty()
+        error = _short_error(result) if answer_visible else result.error
+        output.say(width.wrap(f"{result.status}: {error}", max_width))
     if result.question is not None:
-        output.say(f"It needs to know: {result.question}\nAnswer with: {answering}")
+        output.say(f"Question: {result.question}\nAnswer with: {answer_command}")
     if target is not None and result.answer is not None and not quiet:
-        output.say(f"The answer is in {target}")
+        output.say(f"Answer written to {target}")
     if not quiet:
-        output.say(line(result, room))
+        output.say(summary_line(result, max_width))
 
 
-def _lack(result: Result) -> str | None:
-    """The error, but how many have no result where the answer, which stands right above, says which and why."""
+def _short_error(result: Result) -> str | None:
+    """The error, shortened if the answer right above it already names the tasks without a result and why."""
     from weft.runs.pipeline import NO_RESULT
 
     if result.answer is None or result.code != NO_RESULT:
         return result.error
-    lacking = sum(task.status != "done" for task in result.tasks)
-    has = plural(lacking, "has", "have")
-    return f"{lacking} of {counted(len(result.tasks), 'task')} {has} no result, as said above"
+    missing = sum(task.status != "done" for task in result.tasks)
+    has = plural(missing, "has", "have")
+    return f"{missing} of {counted(len(result.tasks), 'task')} {has} no result (see above)"
 
 
-def line(result: Result, room: int | None = None) -> str:
-    """Tasks, calls, tokens, cost, time and run id, in one line where there is room."""
+def summary_line(result: Result, max_width: int | None = None) -> str:
+    """Tasks, calls, tokens, cost, time and run id, in one line if it fits."""
     done = sum(task.status == "done" for task in result.tasks)
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
@@ -55,7 +56,7 @@ def line(result: Result, room: int | None = None) -> str:
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",
     ]
-    return width.joined(parts, room)
+    return width.join(parts, max_width)
 
 
 def _print_markdown(text: str) -> None:

@@ -1,4 +1,4 @@
-"""describe and what belongs to it."""
+"""An event as one line of text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skills.text.plural import counted
 
 
 def describe(event: Event) -> str | None:
-    """An event in a line for people; None for those that are of no interest while a run goes on."""
+    """Describe an event in one line; None for events that are not shown while a run is running."""
     match event:
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
@@ -27,16 +27,16 @@ def describe(event: Event) -> str | None:
         case PlanMade():
             return f"plan: {counted(len(event.plan.tasks), 'task')}"
         case CallRetried():
-            whose = event.task or event.role
-            return f"{whose}: attempt {event.attempt} failed, again in {event.wait:.1f} s: {event.reason}"
+            caller = event.task or event.role
+            return f"{caller}: attempt {event.attempt} failed, retrying in {event.wait:.1f} s: {event.reason}"
         case TaskStarted():
             return f"{event.task}: started"
         case TaskReused():
-            return f"{event.task}: reused, from {event.source}"
+            return f"{event.task}: reused from {event.source}"
         case TaskFinished():
-            why = f": {event.error}" if event.error else ""
-            took = f" after {event.seconds:.1f} s" if event.seconds else ""  # else it never began
-            return f"{event.task}: {event.status}{took}{why}"
+            reason = f": {event.error}" if event.error else ""
+            duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started
+            return f"{event.task}: {event.status}{duration}{reason}"
         case Warned():
             return f"warning: {event.message}"
         case _:

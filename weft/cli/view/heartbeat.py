@@ -1,4 +1,4 @@
-"""A line now and then while nothing else is said, so that whoever waits knows what for."""
+"""An occasional line while nothing else is printed, so that the user knows what a run is waiting for."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-EVERY = 15.0
-LONGEST = 55.0
-_MOST = 3
-_DOING = {"decomposer": "planning", "synthesis": "writing the answer", "detector": "selecting skills"}
+EVERY = 15.0  # seconds between two beats
+LONGEST = 55.0  # seconds of silence at most
+_MAX_NAMED = 3
+_ACTIVITIES = {"decomposer": "planning", "synthesis": "writing the answer", "detector": "selecting skills"}
 
 
 class Heartbeat:
-    """Knows from the events what is under way, and since when."""
+    """Tracks what is under way, and since when, from the events of a run."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -28,43 +28,43 @@ class Heartbeat:
         self._calls: dict[str, tuple[str, float]] = {}
 
     def note(self, event: Event) -> None:
-        """Take an event in."""
+        """Take an event into account."""
         match event:
             case TaskStarted():
                 self._tasks[event.task] = self._clock()
             case TaskFinished():
                 self._tasks.pop(event.task, None)
-            case CallStarted(role=role, model=model) if role in _DOING:
-                self._calls[role] = (f"{_DOING[role]} with {model}", self._clock())
+            case CallStarted(role=role, model=model) if role in _ACTIVITIES:
+                self._calls[role] = (f"{_ACTIVITIES[role]} with {model}", self._clock())
             case CallFinished(role=role) | CallFailed(role=role):
                 self._calls.pop(role, None)
             case _:
                 pass
 
     def text(self) -> str | None:
-        """What is under way, and for how long; None where nothing is."""
+        """What is under way, and for how long; None if nothing is."""
         now = self._clock()
-        parts = [f"{doing} for {now - began:.0f} s" for doing, began in self._calls.values()]
+        parts = [f"{activity} for {now - started:.0f} s" for activity, started in self._calls.values()]
         if self._tasks:
-            slowest = sorted(self._tasks.items(), key=lambda item: item[1])[:_MOST]
-            named = ", ".join(f"{task} for {now - began:.0f} s" for task, began in slowest)
-            more = ", …" if len(self._tasks) > _MOST else ""
+            slowest = sorted(self._tasks.items(), key=lambda item: item[1])[:_MAX_NAMED]
+            named = ", ".join(f"{task} for {now - started:.0f} s" for task, started in slowest)
+            more = ", …" if len(self._tasks) > _MAX_NAMED else ""
             parts.append(f"{counted(len(self._tasks), 'task')} under way: {named}{more}")
         return "; ".join(parts) or None
 
 
 @contextmanager
 def beating(beat: Callable[[], None], seconds: float = EVERY) -> Iterator[None]:
-    """Call `beat` every so many seconds for as long as the block lasts; for use where an event loop runs."""
+    """Call `beat` at an interval within the block; needs a running event loop."""
     loop = asyncio.get_running_loop()
     handle: asyncio.TimerHandle
 
-    def again() -> None:
+    def beat_again() -> None:
         nonlocal handle
         beat()
-        handle = loop.call_later(seconds, again)
+        handle = loop.call_later(seconds, beat_again)
 
-    handle = loop.call_later(seconds, again)
+    handle = loop.call_later(seconds, beat_again)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""The live view: the graph as it runs, redrawn in place."""
+"""The live view: the task graph while it runs, redrawn in place."""
 
 from __future__ import annotations
 
@@ -39,65 +39,65 @@ _MARKS = {
     "skipped": ("–", "yellow"),
     "cancelled": ("■", "yellow"),
 }
-_TALL = 30
+_MAX_ROWS = 30
 
 
 @dataclass(slots=True)
 class _Row:
     task: Task
     state: str = "pending"
-    began: float = 0.0
+    started: float = 0.0
     seconds: float = 0.0
     tokens: int = 0
 
-    def drawn(self) -> tuple[Text, Text, Text, Text, Text]:
+    def cells(self) -> tuple[Text, Text, Text, Text, Text]:
         mark, style = _MARKS[self.state]
-        seconds = time.monotonic() - self.began if self.state == "running" else self.seconds
-        after = f"  ← {', '.join(self.task.depends_on)}" if self.task.depends_on else ""
-        title = Text(shown(self.task.title or self.task.id)) + Text(after, style="dim")
+        seconds = time.monotonic() - self.started if self.state == "running" else self.seconds
+        dependencies = f"  ← {', '.join(self.task.depends_on)}" if self.task.depends_on else ""
+        title = Text(shown(self.task.title or self.task.id)) + Text(dependencies, style="dim")
         return (
             Text(mark, style=style),
             title,
             Text(self.task.name or self.task.action_type, style="magenta"),
-            Text(f"{seconds:.1f} s" if self.began else ""),
+            Text(f"{seconds:.1f} s" if self.started else ""),
             Text(f"{self.tokens:,}" if self.tokens else "", style="dim"),
         )
 
 
 class LiveView:
-    """Draws tasks with their state, skill, seconds and tokens; other news scrolls by above."""
+    """Draws the tasks with their state, skill, seconds and tokens; other events scroll by above."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(file=sys.stderr, no_color=bool(os.environ.get("NO_COLOR")))
         self._rows: dict[str, _Row] = {}
-        self._doing = "looking for skills"
-        self._began = time.monotonic()
-        self._written = ""
+        self._activity = "selecting skills"
+        self._started = time.monotonic()
+        self._streamed = ""
         self._live = Live(console=self._console, get_renderable=self._draw, refresh_per_second=8, transient=False)
 
     def __enter__(self) -> Self:
-        self._live.start(refresh=True)  # else its thread draws first, and a line printed meanwhile leaves that frame
+        self._live.start(refresh=True)  # or a line printed before its thread first draws would leave a stale frame
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._doing = self._written = ""
+        self._activity = self._streamed = ""
         self._live.__exit__(kind, error, trace)
 
     def note(self, event: Event) -> None:
-        """Take an event into the picture."""
+        """Take an event into account."""
         match event:
             case CallStarted(role="decomposer"):
-                self._doing = f"planning with {event.model}"
+                self._activity = f"planning with {event.model}"
             case CallStarted(role="synthesis"):
-                self._doing = f"writing the answer with {event.model}"
+                self._activity = f"writing the answer with {event.model}"
             case PlanMade():
-                self._doing = "running"
+                self._activity = "running"
                 self._rows = {task.id: _Row(task) for task in event.plan.tasks}
             case TaskStarted():
                 row = self._rows[event.task]
-                row.state, row.began = "running", time.monotonic()
+                row.state, row.started = "running", time.monotonic()
             case TaskFinished():
                 row = self._rows[event.task]
                 row.state, row.seconds = event.status, event.seconds
@@ -108,23 +108,20 @@ class LiveView:
             case CallFinished(task=str(task)) if task in self._rows:
                 self._rows[task].tokens += event.reply.usage.tokens
             case TextStreamed():
-                self._written += event.text
+                self._streamed += event.text
             case _:
-                self._tell(event)
+                self._print(event)
 
-    def _tell(self, event: Event) -> None:
+    def _print(self, event: Event) -> None:
         if (text := describe(event)) is not None:
             self._console.print(Text(shown(text), style="dim"))
 
     def _draw(self) -> Group:
         table = Table.grid(padding=(0, 2))
-        rows = sorted(self._rows.values(), key=lambda row: row.state == "done") if len(self._rows) > _TALL else []
-        for row in rows[:_TALL] or self._rows.values():
-            table.add_row(*row.drawn())
-        lines = [table]
-        if self._doing:
-            seconds = time.monotonic() - self._began
-            return Group(
-                *lines, Text(f"{self._doing} … {seconds:.0f} s", style="dim"), Text(shown(self._written[-2000:]))
-            )
-        return Group(*lines)
+        rows = sorted(self._rows.values(), key=lambda row: row.state == "done") if len(self._rows) > _MAX_ROWS else []
+        for row in rows[:_MAX_ROWS] or self._rows.values():
+            table.add_row(*row.cells())
+        if not self._activity:
+            return Group(table)
+        activity = Text(f"{self._activity} … {time.monotonic() - self._started:.0f} s", style="dim")
+        return Group(table, activity, Text(shown(self._streamed[-2000:])))

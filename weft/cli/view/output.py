@@ -1,4 +1,4 @@
-"""Everything that is printed: answers and JSON on stdout, all else on stderr."""
+"""Everything that is printed: results and JSON to stdout, all else to stderr."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What a terminal obeys instead of showing it: C0 and C1 controls but newline and tab, and what turns the direction of
-# writing round.
+# Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, and those that change
+# the writing direction.
 _CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
-_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # the others JSON escapes by itself
+_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
 
 
-def ready_streams() -> None:
-    """See to it that anything can be printed: to a stream that is closed, and in an encoding that lacks characters."""
+def prepare_streams() -> None:
+    """Make printing safe on closed streams, and in encodings that lack characters."""
     nothing = Path(os.devnull)
     sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
     sys.stdout = sys.stdout or nothing.open("w", encoding="utf-8")
@@ -31,79 +31,79 @@ def ready_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def asks_for_json(arguments: Sequence[str]) -> bool:
-    """Whether the arguments ask for JSON, known before they are parsed, so that a usage error is JSON too."""
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the arguments ask for JSON; found without parsing them, so that usage errors are JSON too."""
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in before
 
 
 def print_json(document: Any, *, indent: int | None = 2) -> None:
-    """One JSON document on stdout; a list has a row a line, for it may be long and indenting is slow."""
-    plain = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
+    """Print one JSON document to stdout; a list has one row per line, because indenting a long one is slow."""
+    ascii_only = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
     if isinstance(document, list) and indent is not None:
-        rows = ",\n".join(map(json.JSONEncoder(ensure_ascii=plain).encode, document))
+        rows = ",\n".join(map(json.JSONEncoder(ensure_ascii=ascii_only).encode, document))
         text = f"[\n{rows}\n]" if document else "[]"
     else:
-        text = json.dumps(document, ensure_ascii=plain, indent=indent)
+        text = json.dumps(document, ensure_ascii=ascii_only, indent=indent)
     sys.stdout.write((text.translate(_IN_JSON) if sys.stdout.isatty() else text) + "\n")
     sys.stdout.flush()
 
 
 def shown(text: str) -> str:
-    """Text as a terminal may have it: whatever would steer the terminal is spelled out instead."""
+    """Spell out the control characters in a text, so that it cannot steer the terminal."""
     return text.replace("\r\n", "\n").translate(_SHOWN)
 
 
 def print_text(text: str) -> None:
-    """Text on stdout; what is read by a program gets it as it is."""
-    said = shown(text) if sys.stdout.isatty() else text
-    sys.stdout.write(said if said.endswith("\n") else said + "\n")
+    """Print text to stdout; control characters are spelled out on a terminal and passed on elsewhere."""
+    text = shown(text) if sys.stdout.isatty() else text
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines on stdout as text is printed there, each by itself: one text of thousands would be copied over and over."""
+    """Print lines to stdout like `print_text`, without building one large text from thousands of them."""
     show = shown if sys.stdout.isatty() else str
     sys.stdout.writelines(f"{show(line)}\n" for line in lines)
     sys.stdout.flush()
 
 
 def say(text: str = "") -> None:
-    """A line on stderr; where nobody reads it any more, the work goes on without."""
+    """Print a line to stderr; if stderr is closed, work continues without it."""
     _say(shown(text) if sys.stderr.isatty() else text)
 
 
 def _say(text: str) -> None:
-    """A line on stderr with the colours it has."""
+    """Print a line to stderr as it is, with its colours."""
     with suppress(BrokenPipeError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
 
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
-    """What is wrong and what to do next; as JSON on stdout too where that was asked for."""
+    """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
     _say(f"{_red('error:')} {shown(message) if sys.stderr.isatty() else message}")
     if hint:
         say(f"  {hint}")
     if as_json:
-        with suppress(OSError):  # where it is stdout that failed, the line above must do
+        with suppress(OSError):  # stdout may be what failed
             print_json({"error": {"code": code, "message": message, "hint": hint}})
     return status
 
 
-def forget_stdout() -> None:
-    """Drop what stdout still holds, so that the end of the program does not fail at writing it once more."""
+def discard_stdout() -> None:
+    """Drop what stdout has buffered, so that flushing it at exit does not fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_warning(message: str) -> None:
-    """Something to know that stops nothing."""
+    """Print a warning to stderr."""
     say(f"warning: {message}")
 
 
 def is_terminal() -> bool:
-    """Whether a person watches."""
+    """Whether stderr is a terminal that can redraw lines."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -1,4 +1,4 @@
-"""Voice and what belongs to it."""
+"""How a command prints: --json, --quiet and --verbose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OutputMode:
-    """How much is said, and in which form."""
+    """How much a command prints, and in which form."""
 
     as_json: bool = False
     quiet: bool = False

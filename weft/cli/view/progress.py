@@ -1,4 +1,4 @@
-"""Progress: a live view of the graph on a terminal, calm lines otherwise."""
+"""A run's progress: a live view of the graph on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from weft.cli.view.output_mode import OutputMode
 
 
-_INDENT = 11  # of the time in front of a line
+_INDENT = 11  # the width of the time in front of a line
 
 
 @contextmanager
 def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[Record]:
-    """Where to hand events while a run goes on; without a graph to draw there are lines on a terminal too."""
+    """Yield the function that shows a run's events; without a graph there are plain lines on a terminal too."""
     if mode.quiet:
-        yield _only_warnings
+        yield _ignore
     elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
         from weft.cli.view.live import LiveView
 
@@ -44,36 +44,37 @@ def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[Record]:
             yield lines.note
 
 
-def _only_warnings(event: Event) -> None:
-    """Quiet means no progress; what goes wrong stands in the result."""
+def _ignore(event: Event) -> None:
+    """Show nothing: with --quiet there is no progress, and the result reports what failed."""
 
 
 class ProgressLines:
-    """A line for each thing that happens."""
+    """Prints a line for each event worth showing."""
 
     def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._verbose = verbose
         self._clock = clock
-        self._began = self._said = clock()
-        self._patience = EVERY / 2
-        self._pulse = Heartbeat(clock)
+        self._started = self._last_line = clock()
+        self._quiet_time = EVERY / 2  # seconds of silence before a heartbeat
+        self._heartbeat = Heartbeat(clock)
 
     def note(self, event: Event) -> None:
-        """Say what is worth a line."""
-        self._pulse.note(event)
+        """Print an event if it is worth a line."""
+        self._heartbeat.note(event)
         if (text := self._text(event)) is not None:
-            self._patience = EVERY / 2
-            self._say(text)
+            self._quiet_time = EVERY / 2
+            self._print(text)
 
     def beat(self) -> None:
-        """Say what is under way, unless something was said a moment ago; less often the longer it lasts."""
-        if self._clock() - self._said >= self._patience and (text := self._pulse.text()) is not None:
-            self._patience = min(2 * self._patience + EVERY / 2, LONGEST)
-            self._say(text)
+        """Print what is under way, unless a line was printed recently; less often the longer it lasts."""
+        if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
+            self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
+            self._print(text)
 
-    def _say(self, text: str) -> None:
-        self._said = self._clock()
-        output.say(width.wrapped(f"{self._said - self._began:7.1f} s  {text}", width.of(sys.stderr), _INDENT))
+    def _print(self, text: str) -> None:
+        self._last_line = self._clock()
+        line = f"{self._last_line - self._started:7.1f} s  {text}"
+        output.say(width.wrap(line, width.of(sys.stderr), _INDENT))
 
     def _text(self, event: Event) -> str | None:
         match event:
@@ -82,9 +83,9 @@ class ProgressLines:
             case SkillLoaded():
                 return f"{event.task}: skill {event.name} loaded"
             case ToolLogged():
-                said = " ".join((event.log + " " + event.stderr).split())[:300]
-                return f"tool {event.name} wrote: {said}" if said else None
-            case CallFailed() if self._verbose:  # else it is said once: with its task, or as the run's error
+                text = " ".join((event.log + " " + event.stderr).split())[:300]
+                return f"tool {event.name} wrote: {text}" if text else None
+            case CallFailed() if self._verbose:  # otherwise the failed task, or the run's error, reports it
                 return f"{event.task or event.role}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"

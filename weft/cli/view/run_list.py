@@ -1,4 +1,4 @@
-"""Runs in a list, a line each where there is room."""
+"""A list of runs, one line each if it fits."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ if TYPE_CHECKING:
 
     from executor.stores.row import RunSummary
 
-# The columns that a goal needs to be told from others.
-_GOAL = 24
+# The columns it takes to recognise a goal.
+_MIN_GOAL_WIDTH = 24
 
 
-def lines(runs: Sequence[RunSummary], room: int | None) -> Iterator[str]:
-    """The runs with their state, tasks, time, cost and goal; on a narrow terminal the goal has a line of its own."""
+def lines(runs: Sequence[RunSummary], max_width: int | None) -> Iterator[str]:
+    """List runs with status, tasks, time, cost and goal; on a narrow terminal the goal has its own line."""
     rows = [(run.run_id, *_figures(run)) for run in runs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for run, (run_id, status, *figures) in zip(runs, rows, strict=True):
         aligned = " ".join(f"{text:>{size}}" for text, size in zip(figures, widths[2:], strict=True))
         line = f"{run_id:<{widths[0]}}  {status:<{widths[1]}} {aligned}"
         goal = " ".join(run.goal.split())
-        if room is None or room - len(line) - 2 >= _GOAL:
-            yield f"{line}  {width.cut(goal, room and room - len(line) - 2)}"
+        if max_width is None or max_width - len(line) - 2 >= _MIN_GOAL_WIDTH:
+            yield f"{line}  {width.cut(goal, max_width and max_width - len(line) - 2)}"
             continue
-        yield from [line] if len(line) <= room else width.flowed(f"{run_id}  {status}", filter(None, figures), room)
-        yield f"    {width.cut(goal, room - 4)}"
+        if len(line) <= max_width:
+            yield line
+        else:
+            yield from width.flow(f"{run_id}  {status}", filter(None, figures), max_width)
+        yield f"    {width.cut(goal, max_width - 4)}"
 
 
 def _figures(run: RunSummary) -> tuple[str, str, str, str]:

@@ -1,4 +1,4 @@
-"""A timeline drawn with characters."""
+"""A run's timeline, drawn with characters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from executor.stores.row import Row
     from weft.traces.timeline import Span, Timeline
 
-# Columns: of a bar and of names at most, of either at least, of all else in a row, of its figures as a rule.
-_BAR = 32
-_NAMES = 30
-_SHORT = 10
-_FIXED = 16
-_FIGURES = 20
-_GOAL = 200
+# Widths in columns.
+_MAX_BAR = 32
+_MAX_NAMES = 30
+_MIN_BAR = _MIN_NAMES = 10
+_FIXED = 16  # marks, borders and seconds of a row
+_DETAILS = 20  # what the details of a row usually take
+_MAX_GOAL = 200
 _MARKS = {
     "done": "✓",
     "failed": "✗",
@@ -32,55 +32,55 @@ _MARKS = {
 }
 
 
-def drawn(view: Timeline, room: int | None = None) -> str:
-    """The run: its line, why its skills, its graph beside its time, its critical path; in so many columns."""
-    return "\n".join([*_head(view, room), "", *_graph(view, room), "", *_end(view, room)]).rstrip()
+def draw(view: Timeline, max_width: int | None = None) -> str:
+    """Draw a run: its summary, its skills and why, its graph with times, its critical path."""
+    return "\n".join([*_head(view, max_width), "", *_graph(view, max_width), "", *_end(view, max_width)]).rstrip()
 
 
-def _head(view: Timeline, room: int | None) -> Iterator[str]:
+def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
     result = view.result
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     usage = counted(result.usage.calls, "call"), counted(result.usage.tokens, "token")
-    yield width.joined([f"run {result.run_id}", view.status, *usage, cost, f"{view.seconds:.1f} s"], room)
+    yield width.join([f"run {result.run_id}", view.status, *usage, cost, f"{view.seconds:.1f} s"], max_width)
     goal = " ".join(result.goal.split())
-    yield width.wrapped(f"goal: {goal if room is None else width.cut(goal, _GOAL)}", room)
+    yield width.wrap(f"goal: {goal if max_width is None else width.cut(goal, _MAX_GOAL)}", max_width)
     if view.parent:
-        yield f"a rerun of {view.parent}"
+        yield f"rerun of {view.parent}"
     if view.resumed:
         yield f"resumed {counted(view.resumed, 'time')}"
-    for one in view.selections:
-        yield width.wrapped(f"skill: {one.name} {one.score:.2f} ({one.reason})", room)
+    for skill in view.selections:
+        yield width.wrap(f"skill: {skill.name} {skill.score:.2f} ({skill.reason})", max_width)
     for fault in view.faults:
-        yield width.wrapped(f"plan refused: {fault}", room)
+        yield width.wrap(f"plan refused: {fault}", max_width)
 
 
-def _graph(view: Timeline, room: int | None) -> Iterator[str]:
-    """A row for each step. Where it is tight the names are cut first, then the bars are shorter."""
+def _graph(view: Timeline, max_width: int | None) -> Iterator[str]:
+    """Draw a row for each step; on a narrow terminal names are cut first, then bars get shorter."""
     spans = list(view.spans.values())
     longest = max((width.columns(_name(span)) for span in spans), default=0)
-    names, bar = (longest, _BAR) if room is None else _shares(room, longest)
+    names, bar = (longest, _MAX_BAR) if max_width is None else _column_widths(max_width, longest)
     for span in spans:
         critical = "*" if span.id in view.critical else " "
-        shown = width.padded(_name(span), names)
-        head = f"{_MARKS.get(span.status, '·')}{critical}{shown} |{_bar(span, view.seconds, bar)}| {_took(span, view)}"
-        yield from (line.rstrip() for line in width.flowed(head, _details(span), room))
+        name, time = width.pad(_name(span), names), _seconds(span, view)
+        head = f"{_MARKS.get(span.status, '·')}{critical}{name} |{_bar(span, view.seconds, bar)}| {time}"
+        yield from (line.rstrip() for line in width.flow(head, _details(span), max_width))
 
 
-def _took(span: Span, view: Timeline) -> str:
-    """How long a step took, or takes; nothing where it never began."""
+def _seconds(span: Span, view: Timeline) -> str:
+    """How long a step took, or has taken so far; blank if it never started."""
     if span.start is None:
         return " " * 9
     return f"{view.seconds - span.start if span.status == 'running' else span.seconds:7.2f} s"
 
 
-def _shares(room: int, longest: int) -> tuple[int, int]:
-    """The columns of the names and of the bars."""
-    names = min(_NAMES, longest, max(room // 3, _SHORT))
-    return names, max(_SHORT, min(_BAR, room - names - _FIXED - _FIGURES))
+def _column_widths(max_width: int, longest: int) -> tuple[int, int]:
+    """The widths of the names and of the bars."""
+    names = min(_MAX_NAMES, longest, max(max_width // 3, _MIN_NAMES))
+    return names, max(_MIN_BAR, min(_MAX_BAR, max_width - names - _FIXED - _DETAILS))
 
 
 def _details(span: Span) -> Iterator[str]:
-    """What is worth knowing of a step beside its time, in pieces that are not to be parted."""
+    """A step's attempts, tokens, cost, tools and dependencies, as words that are not broken over lines."""
     if span.attempts > 1:
         yield f"×{span.attempts}"
     if span.tokens:
@@ -88,33 +88,33 @@ def _details(span: Span) -> Iterator[str]:
     if span.cost_usd:
         yield f"${span.cost_usd:.4f}"
     yield from (f"{tool}×{count}" for tool, count in span.tools.items())
-    for place, before in enumerate(span.depends_on, start=1):
-        yield f"{'← ' if place == 1 else ''}{before}{',' if place < len(span.depends_on) else ''}"
+    for position, dependency in enumerate(span.depends_on, start=1):
+        yield f"{'← ' if position == 1 else ''}{dependency}{',' if position < len(span.depends_on) else ''}"
     if len(span.depends_on) > 1 and span.waited_for:
         yield f"(waited for {span.waited_for})"
 
 
-def _end(view: Timeline, room: int | None) -> Iterator[str]:
+def _end(view: Timeline, max_width: int | None) -> Iterator[str]:
     if view.critical:
-        yield width.wrapped(f"critical path: {' → '.join(view.critical)}", room)
+        yield width.wrap(f"critical path: {' → '.join(view.critical)}", max_width)
     if view.result.error:
-        yield width.wrapped(f"error: {view.result.error}", room)
+        yield width.wrap(f"error: {view.result.error}", max_width)
 
 
 def _name(span: Span) -> str:
     return f"{span.id} [{span.name}]" if span.name else span.id
 
 
-def _bar(span: Span, whole: float, size: int) -> str:
-    if span.start is None or not whole:
+def _bar(span: Span, total: float, size: int) -> str:
+    if span.start is None or not total:
         return " " * size
-    begin = min(int(span.start / whole * size), size - 1)
-    end = max(begin + 1, round((span.end if span.end is not None else whole) / whole * size))
-    return " " * begin + "█" * (end - begin) + " " * (size - end)
+    start = min(int(span.start / total * size), size - 1)
+    end = max(start + 1, round((span.end if span.end is not None else total) / total * size))
+    return " " * start + "█" * (end - start) + " " * (size - end)
 
 
-def in_full(rows: list[Row]) -> Iterator[str]:
-    """A task's prompts, replies and tool results, whole."""
+def event_lines(rows: list[Row]) -> Iterator[str]:
+    """A task's events in full: prompts, replies and tool results."""
     for row in rows:
         body = row.body
         yield f"--- {row.at}  {row.type}"
@@ -129,7 +129,7 @@ def in_full(rows: list[Row]) -> Iterator[str]:
                 usage = reply["usage"]
                 yield f"{usage['prompt_tokens']} + {usage['completion_tokens']} tokens, finish: {reply['finish']}"
                 yield reply["text"] + "".join(
-                    f"\n  calls {one['name']}({one['arguments']})" for one in reply["tool_calls"]
+                    f"\n  calls {call['name']}({call['arguments']})" for call in reply["tool_calls"]
                 )
             case "tool_called":
                 envelope = body["envelope"]

@@ -1,4 +1,4 @@
-"""Text that fits a terminal; what goes elsewhere, such as into a file or another program, is left whole."""
+"""Fit text to a terminal; output to a file or another program is left whole (a width of None)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _INDENT = "    "
-_NARROWEST = 20
+_MIN_WIDTH = 20
 
 
 def of(stream: TextIO) -> int | None:
-    """The columns of the terminal that a stream goes to; None where it goes to none."""
+    """The width of the terminal that a stream writes to; None if it is not a terminal."""
     if not stream.isatty():
         return None
-    set_by_hand = os.environ.get("COLUMNS", "")
+    override = os.environ.get("COLUMNS", "")
     try:
-        columns = int(set_by_hand) if set_by_hand.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        columns = int(override) if override.isdecimal() else os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         return None
-    return max(columns, _NARROWEST) if columns else None
+    return max(columns, _MIN_WIDTH) if columns else None
 
 
-def wrapped(text: str, width: int | None, indent: int = 2) -> str:
-    """The text with lines that end between words; a word that is too long, such as a path, stays whole."""
+def wrap(text: str, width: int | None, indent: int = 2) -> str:
+    """Wrap a text between words; a word that is too long, such as a path, stays whole."""
     if width is None:
         return text
-    import textwrap  # not sooner: a list of skills has no use for it
+    import textwrap  # here, because a list of skills does not need it
 
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
@@ -36,8 +36,8 @@ def wrapped(text: str, width: int | None, indent: int = 2) -> str:
     )
 
 
-def flowed(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
-    """A line that begins with `head`, whose spaces count, and goes on with words; those without room stand below."""
+def flow(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
+    """Append words to `head`, whose spaces are kept; words that do not fit go on further, indented lines."""
     line = head
     for word in words:
         if width is not None and columns(line) + 1 + columns(word) > width:
@@ -48,14 +48,14 @@ def flowed(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
     yield line
 
 
-def joined(parts: Sequence[str], width: int | None) -> str:
-    """Parts that are told in one line where there is room; none of them is parted."""
+def join(parts: Sequence[str], width: int | None) -> str:
+    """Join parts with dots, in one line if they fit; no part is broken over lines."""
     first, *rest = parts
-    return "\n".join(flowed(first, (f"· {part}" for part in rest), width))
+    return "\n".join(flow(first, (f"· {part}" for part in rest), width))
 
 
 def cut(text: str, width: int | None) -> str:
-    """The text, or as much of it as there is room for."""
+    """Cut a text to a width, with an ellipsis if anything is missing."""
     if width is None or columns(text) <= width:
         return text
     if width <= 1:
@@ -65,16 +65,16 @@ def cut(text: str, width: int | None) -> str:
     return chop_cells(text, width - 1)[0] + "…"
 
 
-def padded(text: str, width: int) -> str:
-    """The text in a column of its own."""
-    shown = cut(text, width)
-    return shown + " " * (width - columns(shown))
+def pad(text: str, width: int) -> str:
+    """Cut or fill a text to exactly a width."""
+    fitted = cut(text, width)
+    return fitted + " " * (width - columns(fitted))
 
 
 def columns(text: str) -> int:
-    """The columns that a text takes: a character of some languages takes two."""
+    """The columns that a text takes; characters of some languages take two."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len  # not sooner: most texts need no table to be measured
+    from rich.cells import cell_len  # here, because most texts are ASCII and do not need it
 
     return cell_len(text)

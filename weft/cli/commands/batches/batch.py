@@ -29,7 +29,7 @@ _OPTIONS = (
 
 @click.command()
 @click.argument("file")
-@options.written("Write results to this file, one line per goal.", required=True)
+@options.output_file("Write results to this file, one line per goal.", required=True)
 @click.option("--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead.")
 @click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="Goals to run at a time.")
 @click.option(
@@ -52,7 +52,7 @@ _OPTIONS = (
 @click.option("--max-cost", type=float, help="Budget of the batch in US dollars; --resume starts a new count.")
 @click.option("--max-tokens", type=int, help="Budget of the batch in tokens; --resume starts a new count.")
 @click.option("--timeout", type=float, help="Seconds that each goal may take.")
-@options.fetching
+@options.yes
 @options.skills
 @options.tools
 @options.journal
@@ -86,7 +86,7 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
         trust_prompt.workspace(where)
     resolved = options.settings(where, {name: flags[name] for name in _SETTINGS}, quiet=mode.quiet)
     if not dry_run:
-        options.tell_journal(where, resolved, quiet=mode.quiet)
+        options.announce_journal(where, resolved, quiet=mode.quiet)
     settings = batch_settings(resolved)
     with open_batch(file, target, workspace=workspace, settings=settings, options=chosen, dry_run=dry_run) as opened:
         for key, line in opened.goals.unused.items():

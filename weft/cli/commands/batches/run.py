@@ -48,7 +48,7 @@ async def _run(batch: Batch, mode: OutputMode) -> int:
         report = await batch.run(observer)
     status = _show(report, mode)
     if report.stopped == "interrupted":
-        execution.leave(status)
+        execution.exit_now(status)
     return status
 
 

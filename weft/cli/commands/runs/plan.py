@@ -1,4 +1,4 @@
-"""`weft plan`: the plan alone, for a person to look at and edit."""
+"""`weft plan`: make a plan to review and edit, without running it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("goal")
 @options.models
-@options.fetching
+@options.yes
 @options.skills
 @options.goal
-@options.written("Write the plan to this file, as YAML or (.json) JSON.")
+@options.output_file("Write the plan to this file, as YAML, or as JSON if it ends in .json.")
 @options.common
 def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, **rest: Any) -> int:
-    """Make a plan for GOAL and print it as YAML, without running it. `-` reads the goal from stdin.
+    """Make a plan for a goal without running it.
+
+    Prints the plan for GOAL as YAML. `-` reads the goal from stdin.
 
     \b
     Examples:
@@ -39,7 +41,8 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
       weft run --plan plan.yaml
       weft plan --json "Compare three caches"
 
-    Exit status: 0 made, 1 no valid plan or a question to answer, 2 wrong usage, 4 no model or key.
+    Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
+    5 stopped by a budget or limit; 130 interrupted.
     """
     from weft.cli import execution, model_download
     from weft.providers import litellm_model
@@ -49,9 +52,9 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
-    execution.writable(target)
+    execution.check_writable(target)
     litellm_model.preload()
-    wanted = Goal(
+    full_goal = Goal(
         options.goal_text(goal),
         skills=rest.pop("skill"),
         files=tuple(path.absolute() for path in files),
@@ -60,35 +63,36 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     where = options.paths(workspace)
     weft = Weft(workspace, options.settings(where, rest, quiet=mode.quiet).settings)
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    made = asyncio.run(_made(weft, wanted, mode))
+    made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:
-        target = None  # a question is no plan, and must not take the place of one
-    elif target is not None and not _kept(plan_file.dump(made, plan_file.form_of(target), wanted.text), target, mode):
-        target = None
+        target = None  # a question must not overwrite a plan
+    elif target is not None:
+        text = plan_file.dump(made, plan_file.form_of(target), full_goal.text)
+        target = target if _write(text, target, mode) else None
     if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
         output.print_text(plan_file.dump(made, "yaml"))
     if not made.tasks:
-        output.say(f"It needs to know: {made.clarification}\nAnswer with --answer TEXT")
+        output.say(f"Question: {made.clarification}\nAnswer it with --answer TEXT")
         return 1
     return 0
 
 
-def _kept(text: str, target: Path, mode: OutputMode) -> bool:
-    """Whether the plan could be written; it was paid for, and must not be lost where it could not."""
+def _write(text: str, target: Path, mode: OutputMode) -> bool:
+    """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        output.say_warning(f"the plan could not be written to {target}: {error.strerror}; here it is")
+        output.say_warning(f"cannot write the plan to {target}: {error.strerror}; printing it instead")
         return False
     if not mode.quiet:
-        output.say(f"The plan is in {target}; run it with: weft run --plan {shlex.quote(str(target))}")
+        output.say(f"Plan written to {target}. Run it with: weft run --plan {shlex.quote(str(target))}")
     return True
 
 
-async def _made(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
-    """The plan, with progress, within the time that it may take."""
+async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
+    """Make the plan, with progress, within the time limit."""
     from weft.cli import execution
     from weft.cli.view.progress import progress
     from weft.settings.default_model import LOCAL_NOTICE, is_local
@@ -102,8 +106,8 @@ async def _made(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
                 async with asyncio.timeout(seconds):
                     return await weft.plan(goal, record=record)
     except TimeoutError as error:
-        raise BudgetSpent(f"there is no plan after --timeout {seconds:g} s", hint="give it more time") from error
+        raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
     except asyncio.CancelledError:
-        output.say("interrupted; a plan that is not made yet leaves nothing behind")
-        execution.leave(130)
+        output.say("Interrupted. An unfinished plan is not kept.")
+        execution.exit_now(130)
         raise

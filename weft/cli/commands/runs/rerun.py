@@ -1,4 +1,4 @@
-"""`weft rerun`: a part of a run anew, as a new run."""
+"""`weft rerun`: run part of an earlier run again, as a new run."""
 
 from __future__ import annotations
 
@@ -20,20 +20,31 @@ if TYPE_CHECKING:
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
 
-@click.command(short_help="Run a part of a run anew, as a new run.")
+@click.command()
 @click.argument("run")
-@click.option("--from", "begin", multiple=True, metavar="TASK", help="Execute this task and all that depends on it.")
-@click.option("--use", "use", multiple=True, metavar="NAME=PATH", help="Use the skill at PATH in the place of NAME.")
 @click.option(
-    "--input", "inputs", multiple=True, metavar="TASK=FILE", help="Take TASK's output from a file, or stdin (-)."
+    "--from", "begin", multiple=True, metavar="TASK", help="Run this task and all that depend on it (repeatable)."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be reused and what executed; make no call.")
-@options.written()
+@click.option(
+    "--use", "use", multiple=True, metavar="NAME=PATH", help="Use the skill at PATH instead of NAME (repeatable)."
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="TASK=FILE",
+    help="Use FILE (`-`: stdin) as the output of TASK (repeatable).",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
+@options.output_file()
 @options.models
 @options.journal
 @options.common
 def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
-    """Run RUN again from a task on: what is upstream is reused, the rest is executed, with another model if you like.
+    """Run part of an earlier run again, as a new run.
+
+    The tasks named with --from, all that depend on them and all without a result run again, with another model or
+    skill if you like; the results of the other tasks of RUN are reused.
 
     \b
     Examples:
@@ -41,19 +52,20 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
       weft rerun last --from survey --use cataloging-apis=drafts/cataloging-apis
       weft rerun last --input survey=survey.md --dry-run
 
-    Exit status: as for `weft run`.
+    Exit status: see `weft run --help`.
     """
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    begin, dry = rest.pop("begin"), rest.pop("dry_run")
+    begin, dry_run = rest.pop("begin"), rest.pop("dry_run")
     use = {name: Path(path) for name, path in _pairs("--use", rest.pop("use")).items()}
     inputs = {task: _read(path) for task, path in _pairs("--input", rest.pop("inputs")).items()}
     if not begin and not inputs:
-        raise InputError("nothing says where to begin", hint="name a task with --from; `weft trace show` lists them")
-    execution.writable(target)
+        hint = "name one with --from, or give its output with --input; `weft trace show` lists the tasks"
+        raise InputError("no task to start from was given", hint=hint)
+    execution.check_writable(target)
     where = options.paths(workspace)
     now = options.settings(where, rest, quiet=mode.quiet).settings
     store = records.kept(where, now)
@@ -61,34 +73,34 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     store.close()
     use = records.substitutes(parent) | use
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
-    division = weft.plan_rerun(parent.run_id, begin, inputs)
-    if dry:
-        weft.workspace.skills.active()  # says where --use names a skill that is not there
+    rerun_plan = weft.plan_rerun(parent.run_id, begin, inputs)
+    if dry_run:
+        weft.workspace.skills.active()  # raises if --use names an unknown skill
         asyncio.run(weft.close())
-        return _preview(parent.run_id, division, mode)
+        return _preview(parent.run_id, rerun_plan, mode)
     litellm_model.preload()
-    run_anew = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, division))
-    return execution.run_to_exit(run_anew, execution.Ending(mode, workspace, target))
+    new_run = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, rerun_plan))
+    return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target))
 
 
-def _preview(parent: str, division: RerunPlan, mode: OutputMode) -> int:
+def _preview(parent: str, rerun_plan: RerunPlan, mode: OutputMode) -> int:
     if mode.as_json:
-        document = {"parent": parent, "reused": list(division.reused), "executed": list(division.executed)}
+        document = {"parent": parent, "reused": list(rerun_plan.reused), "executed": list(rerun_plan.executed)}
         output.print_json(document)
         return 0
-    for task in division.plan.tasks:
-        source = division.reused.get(task.id)
+    for task in rerun_plan.plan.tasks:
+        source = rerun_plan.reused.get(task.id)
         output.print_text(f"reused    {task.id}  (from {source[1]})" if source else f"executed  {task.id}")
     return 0
 
 
-def _pairs(flag: str, given: tuple[str, ...]) -> dict[str, str]:
+def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
     form, example = _FORMS[flag]
     pairs = {}
-    for text in given:
+    for text in values:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise InputError(f"{flag} {text}: it must have the form {form}", hint=f"such as {flag} {example}")
+            raise InputError(f"{flag} {text} is not of the form {form}", hint=f"for example: {flag} {example}")
         pairs[name] = value
     return pairs
 

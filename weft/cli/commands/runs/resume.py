@@ -1,4 +1,4 @@
-"""`weft resume`: a run that stopped goes on where it stood."""
+"""`weft resume`: resume a run where it stopped."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ if TYPE_CHECKING:
     from weft.runs.stop import Stop
 
 
-@click.command(short_help="Go on with a run that was stopped, killed or failed.")
+@click.command()
 @click.argument("run", default="last")
 @options.models
 @options.concurrency
-@options.written()
+@options.output_file()
 @options.journal
 @options.common
 def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
-    """Go on with RUN (an id, the beginning of one, or `last`) after a crash, Ctrl-C, a budget's end or failed tasks.
+    """Resume a run that was interrupted, stopped or failed.
 
-    What was finished is not done again, and no finished call is paid again. The run's own settings hold; those given
-    here count instead, from now on.
+    RUN is an id, the beginning of one, or `last` (the default). Finished tasks are not run again and finished calls
+    are not paid for again. The run keeps its own settings, except those given here.
 
     \b
     Examples:
       weft resume
       weft resume 20261115T0213 --max-cost 2
 
-    Exit status: as for `weft run`.
+    Exit status: see `weft run --help`.
     """
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    execution.writable(target)
+    execution.check_writable(target)
     where = options.paths(workspace)
     now = options.settings(where, rest, quiet=mode.quiet).settings
     recorded = records.begun(records.kept(where, now), run, where)
     litellm_model.preload()
     use = records.substitutes(recorded)
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
-    run_again = execution.run_with_progress(weft, mode, partial(_gone_on, weft, recorded.run_id, mode))
-    return execution.run_to_exit(run_again, execution.Ending(mode, workspace, target))
+    resumed = execution.run_with_progress(weft, mode, partial(_resume, weft, recorded.run_id, mode))
+    return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target))
 
 
-async def _gone_on(weft: Weft, run_id: str, mode: OutputMode, *, record: Record, stop: Stop) -> Result:
-    """Go on with a run; one that was done says so, for otherwise it looks as if it had been done just now."""
+async def _resume(weft: Weft, run_id: str, mode: OutputMode, *, record: Record, stop: Stop) -> Result:
+    """Resume a run; say so if it was already done, or its answer would look new."""
     from planner.events import Event, RunResumed
 
     resumed = False
@@ -69,5 +69,5 @@ async def _gone_on(weft: Weft, run_id: str, mode: OutputMode, *, record: Record,
 
     result = await weft.resume(run_id, record=watch, stop=stop)
     if result.status == "done" and not resumed and not mode.quiet:
-        output.say(f"Run {run_id} was done already: there was nothing left to do. This is what it came to:")
+        output.say(f"Run {run_id} is already done; there was nothing to resume. Its answer:")
     return result

@@ -1,4 +1,4 @@
-"""`weft run`: one goal, end to end."""
+"""`weft run`: plan and run a goal."""
 
 from __future__ import annotations
 
@@ -23,21 +23,26 @@ if TYPE_CHECKING:
     from weft.runs.plan_file import PlanFile
     from weft.runs.runtime import Weft
 
+# Part of the prompts, and so of every recorded run: do not change it.
 _NO_GOAL = "Carry out this plan."
 
 
 @click.command()
 @click.argument("goal", required=False)
 @options.models
-@options.fetching
+@options.yes
 @options.skills
 @options.tools
 @options.goal
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one.")
+@click.option(
+    "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
+)
 @options.concurrency
-@options.written()
+@options.output_file()
 @options.journal
-@click.option("--dry-run", is_flag=True, help="Show the selection, the prompt or plan, an estimate; make no call.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
+)
 @options.common
 def run(
     goal: str | None,
@@ -46,7 +51,10 @@ def run(
     target: Path | None,
     **rest: Any,
 ) -> int:
-    """Reach GOAL: select skills, plan, run the tasks in parallel, answer. `-` reads the goal from stdin.
+    """Plan and run a goal, then print the answer.
+
+    Selects the skills that fit GOAL, plans a task graph, runs the tasks in parallel and writes the answer. `-` reads
+    the goal from stdin.
 
     \b
     Examples:
@@ -57,7 +65,8 @@ def run(
       weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
 
-    Exit status: 0 done, 1 failed or in part, 2 wrong usage, 4 no model or key, 5 stopped by a limit, 130 interrupted.
+    Exit status: 0 done; 1 failed, done in part, or a question needs an answer; 2 wrong usage or input; 4 no model
+    or key; 5 stopped by a budget or limit; 130 interrupted.
     """
     from weft.cli import model_download, trust_prompt
     from weft.providers import litellm_model
@@ -65,19 +74,19 @@ def run(
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    dry, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
+    dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust = rest.pop("trust")
-    execution.writable(target)
-    if not dry:
+    execution.check_writable(target)
+    if not dry_run:
         litellm_model.preload()
     where = options.paths(workspace)
     if trust:
         trust_prompt.workspace(where)
     resolved = options.settings(where, rest, quiet=mode.quiet)
     weft = Weft(workspace, resolved.settings)
-    plan = _plan(weft, plan_file) if plan_file is not None else None
-    wanted = Goal(
+    plan = _read_plan(weft, plan_file) if plan_file is not None else None
+    full_goal = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
         skills=skills,
         files=tuple(path.absolute() for path in files),
@@ -88,32 +97,31 @@ def run(
     if mode.verbose:
         for note in weft.workspace.tools.notes():
             output.say(note)
-    if dry:
-        return _preview(weft, wanted, mode)
-    options.tell_journal(where, resolved, quiet=mode.quiet)
+    if dry_run:
+        return _preview(weft, full_goal, mode)
+    options.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=mode.quiet)
-    if weft.models.needed_for(wanted.plan):
+    if weft.models.needed_for(full_goal.plan):
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    given = click.get_current_context().obj or ()
-    return execution.run_to_exit(
-        _reach(weft, wanted, mode), execution.Ending(mode, workspace, target, tuple(given[1:]))
-    )
+    arguments = tuple((click.get_current_context().obj or ())[1:])
+    shown = execution.ResultOutput(mode, workspace, target, arguments)
+    return execution.run_to_exit(_run_goal(weft, full_goal, mode), shown)
 
 
-async def _reach(weft: Weft, goal: Goal, mode: OutputMode) -> Result:
-    """Run the goal; on a terminal, ask what the planner wants to know, and go on."""
+async def _run_goal(weft: Weft, goal: Goal, mode: OutputMode) -> Result:
+    """Run the goal; on a terminal, ask the planner's question and run it again with the answer."""
     while True:
         result = await execution.run_with_progress(weft, mode, partial(weft.run, goal))
         if result.status != "clarification" or mode.as_json or not (output.is_terminal() and sys.stdin.isatty()):
             return result
-        answer = _answered(result.question or "")
+        answer = _ask(result.question or "")
         if answer is None:
             return result
         goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
 
 
-def _answered(question: str) -> str | None:
-    """What the person answers, None for nothing (Ctrl-D); not in a thread, where Ctrl-C would not reach it."""
+def _ask(question: str) -> str | None:
+    """Ask the user; None if they decline (Ctrl-D). Not in a thread, where Ctrl-C would not arrive."""
     output.say(f"\n{question}")
     try:
         return str(click.prompt("Your answer", err=True))
@@ -124,13 +132,13 @@ def _answered(question: str) -> str | None:
         return None
 
 
-def _plan(weft: Weft, path: Path) -> PlanFile:
-    from weft.runs import plan_file as planfile
+def _read_plan(weft: Weft, path: Path) -> PlanFile:
+    from weft.runs import plan_file
 
     known = weft.workspace.known()
     if str(path) == "-":
-        return planfile.parse(options.stdin_text("the plan"), "on stdin", known)
-    return planfile.read(path, known)
+        return plan_file.parse(options.stdin_text("the plan"), "on stdin", known)
+    return plan_file.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
@@ -153,8 +161,8 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
 
 
 def _preview_plan(goal: Goal, plan: Plan, calls: str, mode: OutputMode) -> int:
-    """What would run where the plan is given: neither is a skill selected nor a planning prompt sent."""
-    from weft.runs import plan_file as planfile
+    """Show a given plan: no skill is selected and no planning prompt sent."""
+    from weft.runs import plan_file
 
     if mode.as_json:
         estimate = {"prompt_tokens": 0, "calls": calls}
@@ -162,6 +170,6 @@ def _preview_plan(goal: Goal, plan: Plan, calls: str, mode: OutputMode) -> int:
             {"goal": goal.text, "selected": [], "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
         )
         return 0
-    output.print_text(planfile.dump(plan, "yaml", goal.text))
+    output.print_text(plan_file.dump(plan, "yaml", goal.text))
     output.print_text(f"Estimate: {counted(len(plan.tasks), 'task')}; calls: {calls}.")
     return 0

@@ -1,4 +1,4 @@
-"""`weft completion`: shell completion in one command."""
+"""`weft completion`: install shell completion."""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ _LINES = {
 @click.argument("shell", required=False, type=click.Choice(list(_LINES)))
 @click.option("--print", "only_print", is_flag=True, help="Print the line instead of installing it.")
 def completion(shell: str | None, *, only_print: bool) -> int:
-    """Install completion for SHELL (default: the one you use), by one line in its start-up file.
+    """Install shell completion.
+
+    Adds one line to the start-up file of SHELL (default: your shell).
 
     \b
     Examples:
       weft completion
       weft completion fish
+      weft completion --print zsh
+
+    Exit status: 0 done, 2 unknown shell.
     """
     name = shell or Path(os.environ.get("SHELL", "")).name
     if name not in _LINES:
-        raise InputError(f"completion is not known for the shell {name!r}", hint=f"name one of {', '.join(_LINES)}")
-    text, place = _LINES[name]
+        raise InputError(f"no completion for the shell {name!r}", hint=f"choose one of {', '.join(_LINES)}")
+    line, file = _LINES[name]
     if only_print:
-        output.print_text(text)
+        output.print_text(line)
         return 0
-    path = Path.home() / place
+    path = Path.home() / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    present = path.read_text(encoding="utf-8") if path.exists() else ""
-    if text not in present:
-        before = "" if not present or present.endswith("\n") else "\n"
-        path.write_text(f"{present}{before}{text}\n", encoding="utf-8")
-    output.print_text(f"Completion is set up in {path}; open a new {name} to use it.")
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if line not in text:
+        newline = "" if not text or text.endswith("\n") else "\n"
+        path.write_text(f"{text}{newline}{line}\n", encoding="utf-8")
+    output.print_text(f"Completion is installed in {path}. Open a new {name} shell to use it.")
     return 0

@@ -1,4 +1,4 @@
-"""`weft doctor`: what is there, what is missing, and what to do about it."""
+"""`weft doctor`: check what weft needs to run."""
 
 from __future__ import annotations
 
@@ -15,42 +15,48 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.doctor.checks import Check
+
 _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
 @click.command()
-@click.option("--model", metavar="NAME", help="Check as if this model were named.")
+@click.option("--model", metavar="NAME", help="Check this model instead of the configured one.")
 @options.common
 def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Look at models and keys, settings, skills, prompts, confinement and stores; no call is made.
+    """Check what weft needs to run: models, keys, settings, skills, sandbox.
+
+    Says what is missing and how to fix it. No model is called and nothing is changed.
 
     \b
     Examples:
       weft doctor
-      weft doctor --model anthropic/claude-sonnet-4-5    is its key there?
+      weft doctor --model anthropic/claude-sonnet-4-5    # is its key set?
 
-    Exit status: 0 a goal can be run, 4 something that it needs is missing.
+    Exit status: 0 ready to run a goal, 4 something required is missing.
     """
-    from weft.doctor.checks import Check, run_checks
+    from weft.doctor import checks
     from weft.settings.settings import Resolved, Settings
     from weft.workspace.workspace import Workspace
 
     where = options.paths(workspace)
-    broken: list[Check] = []
+    results: list[Check] = []
     try:
         resolved = options.settings(where, {"model": model}, quiet=True)
     except SetupError as error:
-        broken = [Check("settings", False, error.message, "mend the file; what follows is without it")]
+        results.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
         resolved = Resolved(Settings(model=model), {})
-    findings = [*broken, *run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)]
-    needed = ("model", "packages", "prompts", "settings", "store")
-    missing = any(one.ok is False and one.topic in needed for one in findings)
+    results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)
     if as_json:
-        output.print_json([asdict(one) for one in findings])
-        return 4 if missing else 0
-    for one in findings:
-        if not quiet or one.ok is False:
-            output.print_text(f"{_MARKS[one.ok]}  {one.topic:<9} {one.found}")
-            if one.remedy:
-                output.print_text(f"                → {one.remedy}")
-    return 4 if missing else 0
+        output.print_json([asdict(check) for check in results])
+    else:
+        for check in results:
+            if not quiet or check.ok is False:
+                _print(check)
+    return 4 if any(check.prevents_runs for check in results) else 0
+
+
+def _print(check: Check) -> None:
+    output.print_text(f"{_MARKS[check.ok]}  {check.topic:<9} {check.found}")
+    if check.remedy:
+        output.print_text(f"                → {check.remedy}")

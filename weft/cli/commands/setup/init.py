@@ -1,4 +1,4 @@
-"""`weft init`: a commented weft.toml and, if asked, an example skill."""
+"""`weft init`: create a commented weft.toml and, on request, an example skill."""
 
 from __future__ import annotations
 
@@ -13,56 +13,60 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-_HEAD = """# Settings for weft in this folder. Every line is optional; the comments say what holds anyway.
-# A flag counts over the environment (WEFT_…), that over this file, this over ~/.config/weft/config.toml.
+_HEAD = """# Settings for weft in this folder. Every line is optional and shows the default, or an example.
+# Flags override environment variables (WEFT_…), which override this file, which overrides ~/.config/weft/config.toml.
 """
 _EXAMPLE = "Say in one sentence what the skill does, and when to use it: for weekly status mails to the team."
 
 
 @click.command()
-@click.option("--skill", "skill", metavar="ID", help="Also create an example skill of this name.")
+@click.option("--skill", "skill", metavar="ID", help="Also create an example skill with this name.")
 @options.common
 def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_: Any) -> int:
-    """Write a commented weft.toml into the workspace; nothing that is there is overwritten.
+    """Create a commented weft.toml.
+
+    Writes it into the workspace. Existing files are never overwritten.
 
     \b
     Examples:
       weft init
       weft init --skill status-mails
+
+    Exit status: 0 done, 2 weft.toml (without --skill) or the skill already exists.
     """
     from skills.manage import install
 
-    where = options.paths(workspace).workspace
-    path = where / "weft.toml"
-    there = path.exists()
-    if there and not skill:
-        raise InputError(f"{path} is there already, and nothing was touched", hint="edit it, or move it away first")
-    made = [install.add(where, skill, _EXAMPLE)] if skill else []
-    if not there:
+    folder = options.paths(workspace).workspace
+    path = folder / "weft.toml"
+    exists = path.exists()
+    if exists and not skill:
+        raise InputError(f"{path} already exists; nothing was changed", hint="edit it, or move it away first")
+    written = [install.add(folder, skill, _EXAMPLE)] if skill else []
+    if not exists:
         path.write_text(template(), encoding="utf-8")
-        made.insert(0, path)
+        written.insert(0, path)
     elif not quiet:
-        output.say(f"{path} is there already and stays as it is")
+        output.say(f"{path} already exists; left unchanged")
     if as_json:
-        output.print_json({"written": [str(one) for one in made]})
+        output.print_json({"written": [str(file) for file in written]})
     else:
-        output.print_text("\n".join(f"wrote {one}" for one in made))
+        output.print_text("\n".join(f"wrote {file}" for file in written))
     return 0
 
 
 def template() -> str:
-    """The file, every setting with its explanation, all commented out."""
+    """The text of weft.toml: every setting with its explanation, commented out."""
     from dataclasses import fields
 
     from weft.settings.settings import Settings
 
     roles = ("decomposer", "task", "synthesis")
-    settings = [one for one in fields(Settings) if one.name not in roles]
-    guarded = "; counts here only once you trust this workspace (weft run --trust)"
+    settings = [setting for setting in fields(Settings) if setting.name not in roles]
+    guarded = "; ignored here until you trust this workspace (weft run --trust)"
     lines = [
-        f"# {one.metadata['help']}{guarded if one.metadata['guarded'] else ''}\n"
-        f"# {one.name} = {_toml(one.name, one.default)}\n"
-        for one in settings
+        f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"
+        f"# {setting.name} = {_toml(setting.name, setting.default)}\n"
+        for setting in settings
     ]
     models = "".join(f'# {role} = "openai/gpt-4o"\n' for role in roles)
     return "\n".join([_HEAD, *lines, f"# A model for one role only.\n# [models]\n{models}"])

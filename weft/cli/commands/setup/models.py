@@ -1,4 +1,4 @@
-"""`weft models`: the embedded model's files."""
+"""`weft models`: list, download and remove local models."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 @click.group()
 def models() -> None:
-    """Local models: fetched once, checked by their hash, run on this machine with `--model local`.
+    """List, download and remove local models.
+
+    They run on this machine with `--model local`. A download is verified by its SHA-256.
 
     \b
     Examples:
       weft models list
       weft models pull
-      weft models pull mine --from ~/models/mine.gguf    then: weft run --model local/mine "…"
+      weft models pull mine --from ~/models/mine.gguf    # then: weft run --model local/mine "…"
       weft models remove qwen2.5-coder-1.5b
     """
 
@@ -29,18 +31,20 @@ def models() -> None:
 @models.command("list")
 @options.common
 def list_models(*, as_json: bool, **_: Any) -> int:
-    """List the models that can be fetched, and those that are here.
+    """List the available and the installed models.
 
     \b
     Examples:
       weft models list
       weft models list --json
+
+    Exit status: 0 done, 2 wrong usage.
     """
     from weft.local import catalogue
     from weft.local.progress import megabytes
 
     store, known = _store(), catalogue.read()
-    here = {one.record.name: one for one in store.installed()}
+    installed = {model.record.name: model for model in store.installed()}
     rows = [
         {
             "name": entry.name,
@@ -50,45 +54,52 @@ def list_models(*, as_json: bool, **_: Any) -> int:
             "context": entry.context,
             "sha256": entry.sha256,
             "default": entry.name == known.default,
-            "installed": entry.name in here,
+            "installed": entry.name in installed,
             "note": entry.note,
         }
         for entry in known.entries
     ]
-    rows += [_own(one) for name, one in here.items() if name not in {entry.name for entry in known.entries}]
+    names = {entry.name for entry in known.entries}
+    rows += [_installed_row(model) for name, model in installed.items() if name not in names]
     if as_json:
         output.print_json(rows)
         return 0
     for row in rows:
-        state = "here" if row["installed"] else "    "
+        state = "installed" if row["installed"] else ""
         default = " (default)" if row["default"] else ""
         size = f"{megabytes(int(str(row['bytes']))):>9}"
-        output.print_text(f"{state}  {row['name']:<22} {size}  {row['licence']:<11} {row['note']}{default}")
+        output.print_text(f"{state:<9}  {row['name']:<22} {size}  {row['licence']:<11} {row['note']}{default}")
     return 0
 
 
 @models.command("pull")
 @click.argument("name", required=False)
-@click.option("--from", "origin", metavar="FILE|URL", help="Take this GGUF file instead of the catalogue's sources.")
+@click.option(
+    "--from", "origin", metavar="FILE|URL", help="Install this GGUF file instead of a model from the catalogue."
+)
 @options.common
 def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
-    """Fetch a model (default: the one that `--model local` uses). What broke off is gone on with.
+    """Download a model (default: the one that `--model local` uses).
+
+    Resumes interrupted downloads.
 
     \b
     Examples:
       weft models pull
       weft models pull qwen2.5-coder-1.5b
       weft models pull mine --from ~/models/mine.gguf
+
+    Exit status: 0 done, 2 wrong usage, 4 the model could not be downloaded, 130 interrupted.
     """
     from weft.cli.model_download import reporting
     from weft.local.pull import pull
 
     with reporting(quiet=quiet) as report:
-        found = pull(name, store=_store(), origin=origin, report=report)
+        model = pull(name, store=_store(), origin=origin, report=report)
     if as_json:
-        output.print_json(_own(found) | {"path": str(found.path)})
+        output.print_json(_installed_row(model) | {"path": str(model.path)})
     else:
-        output.print_text(str(found.path))
+        output.print_text(str(model.path))
     return 0
 
 
@@ -96,11 +107,13 @@ def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bo
 @click.argument("name")
 @options.common
 def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
-    """Remove a model and what an unfinished pull of it left.
+    """Remove a model and its partial downloads.
 
     \b
     Examples:
       weft models remove qwen2.5-coder-1.5b
+
+    Exit status: 0 done, 2 no such model.
     """
     from weft.local.progress import megabytes
 
@@ -116,12 +129,14 @@ def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
 @click.argument("name", required=False)
 @options.common
 def model_path(name: str | None, *, as_json: bool, **_: Any) -> int:
-    """Print where a model lies, or without NAME the folder of all.
+    """Print the path of a model, or of the folder of all models.
 
     \b
     Examples:
       weft models path
       weft models path qwen2.5-coder-0.5b
+
+    Exit status: 0 done, 4 the model is not installed.
     """
     from weft.local import model
 
@@ -139,8 +154,8 @@ def _store() -> ModelStore:
     return ModelStore(models_dir())
 
 
-def _own(one: Installed) -> dict[str, Any]:
-    record = one.record
+def _installed_row(model: Installed) -> dict[str, Any]:
+    record = model.record
     return {
         "name": record.name,
         "title": record.name,

@@ -1,4 +1,4 @@
-"""Plain `weft replay`: a run on the terminal again, as it went."""
+"""`weft replay` without --strict and --select: play a run back on the terminal."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
-_LONGEST = 10.0
-_INDENT = 11  # of the time in front of a line
+_LONGEST_PAUSE = 10.0  # seconds
+_INDENT = 11  # the width of the time in front of a line
 
 
 def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
-    """Print what happened with the time worked until then; with a speed, pause in between as then."""
+    """Print each event with the time the run had worked; with a speed, pause as the run did."""
     from executor.journal import codec
     from planner.events import RunFinished, RunResumed, RunStarted
     from weft.cli.view.event_text import describe
     from weft.runs import records
-    from weft.traces import read as traces
+    from weft.traces.read import find_traces
     from weft.traces.timeline import Clock
 
-    room = width.of(sys.stdout)
+    max_width = width.of(sys.stdout)
 
-    def say(at: float, text: str) -> None:
-        output.print_text(width.wrapped(f"{at:7.1f} s  {text}", room, _INDENT))
+    def show_line(at: float, text: str) -> None:
+        output.print_text(width.wrap(f"{at:7.1f} s  {text}", max_width, _INDENT))
 
-    for trace in traces.named(runs, where, settings):
+    for trace in find_traces(runs, where, settings):
         capture = records.capture(where, trace.run_id)
         clock = Clock()
         for row in trace.rows():
             before = clock.seconds
-            at = clock.worked(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
+            at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
             if speed > 0:
-                time.sleep(min((at - before) / speed, _LONGEST))
+                time.sleep(min((at - before) / speed, _LONGEST_PAUSE))
             event = codec.event(row.type, capture.local(row.body))
             match event:
                 case None:
                     continue
                 case RunStarted():
-                    output.print_text(width.wrapped(f"run {event.run_id}: {event.goal}", room))
+                    output.print_text(width.wrap(f"run {event.run_id}: {event.goal}", max_width))
                 case RunFinished():
-                    why = f": {event.error}" if event.error and event.error != event.status else ""
-                    say(at, f"{event.status}{why}")
+                    reason = f": {event.error}" if event.error and event.error != event.status else ""
+                    show_line(at, f"{event.status}{reason}")
                     output.print_text(event.answer or "(no answer)")
                 case RunResumed():
-                    say(at, "resumed")
+                    show_line(at, "resumed")
                 case _:
                     if (text := describe(event)) is not None:
-                        say(at, text)
+                        show_line(at, text)
     return 0
 
 
-def document(runs: Sequence[str], where: Paths, settings: Settings) -> int:
-    """Print what the recorded runs came to, as `run` does."""
+def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
+    """Print the results of recorded runs as JSON, as `weft run --json` does."""
     from executor.history.history import RunHistory
     from weft.runs import records
-    from weft.traces import read as traces
+    from weft.traces.read import find_traces
 
-    found = [
+    results = [
         RunHistory.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()
-        for trace in traces.named(runs, where, settings)
+        for trace in find_traces(runs, where, settings)
     ]
-    output.print_json(found[0] if len(found) == 1 else found)
+    output.print_json(results[0] if len(results) == 1 else results)
     return 0

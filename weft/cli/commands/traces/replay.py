@@ -1,4 +1,4 @@
-"""`weft replay`: a recorded run again, without a model: strictly, its selection alone, or as it went."""
+"""`weft replay`: replay recorded runs without calling a model."""
 
 from __future__ import annotations
 
@@ -23,27 +23,32 @@ if TYPE_CHECKING:
 _DRIFT = 3
 
 
-@click.command(short_help="Play a recorded run again, without a model.")
+@click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN|FILE]...", callback=options.or_stdin)
-@click.option("--strict", is_flag=True, help="Run it again with the recorded replies; say what would differ today.")
-@click.option("--select", "selection", is_flag=True, help="Select skills again; say what would differ today.")
-@click.option("--check", is_flag=True, help="With --select: exit 3 where the selection differs.")
-@click.option("--detector", metavar="NAME", help="With --select: how skills are selected (default: as set).")
+@click.option("--strict", is_flag=True, help="Run again with the recorded replies and report what differs.")
+@click.option("--select", "selection", is_flag=True, help="Only select skills again and report what differs.")
+@click.option("--check", is_flag=True, help="With --select: exit with status 3 if a selection differs.")
+@click.option(
+    "--detector", metavar="NAME", help="With --select: detector to use (default: as configured, else as recorded)."
+)
 @click.option(
     "--speed",
     type=click.FloatRange(0),
     default=0.0,
-    help="Without either: how many times as fast (default: no pauses).",
+    metavar="N",
+    help="Without --strict and --select: play back N times as fast (default: without pauses).",
 )
 @options.journal
 @options.common
 def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
-    """Play recorded RUNs (ids, beginnings of ids, `last`) or exported FILEs (`-`: stdin) again. No model is asked.
+    """Replay recorded runs without calling a model.
+
+    RUN is an id, the beginning of one, or `last`; FILE is an exported trace (`-`: stdin).
 
     \b
-      --strict   the whole run again with the recorded replies; a prompt, skill or plan that differs is drift
-      --select   only the selection, for any number of runs (default: all): a regression test for your skills
-      neither    shows the run on the terminal as it went
+      --strict   run again with the recorded replies; a prompt, skill or plan that differs is drift
+      --select   only select skills again (default: for all runs): a regression test for your skills
+      neither    play the run back on the terminal
 
     \b
     Examples:
@@ -51,11 +56,11 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
       weft replay --select --check
       weft replay tests/runs/*.jsonl --strict
 
-    Exit status: 0 nothing differs, 2 no such run, 3 drift.
+    Exit status: 0 no differences, 2 no such run or file, 3 drift.
     """
     mode = OutputMode(rest["as_json"], rest["quiet"], rest["verbose"])
     if rest["strict"] and rest["selection"]:
-        raise InputError("--strict and --select are two things", hint="choose one")
+        raise InputError("--strict and --select cannot be combined", hint="choose one")
     where = options.paths(workspace)
     flags = {"journal": rest["journal"], "detector": rest["detector"]}
     resolved = options.settings(where, flags, quiet=mode.quiet)
@@ -65,34 +70,34 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
 
         return reselection.show(runs, where, resolved, mode, check=rest["check"])
     if not runs:
-        raise InputError("name a run or a file to replay", hint="`weft trace list` shows the runs there are")
+        raise InputError("no run or file to replay was named", hint="`weft trace list` shows the recorded runs")
     if rest["strict"]:
-        return _strict(runs, where, settings, mode)
+        return _replay_strictly(runs, where, settings, mode)
     from weft.cli.commands.traces import playback
 
     if mode.as_json:
-        return playback.document(runs, where, settings)
+        return playback.print_results(runs, where, settings)
     return playback.show(runs, where, settings, rest["speed"])
 
 
-def _strict(runs: tuple[str, ...], where: Paths, settings: Settings, mode: OutputMode) -> int:
-    from weft.traces import read as traces
+def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mode: OutputMode) -> int:
     from weft.traces import strict_replay
+    from weft.traces.read import find_traces
 
-    async def each() -> list[Replay]:
+    async def replay_all() -> list[Replay]:
         return [
             await strict_replay.strict(trace.rows(), where, settings, journal=trace.journal)
-            for trace in traces.named(runs, where, settings)
+            for trace in find_traces(runs, where, settings)
         ]
 
-    done = asyncio.run(each())
+    replays = asyncio.run(replay_all())
     if mode.as_json:
-        documents = [one.to_dict() for one in done]
+        documents = [one.to_dict() for one in replays]
         output.print_json(documents[0] if len(documents) == 1 else documents)
-    for one in done:
+    for one in replays:
         for drift in one.drift:
             output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
         if not mode.as_json:
-            said = counted(len(one.drift), "difference") if one.drift else "nothing differs"
-            output.print_text(f"{one.result.run_id}: {one.result.status}, {said}")
-    return _DRIFT if any(one.drift for one in done) else 0
+            count = counted(len(one.drift), "difference") if one.drift else "no differences"
+            output.print_text(f"{one.result.run_id}: {one.result.status}, {count}")
+    return _DRIFT if any(one.drift for one in replays) else 0

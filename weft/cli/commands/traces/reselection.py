@@ -1,4 +1,4 @@
-"""`weft replay --select`: how it is shown."""
+"""`weft replay --select`: select skills again and show what differs."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _DRIFT = 3
 
 
 def show(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode, *, check: bool) -> int:
-    """Select again, print what differs, and with `check` say so in the exit status."""
-    from weft.traces import read as traces
+    """Select skills again and print what differs; with `check`, a difference sets the exit status."""
+    from weft.traces.read import recorded_selections
     from weft.traces.reselect import reselect
     from weft.workspace.workspace import Workspace
 
     settings = resolved.settings
     workspace = Workspace(where, settings)
     detector = settings.detector if "detector" in resolved.origins else None
-    found = list(reselect(traces.selections(runs, where, settings), workspace, detector=detector))
+    found = list(reselect(recorded_selections(runs, where, settings), workspace, detector=detector))
     drifted = [one for one in found if one.drifted]
     if mode.as_json:
         output.print_json([one.to_dict() for one in found])
     else:
         for one in found if mode.verbose else drifted:
-            output.print_text(_described(one))
-        moved = sum(bool(one.scores) and not one.drifted for one in found)
-        scores = f", {moved} with other scores only" if moved else ""
+            output.print_text(_describe(one))
+        rescored = sum(bool(one.scores) and not one.drifted for one in found)
+        scores = f", {rescored} with changed scores only" if rescored else ""
         output.print_text(f"{counted(len(found), 'run')}, {len(drifted)} selected differently{scores}")
     return _DRIFT if check and drifted else 0
 
 
-def _described(one: Reselection) -> str:
+def _describe(one: Reselection) -> str:
     document = one.to_dict()
     parts = [f"{one.run_id}  {' '.join(one.goal.split())[:70]}"]
     parts += [f"  + {name}" for name in document["added"]]
     parts += [f"  - {name}" for name in document["dropped"]]
     if one.drifted and not document["added"] and not document["dropped"]:
         parts.append(f"  order: {', '.join(document['then'])} → {', '.join(document['now'])}")
-    parts += [f"  {name}: {was:.3f} → {now:.3f}" for name, was, now in one.scores]
+    parts += [f"  {name}: {then:.3f} → {now:.3f}" for name, then, now in one.scores]
     return "\n".join(parts)

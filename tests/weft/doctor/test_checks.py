@@ -1,0 +1,47 @@
+"""The checks behind `weft doctor`: what they find, and which of them prevent runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.doctor.checks import Check, run_checks
+from weft.settings.paths import Paths
+from weft.settings.settings import Resolved, Settings
+from weft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def checks(workspace: Path, settings: Settings, env: dict[str, str]) -> list[Check]:
+    paths = Paths.of(workspace, env)
+    return run_checks(paths, Resolved(settings, {}), Workspace(paths, settings), env)
+
+
+def test_only_a_problem_with_something_required_prevents_runs() -> None:
+    assert Check("model", False, "no model is set").prevents_runs
+    assert Check("store", False, "read-only").prevents_runs
+    assert not Check("model", None, "it may need a region").prevents_runs
+    assert not Check("model", True, "openai/x").prevents_runs
+    assert not Check("skills", False, "none").prevents_runs
+
+
+def test_an_unknown_model_prevents_runs_and_comes_with_a_remedy(workspace: Path) -> None:
+    (problem,) = [check for check in checks(workspace, Settings(model="local/nope"), {}) if check.prevents_runs]
+    assert problem.topic == "model"
+    assert "there is no local model 'nope'" in problem.found
+    assert problem.remedy
+
+
+def test_a_local_model_that_the_first_run_downloads_does_not_prevent_runs(workspace: Path) -> None:
+    roles = Settings(decomposer="local", task="local", synthesis="local")
+    assert [check for check in checks(workspace, roles, {}) if check.prevents_runs] == []
+
+
+def test_broken_skills_and_keys_are_reported(workspace: Path) -> None:
+    (workspace / "skills" / "broken").mkdir()
+    (workspace / "skills" / "broken" / "SKILL.md").write_text("no frontmatter", encoding="utf-8")
+    found = checks(workspace, Settings(model="local"), {"OPENAI_API_KEY": "sk-very-secret"})
+    assert Check("skills", False, "broken: 1", "`weft skills list --all` shows why") in found
+    assert Check("keys", True, "OPENAI_API_KEY") in found
+    assert "sk-very-secret" not in str(found)

@@ -1,0 +1,49 @@
+"""`weft trace diff`: compare two runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import options
+from weft.cli.view import output, width
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@options.journal
+@options.common
+def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+    """Compare two runs.
+
+    A and B are run ids or exported files. Compares selection, plan, inputs, outputs, tokens, cost and time.
+
+    \b
+    Examples:
+      weft trace diff 20261115T0213 last
+      weft trace diff before.jsonl after.jsonl --json
+
+    Exit status: 0 done, whether or not they differ, 2 no such run or file.
+    """
+    from weft.traces.diff import compare
+    from weft.traces.read import find_traces
+    from weft.traces.timeline import TYPES, timeline
+
+    where, settings = options.journal_settings(workspace, journal)
+    first, second = (next(find_traces([name], where, settings)) for name in (a, b))
+    timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in (first, second)]
+    differences = list(compare(*timelines))
+    if as_json:
+        output.print_json([one.to_dict() for one in differences])
+        return 0
+    for one in differences:
+        output.print_text(width.wrap(str(one), width.of(sys.stdout)))
+    if not differences:
+        output.print_text("no differences")
+    return 0

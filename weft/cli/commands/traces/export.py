@@ -1,0 +1,91 @@
+"""`weft trace export`: write runs as JSON lines, as an HTML page, or send them as OpenTelemetry spans."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from skills.text.plural import counted
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from executor.stores.row import RunSummary
+    from executor.stores.store import Store
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--all", "everything", is_flag=True, help="Export all runs.")
+@options.output_file("Write to this file instead of stdout.")
+@click.option("--html", is_flag=True, help="Write one self-contained HTML page instead of JSON lines.")
+@click.option(
+    "--otlp", is_flag=True, help="Send spans to OTEL_EXPORTER_OTLP_ENDPOINT (default: http://localhost:4318)."
+)
+@click.option("--content", is_flag=True, help="With --otlp: include prompts and replies.")
+@options.journal
+@options.common
+def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal: str | None, **rest: Any) -> int:
+    """Export runs as JSON lines, as an HTML page or to OpenTelemetry.
+
+    RUN is an id, the beginning of one, or `last` (the default). JSON lines hold one event each and can be imported,
+    shown and replayed on another machine.
+
+    \b
+    Examples:
+      weft trace export last -o run.jsonl
+      weft trace export --html last -o run.html
+      weft trace export --otlp last
+
+    Exit status: 0 done, 1 the collector did not accept the spans, 2 no such run.
+    """
+    from weft.runs import records
+
+    store = records.kept(*options.journal_settings(workspace, journal))
+    chosen = list(store.summaries()) if rest["everything"] else []
+    chosen = chosen or [store.find(run) for run in runs or ("last",)]
+    ids = [run.run_id for run in chosen]
+    if rest["otlp"]:
+        return _send(store, ids, **rest)
+    with ExitStack() as stack:
+        file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
+        _write(file, store, chosen, html=rest["html"])
+    if target is not None and rest["as_json"]:
+        output.print_json({"output": str(target.absolute()), "runs": ids})
+    elif target is not None and not rest["quiet"]:
+        output.say(f"{counted(len(ids), 'run')} written to {target}")
+    return 0
+
+
+def _send(store: Store, ids: Sequence[str], *, content: bool, as_json: bool, quiet: bool, **_: Any) -> int:
+    from weft.traces import otlp
+
+    total = 0
+    for run_id in ids:
+        spans = otlp.send(store.rows(run_id), content=content)
+        total += spans
+        if not quiet:
+            output.say(f"{run_id}: {counted(spans, 'span')} sent")
+    if as_json:
+        output.print_json({"runs": ids, "spans": total})
+    return 0
+
+
+def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool) -> None:
+    if html:
+        from weft.traces import html_page
+
+        alive = {run.run_id for run in runs if run.status == "running"}
+        file.write(html_page.render([list(store.rows(run.run_id)) for run in runs], alive))
+        return
+    from executor.journal import trace_file
+
+    for run in runs:
+        for line in trace_file.lines(store.rows(run.run_id)):
+            file.write(line + "\n")

@@ -1,0 +1,58 @@
+"""`weft trace list`: list the runs of a workspace."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import options
+from weft.cli.view import output, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from executor.stores.row import RunSummary
+
+_DEFAULT_LIMIT = 50
+
+
+@click.command("list")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="List at most N runs (default: 50; with --json, all)."
+)
+@options.journal
+@options.common
+def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
+    """List the runs of this workspace, newest first.
+
+    \b
+    Examples:
+      weft trace list --limit 10
+      weft trace list --json
+
+    Exit status: 0 done, 2 wrong usage, 4 the journal cannot be used.
+    """
+    from weft.cli.view import run_list
+
+    runs = _find_runs(workspace, journal, limit if limit or as_json else _DEFAULT_LIMIT)
+    if as_json:
+        output.print_json([run.to_dict() for run in runs])
+        return 0
+    if not runs and not quiet:
+        output.say("No runs yet.")
+    for line in run_list.lines(runs, width.of(sys.stdout)):
+        output.print_text(line)
+    return 0
+
+
+def _find_runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[RunSummary]:
+    """Read the runs from the journal; a workspace without a journal has none."""
+    from weft.runs import records
+
+    where, settings = options.journal_settings(workspace, journal)
+    if not settings.journal and not (where.agents / "journal.sqlite").exists():
+        return []
+    return list(records.kept(where, settings).summaries(limit))

@@ -1,0 +1,79 @@
+"""`weft trace prune`: delete runs and their artifacts."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from skills.text.plural import counted
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from executor.stores.store import Store
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0, 36_500),
+    metavar="DAYS",
+    help="Delete runs that started more than this many days ago.",
+)
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Delete all but the newest N runs.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
+@options.journal
+@options.common
+def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_json: bool, **rest: Any) -> int:
+    """Delete runs and their artifacts.
+
+    Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted.
+
+    \b
+    Examples:
+      weft trace prune 20261115T0213
+      weft trace prune --older-than 30 --dry-run
+      weft trace prune --keep 100
+
+    Exit status: 0 done, 2 wrong usage or no such run.
+    """
+    from weft.runs import records
+    from weft.traces import transfer
+
+    where, settings = options.journal_settings(workspace, journal)
+    store = records.kept(where, settings)
+    named = {store.find(run).run_id for run in runs}
+    if not runs and rest["older_than"] is None and rest["keep"] is None:
+        raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
+    chosen = _choose(store, named, rest["older_than"], rest["keep"])
+    if not rest["dry_run"]:
+        chosen = list(transfer.delete_runs(chosen, store, where))
+    for run_id in sorted(named - set(chosen)):
+        output.say_warning(f"run {run_id} is in use by another process and was not deleted")
+    if as_json:
+        output.print_json(chosen)
+    else:
+        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if rest['dry_run'] else ''}deleted")
+    return 0
+
+
+def _choose(store: Store, named: Collection[str], older_than: float | None, keep: int | None) -> list[str]:
+    """The runs to delete, newest first; running ones are left out."""
+    if older_than is not None and math.isnan(older_than):  # NaN passes every range check
+        raise InputError("--older-than nan is not a number of days", hint="for example: --older-than 30")
+    cutoff = datetime.now(UTC) - timedelta(days=older_than or 0)
+    chosen = []
+    for position, run in enumerate(store.summaries()):
+        old = older_than is not None and datetime.fromisoformat(run.started) < cutoff
+        surplus = keep is not None and position >= keep
+        if run.status != "running" and (run.run_id in named or old or surplus):
+            chosen.append(run.run_id)
+    return chosen

@@ -1,0 +1,78 @@
+"""`weft trace show`: show a run, or one of its tasks in full."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options
+from weft.cli.view import output, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft.traces.read import Trace
+
+# The steps that are not tasks, by the role of their model.
+_ROLES = {"(plan)": "decomposer", "(synthesis)": "synthesis"}
+
+
+@click.command()
+@click.argument("run", default="last", metavar="[RUN|FILE]", callback=options.or_stdin)
+@click.option("--task", metavar="ID", help="Show the prompts and replies of this task; also (plan) and (synthesis).")
+@options.journal
+@options.common
+def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as_json: bool, **_: Any) -> int:
+    """Show a run: its graph, timing and critical path.
+
+    RUN is an id, the beginning of one, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
+    its skill and why it was selected, which task it waited for, retries, tokens and cost.
+
+    \b
+    Examples:
+      weft trace show
+      weft trace show 20261115T0213 --task survey
+      weft trace show last --task "(plan)"
+      weft trace show exported.jsonl
+
+    Exit status: 0 done, 2 no such run, file or task.
+    """
+    from weft.cli.view.timeline import draw
+    from weft.traces.read import find_traces
+    from weft.traces.timeline import TYPES, timeline
+
+    where, settings = options.journal_settings(workspace, journal)
+    traces = list(find_traces([run], where, settings))
+    if task is not None:
+        return _show_task(traces, task, as_json=as_json)
+    timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in traces]
+    if as_json:
+        documents = [one.to_dict() for one in timelines]
+        output.print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        output.print_text("\n\n".join(draw(one, width.of(sys.stdout)) for one in timelines))
+    return 0
+
+
+def _show_task(traces: Sequence[Trace], task: str, *, as_json: bool) -> int:
+    from weft.cli.view.timeline import event_lines
+
+    role = _ROLES.get(task)
+    rows = [
+        row
+        for trace in traces
+        for row in trace.rows(task=None if role else task)
+        if role is None or row.body.get("role") == role
+    ]
+    if not rows:
+        names = ", ".join(trace.run_id for trace in traces)
+        raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")
+    if as_json:
+        output.print_json([row.to_dict() for row in rows])
+    else:
+        output.print_text("\n".join(event_lines(rows)))
+    return 0
