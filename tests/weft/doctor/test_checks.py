@@ -29,7 +29,7 @@ def test_only_a_problem_with_something_required_prevents_runs() -> None:
 def test_an_unknown_model_prevents_runs_and_comes_with_a_remedy(workspace: Path) -> None:
     (problem,) = [check for check in checks(workspace, Settings(model="local/nope"), {}) if check.prevents_runs]
     assert problem.topic == "model"
-    assert "there is no local model 'nope'" in problem.found
+    assert "unknown local model 'nope'" in problem.found
     assert problem.remedy
 
 

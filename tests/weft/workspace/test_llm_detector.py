@@ -165,7 +165,7 @@ def test_ranking_decides_where_the_answer_cannot_be_used(
     assert chooser.detect("Write report number 2", pool) == RankedDetector().detect("Write report number 2", pool)
     (warning,) = chooser.warnings
     assert says in warning
-    assert "selected by rank" in warning
+    assert "the ranking decides" in warning
 
 
 def test_a_spent_budget_is_not_passed_over(pool: list[Skill]) -> None:
@@ -215,7 +215,7 @@ async def test_a_failed_call_is_warned_of_and_replays_the_same(workspace: Path) 
     record = Recorder()
     async with weft(workspace, ScriptedModel(picking("no idea")), detector="llm") as runtime:
         assert (await runtime.run(GOAL, record=record)).status == "done"
-    assert any("selected by rank" in event.message for event in record.events if isinstance(event, Warned))
+    assert any("the ranking decides" in event.message for event in record.events if isinstance(event, Warned))
     (chosen,) = (event for event in record.events if isinstance(event, SkillsSelected))
     assert "cataloging-apis" in [one.name for one in chosen.selections]
 
@@ -351,7 +351,7 @@ def test_the_command_line_falls_back_and_says_so(workspace: Path, weft: Callable
     ran = select(weft, workspace, GOAL)
     assert ran.status == 0
     assert "cataloging-apis" in ran.out
-    assert "selected by rank" in ran.err
+    assert "the ranking decides" in ran.err
 
 
 def test_without_a_model_it_is_said_how_to_have_one(workspace: Path, weft: Callable[..., Ran]) -> None:
