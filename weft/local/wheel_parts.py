@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.local.download import CHUNK
@@ -23,7 +24,6 @@ from weft.local.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from weft.local.catalogue import Packages
     from weft.local.progress import Report
