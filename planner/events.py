@@ -5,10 +5,8 @@ An event says what happened, not when or in which run: whoever keeps events adds
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -259,48 +257,3 @@ Event = (
     | RunFinished
 )
 Record = Callable[[Event], None]
-
-# The types of plain values that hold no others.
-ATOMS = frozenset({str, int, float, bool, type(None)})
-
-
-def type_name(event: Event) -> str:
-    """The event's type as traces spell it: `task_started` for TaskStarted."""
-    kind: type = type(event)
-    return type_name_of(kind)
-
-
-@cache
-def type_name_of(kind: type) -> str:
-    """The same for a kind of event."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
-
-
-def to_dict(event: Event) -> dict[str, Any]:
-    """The event as plain JSON values, its type first."""
-    return {"type": type_name(event), **_plain_fields(event)}
-
-
-def _plain_fields(value: Any) -> dict[str, Any]:
-    kind: type = type(value)
-    return {name: _plain(getattr(value, name)) for name in field_names(kind)}
-
-
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a kind of event, or of another dataclass."""
-    return tuple(one.name for one in fields(kind))
-
-
-def _plain(value: Any) -> Any:
-    if type(value) in ATOMS:
-        return value
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return _plain_fields(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from executor.capture.fast_json import canonical
+from executor.capture.fast_json import digest
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import REDACTED, Secrets, is_secret
-from planner.events import ATOMS, Event, field_names
+from planner.event_fields import ATOMS, field_names
+
+if TYPE_CHECKING:
+    from planner.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,7 @@ class Capture:
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
-        text = canonical(self.value(value))
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return digest(self.value(value))[:32]
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind: type = type(value)

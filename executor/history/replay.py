@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from executor.capture.capture import Capture
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from planner.events import Record
     from planner.model import Reply, Request
     from skills.tools.envelope import Envelope

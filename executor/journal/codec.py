@@ -1,10 +1,11 @@
-"""Events read back from a record: the other half of `planner.events.to_dict`."""
+"""Events read back from a record: the other half of `planner.event_fields.to_dict`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
+from planner.event_fields import field_names, type_name_of
 from planner.events import SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan.plan import Plan
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from planner.events import Event
 
-_KINDS: dict[str, type] = {events.type_name_of(kind): kind for kind in get_args(events.Event)}
+_KINDS: dict[str, type] = {type_name_of(kind): kind for kind in get_args(events.Event)}
 
 
 def event(kind: str, body: Mapping[str, Any]) -> Event | None:
@@ -25,7 +26,7 @@ def event(kind: str, body: Mapping[str, Any]) -> Event | None:
     made = _KINDS.get(kind)
     if made is None:
         return None
-    names = events.field_names(made)
+    names = field_names(made)
     try:
         values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in names}
         result: Event = made(**values)

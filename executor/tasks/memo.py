@@ -7,7 +7,7 @@ task by its identity and the hash of its inputs; never by position. What is aske
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,19 @@ class FinishedWork:
     given: dict[str, str] = field(default_factory=dict)
 
 
+def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
+    """Everything that decides a call, as JSON values to be hashed; `tools` stand for the request's own.
+
+    Recorded hashes are made of this form: a change to it makes every finished call be made again.
+    """
+    messages = [
+        [message.role, message.content, message.tool_call_id]
+        + [[call.id, call.name, call.arguments] for call in message.tool_calls]
+        for message in request.messages
+    ]
+    return [request.role, request.task, model, messages, list(tools), request.may_call_tools, request.schema]
+
+
 async def at_once() -> None:
     """For a run that keeps no journal: there is nothing to wait for."""
 
@@ -51,14 +64,7 @@ class Memo:
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
-        messages = [
-            [message.role, message.content, message.tool_call_id]
-            + [[call.id, call.name, call.arguments] for call in message.tool_calls]
-            for message in request.messages
-        ]
-        tools = [self._tool_hash(tool) for tool in request.tools]
-        own = [request.role, request.task, model, messages, tools, request.may_call_tools, request.schema]
-        return self.capture.hash(own)
+        return self.capture.hash(request_form(request, model, [self._tool_hash(tool) for tool in request.tools]))
 
     def _tool_hash(self, tool: ToolSpec) -> str:
         """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.tasks.outcome import Cancelled, Done, Outcome
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.stores.errors import StoreFailed, UnknownRun
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
@@ -140,11 +140,11 @@ class Weft:
             workspace=self.workspace,
             open_model=self._open,
             journal=self.journal,
-            log=self.journal.take_up(summary, records.capture(self.paths, run_id), history.last_seq),
+            log=self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq),
             opening=RunResumed(run_id, records.plain(self.settings)),
             date=history.started.date,
             history=history,
-            reused=history.untold,
+            reused=history.unrecorded_reuse,
             watcher=record,
         )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.history.history import RunHistory
 from executor.history.ledger import Ledger
 from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from executor.history.run_history import RunHistory
 from executor.tasks.artifacts import Artifacts
 from planner.errors import RecordEnded
 from planner.events import PlanMade, RunFinished, RunStarted
@@ -45,7 +45,7 @@ class Replay:
 class _ReplayModels:
     """Which recorded model plays which role; a run that was taken up again may have had others from then on."""
 
-    sittings: Sequence[Settings]
+    settings_in_force: Sequence[Settings]
     tape: Tape
     memo: ReplayMemo
 
@@ -59,7 +59,7 @@ class _ReplayModels:
         return profile_of(self._name(role, task))
 
     def _name(self, role: Role, task: str | None = None) -> str:
-        return self.sittings[self.tape.history.sat.get((role, task), 0)].model_for(role) or "recorded"
+        return self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)].model_for(role) or "recorded"
 
 
 async def strict(
@@ -73,8 +73,7 @@ async def strict(
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
     begun: RunStarted = history.started  # type: ignore[assignment]  # goal_of has seen that it is there
-    sittings = [records.settings_of(one, settings, {}) for one in history.sittings]
-    in_force = sittings[0]
+    settings_in_force = [records.settings_of(one, settings, {}) for one in history.settings_in_force]
     tape, ledger = Tape(history, capture), Ledger()
 
     def note(event: Event) -> None:
@@ -88,13 +87,13 @@ async def strict(
 
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, begun.run_id, written=False)
-    models = _ReplayModels(sittings, tape, memo)
+    models = _ReplayModels(settings_in_force, tape, memo)
     use = records.substitutes(begun)
     for name in begun.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file that stood in its place, {begun.use[name]}, is gone")
     # A recorded plan is followed as far as it leads, also where it names a skill that is gone.
     gone = [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
-    workspace = Workspace(paths, in_force, use, gone=[name for name in gone if name], portable=True)
+    workspace = Workspace(paths, settings_in_force[0], use, gone=[name for name in gone if name], portable=True)
     pipeline = Pipeline(goal, workspace, models, memo, artifacts, begun.date)
     note(begun)
     note(await _walked(pipeline, history))

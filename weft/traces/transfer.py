@@ -7,8 +7,8 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from executor.journal import codec, trace_file
-from executor.journal.summary import noted
-from executor.stores.errors import RunThere, UnknownRun
+from executor.journal.summary import updated
+from executor.stores.errors import RunExists, UnknownRun
 from executor.stores.row import Row, RunSummary
 from executor.tasks.artifacts import Artifacts
 from skills.errors import InputError
@@ -31,7 +31,7 @@ Piece = tuple[list[Row], dict[str, RunSummary]]
 def take(files: Sequence[Path], store: Store, paths: Paths) -> list[str]:
     """Take the runs in files into a store; gives their ids. Whatever breaks it off, nothing of them is left behind."""
     ids = _checked(files, store)
-    store.take_in(_pieces(files, paths))
+    store.import_runs(_pieces(files, paths))
     return ids
 
 
@@ -46,7 +46,7 @@ def _pieces(files: Sequence[Path], paths: Paths) -> Iterator[Piece]:
             kept.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:
-                summary = noted(summary, event, row.at)
+                summary = updated(summary, event, row.at)
             lines[run_id] = summary
             if len(kept) >= _AT_ONCE:
                 yield kept, lines
@@ -66,7 +66,7 @@ def _checked(files: Sequence[Path], store: Store) -> list[str]:
                     hint="each run stands once, its events ordered by seq",
                 )
             if _is_there(run_id, store):
-                raise RunThere(run_id)
+                raise RunExists(run_id)
             _check_run(run_id, rows, file)
             seen[run_id] = None
         if len(seen) == before:

@@ -10,7 +10,7 @@ import pytest
 from executor.journal import codec, trace_file
 from executor.stores.row import VERSION, Row
 from planner import events
-from planner.events import Event, to_dict
+from planner.event_fields import to_dict
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
@@ -19,6 +19,8 @@ from skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from planner.events import Event
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EVENTS: list[Event] = [

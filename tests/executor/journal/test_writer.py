@@ -149,7 +149,7 @@ async def test_runs_that_begin_and_end_together_change_hands_in_shared_commits(w
     await asyncio.gather(*(run(number) for number in range(50)))
     assert store.commits < 100  # each began and ended, and said so twice: two hundred apart
     assert {one.status for one in store.summaries()} == {"interrupted"}
-    assert writer.held == set()
+    assert writer.leases == set()
 
 
 async def test_a_run_that_nobody_waits_for_is_let_go_at_the_end(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ async def test_whatever_ends_the_writer_whoever_waits_hears_of_it(writer: Writer
     log = Log(writer, "r", Capture())
     log.record(RunStarted("r", "goal", "/w", {}))
     writer.take("r")
-    writer._beaten = -BEAT  # a sign of life is due
+    writer._last_beat = -BEAT  # a sign of life is due
     await log.settle()
     writer._thread.join(60)
     log.record(Warned("w"))

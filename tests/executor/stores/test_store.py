@@ -6,8 +6,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +21,9 @@ from executor.stores.sqlite import schema
 from executor.stores.sqlite.store import SqliteStore
 from executor.stores.urls import normal, url_of
 from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 @pytest.fixture
@@ -64,7 +69,7 @@ def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(pat
 
 def test_no_name_is_no_run(path: Path) -> None:
     store = open_store(url_of(path))
-    with pytest.raises(UnknownRun, match="no run is named"):
+    with pytest.raises(UnknownRun, match="no run was named"):
         store.find("")
     store.close()
 
@@ -95,8 +100,8 @@ def test_a_forgotten_run_takes_only_its_own_texts_along(path: Path) -> None:
 
 def test_every_commit_is_on_disk_before_it_is_acknowledged(path: Path) -> None:
     store = SqliteStore(path)
-    assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._database._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._database._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_several_writers_at_once_lose_nothing(path: Path) -> None:
@@ -118,6 +123,27 @@ def test_lone_surrogates_do_no_harm(path: Path) -> None:
     store = SqliteStore(path)
     store.append([row("r", 1, message="a\ud800b"), row("r", 2, message="\ud800" * 900)], {"r": line("r")})
     assert len(list(store.rows("r"))) == 2
+
+
+def test_a_rollback_in_another_thread_does_not_break_a_waiting_append(path: Path) -> None:
+    store = filled(path, "r1", "r2")
+    appending = threading.Thread(target=lambda: store.append([row("r1", 3)], {}))
+    with store._database._lock:
+        appending.start()
+        while not (caller := sys._current_frames().get(appending.ident or 0)) or "writing" not in calls(caller):
+            time.sleep(0.001)
+        store._keys.clear()
+    appending.join()
+    assert [one.seq for one in store.rows("r1")] == [1, 2, 3]
+
+
+def calls(frame: FrameType | None) -> list[str]:
+    """The names of the functions that a thread is in."""
+    names = []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names
 
 
 # Leases
@@ -146,7 +172,7 @@ def test_a_new_run_is_taken_with_its_first_row_and_let_go_with_its_last(path: Pa
 def test_a_run_that_another_has_is_not_taken_and_nothing_is_kept(path: Path) -> None:
     store = filled(path, "r1")
     store.claim("r1", myself())
-    with pytest.raises(StoreFailed, match="another process is at run r1"):
+    with pytest.raises(StoreFailed, match="run r1 is in use by another process"):
         store.append([row("r1", 3)], {}, Handover(replace(myself(), pid=1), taken=["r1"]))
     assert [one.seq for one in store.rows("r1")] == [1, 2]
     store.append([], {}, Handover(replace(myself(), pid=1), released=["r1"]))  # not its own to let go
@@ -204,7 +230,7 @@ def test_a_run_that_a_process_is_at_is_not_forgotten(path: Path) -> None:
 
 
 def test_a_run_that_was_forgotten_meanwhile_cannot_be_taken(path: Path) -> None:
-    with pytest.raises(UnknownRun, match="any more"):
+    with pytest.raises(UnknownRun, match="no longer"):
         filled(path, "r").claim("gone", myself())
 
 
@@ -283,7 +309,7 @@ def test_another_programs_database_stays_as_it_is(path: Path) -> None:
     connection.close()
     before = path.read_bytes()
     for create in (True, False):
-        with pytest.raises(BadStore, match="no journal of weft"):
+        with pytest.raises(BadStore, match="not a weft journal"):
             SqliteStore(path, create=create)
     assert path.read_bytes() == before
 
@@ -292,7 +318,7 @@ def test_another_programs_database_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     connection.close()
-    with pytest.raises(BadStore, match="no journal of weft"):
+    with pytest.raises(BadStore, match="not a weft journal"):
         SqliteStore(path)
 
 
@@ -322,7 +348,7 @@ def test_an_older_version_is_brought_forward(path: Path, steps: int) -> None:
     assert [one.seq for one in store.rows("old")] == [1, 2]
     assert [one.seq for one in store.rows_of_all(["run_started"])] == [1, 2]
     store.append([row("old", 3)], {})
-    assert store._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    assert store._database._connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 
 def test_what_went_wrong_is_said_where_sqlite_has_undone_it_already(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from executor.journal import trace_file
-from executor.stores.errors import RunThere
+from executor.stores.errors import RunExists
 from executor.stores.sqlite.store import SqliteStore
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
@@ -75,7 +75,7 @@ def test_a_run_that_is_taken_in_is_the_same_run(
         (lambda run: [*run[:-1], {**run[-1], "seconds": None}], "'seconds' is None"),
         (lambda run: [{**line, "run_id": "../../src"} for line in run], "'run_id' is '../../src'"),
         (lambda run: run[:3] + called(run, "other") + run[3:], "do not all stand together"),
-        (lambda run: run + called(run, "whole"), "in the journal already"),
+        (lambda run: run + called(run, "whole"), "already in the journal"),
     ],
 )
 def test_a_file_with_a_fault_anywhere_leaves_nothing_behind(
@@ -92,14 +92,14 @@ def test_a_file_with_a_fault_anywhere_leaves_nothing_behind(
 class Broken(SqliteStore):
     """A journal whose process ends when the first piece of what it takes in is written."""
 
-    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
+    def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         def first() -> Iterator[tuple[Sequence[Row], Mapping[str, RunSummary]]]:
             left = iter(pieces)
             yield next(left)
             assert next(left)[0]  # there was more to come
             raise KeyboardInterrupt
 
-        super().take_in(first())
+        super().import_runs(first())
 
 
 def test_a_large_file_whose_taking_in_broke_off_left_nothing_and_can_be_taken_in_again(
@@ -126,10 +126,10 @@ def test_a_run_that_came_meanwhile_refuses_the_whole_file(
         ([row._replace(run_id=run) for row in there.rows("two")], {run: replace(there.find("two"), run_id=run)})
         for run in ("one", "two")
     ]
-    with pytest.raises(RunThere, match="run two is in the journal already"):
-        there.take_in(pieces)
+    with pytest.raises(RunExists, match="run two is already in the journal"):
+        there.import_runs(pieces)
     assert [run.run_id for run in there.summaries()] == ["two"]
-    there.take_in(pieces[:1])
+    there.import_runs(pieces[:1])
     assert [run.run_id for run in there.summaries()] == ["two", "one"]
 
 

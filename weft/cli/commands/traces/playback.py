@@ -61,7 +61,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
 
 def document(runs: Sequence[str], where: Paths, settings: Settings) -> int:
     """Print what the recorded runs came to, as `run` does."""
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from weft.runs import records
     from weft.traces import read as traces
 
