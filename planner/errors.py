@@ -1,25 +1,27 @@
-"""What can go wrong between a goal and its plan, drawn once.
+"""What can go wrong with models, plans and prompt templates.
 
 WeftError
 ├── ModelError               a call to a model failed
 │   ├── Transient            the same call may succeed later
-│   │   ├── RateLimited      429; `retry_after` where the provider said
-│   │   ├── Overloaded       5xx
+│   │   ├── RateLimited      429; `retry_after` if the provider says when
+│   │   ├── Overloaded       503, 529
+│   │   ├── ServerFailed     another 5xx
 │   │   ├── CallTimedOut     no answer in time
 │   │   └── Unreachable      no connection, or one that dropped
 │   └── Refused              the same call fails again
 │       ├── KeyRefused       401, 403, or no key at all
-│       ├── UnknownModel     404, or a name that no provider has
+│       ├── UnknownModel     404, or a name that no provider knows
 │       ├── RequestRefused   another 400
 │       │   ├── FormatRefused    the response format is not supported
 │       │   ├── ToolsRefused     tools are not supported
-│       │   └── PromptTooLong    more than the context window holds
+│       │   └── PromptTooLong    longer than the context window
 │       └── ContentRefused   stopped by the provider's content filter
-├── Halted                   the whole run stops; what is kept is kept
+├── Halted                   the whole run stops; what is recorded stays recorded
 │   └── BudgetSpent          a limit on cost, tokens or time was reached
-├── CutOff                   the record of a replayed run ends here
+├── RecordEnded              the record of a replayed run ends here
 ├── PlanError                no valid plan after all attempts
-└── TemplateError            a prompt template cannot be used (a SetupError)
+└── SetupError
+    └── TemplateError        a prompt template cannot be used
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class ModelError(WeftError):
 
 
 class Transient(ModelError):
-    """The same call may succeed later, after `retry_after` seconds where the provider said so."""
+    """The same call may succeed later, after `retry_after` seconds if the provider says so."""
 
     code = "MODEL_UNAVAILABLE"
 
@@ -56,17 +58,17 @@ class Transient(ModelError):
 
 
 class RateLimited(Transient):
-    """The provider asks for fewer calls."""
+    """The provider's rate limit was reached."""
 
     code = "RATE_LIMITED"
 
 
 class Overloaded(Transient):
-    """The provider has too much to do at the moment."""
+    """The provider is overloaded."""
 
 
 class ServerFailed(Transient):
-    """The provider failed on its side."""
+    """The provider had an internal error."""
 
 
 class CallTimedOut(Transient):
@@ -82,7 +84,7 @@ class Unreachable(Transient):
 
 
 class Refused(ModelError):
-    """The provider says no, and would again."""
+    """The provider refuses the call, and would again."""
 
     code = "REQUEST_REFUSED"
     exit_status = 4
@@ -101,7 +103,7 @@ class UnknownModel(Refused):
 
 
 class RequestRefused(Refused):
-    """The provider finds fault with the request itself."""
+    """The provider rejects the request itself."""
 
 
 class FormatRefused(RequestRefused):
@@ -126,24 +128,24 @@ class ContentRefused(Refused):
 
 
 class Halted(WeftError):
-    """The whole run stops here, and nothing further is spent."""
+    """The whole run stops; no further call is made."""
 
 
 class RecordEnded(WeftError):
-    """A replayed task reached the point at which the record of it ends; it counts as cancelled there."""
+    """A replayed task reached the end of its record; it counts as cancelled."""
 
     code = "CUT_OFF"
 
 
 class BudgetSpent(Halted):
-    """A limit that the user set was reached; nothing further is spent."""
+    """A limit that the user set was reached; no further call is made."""
 
     code = "BUDGET_SPENT"
     exit_status = 5
 
 
 class PlanError(WeftError):
-    """The model gave no valid plan in all its attempts."""
+    """The model gave no valid plan in any of its attempts."""
 
     code = "NO_PLAN"
 
@@ -153,7 +155,7 @@ class PlanError(WeftError):
 
 
 class TemplateError(SetupError):
-    """A prompt template is missing, broken, lacks a variable that it needs or uses one that it is not given."""
+    """A prompt template is missing, broken, lacks a required variable, or uses an unknown one."""
 
     code = "BAD_TEMPLATE"
 

@@ -1,6 +1,7 @@
-"""What happens in a run, as values: every step hands them to one `record` callable.
+"""Everything that happens in a run, as values: every step passes them to one `record` callable.
 
-An event says what happened, not when or in which run: whoever keeps events adds that.
+An event says what happened, not when or in which run: the log adds that. Type names and fields are part of recorded
+runs and exported traces: add new ones, but never rename or remove any.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "in
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A goal was taken on; `use` are files that stand in the place of skills, by the skills' names.
+    """A run began; `use` maps skill names to files that replace those skills.
 
-    What it was given is all here, the plan and the outputs too, so that a run that ends at once can be gone on with.
+    Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
     """
 
     run_id: str
@@ -42,7 +43,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunResumed:
-    """A run that had stopped was taken up again, where it stood."""
+    """A stopped run was resumed."""
 
     run_id: str
     settings: Mapping[str, Any]
@@ -50,7 +51,7 @@ class RunResumed:
 
 @dataclass(frozen=True, slots=True)
 class SkillPrint:
-    """A skill's fingerprint: its description's and its file's hash; `body` is empty where it was not looked at."""
+    """A skill's fingerprint: the hashes of its description and its file; `body` is empty if the file was not read."""
 
     name: str
     description: str
@@ -59,7 +60,7 @@ class SkillPrint:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueTaken:
-    """The skills and tools as they were, and their listings as prompts have them."""
+    """The skills found, and the listings of skills and tools that prompts contain."""
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
@@ -68,7 +69,7 @@ class CatalogueTaken:
 
 @dataclass(frozen=True, slots=True)
 class SkillsSelected:
-    """The detector chose among the skills that were found."""
+    """The detector selected skills, out of `available`."""
 
     detector: str
     selections: tuple[Selection, ...]
@@ -77,7 +78,7 @@ class SkillsSelected:
 
 @dataclass(frozen=True, slots=True)
 class PromptMade:
-    """A prompt was rendered from its template, with these variables."""
+    """A prompt was rendered from its template with these variables."""
 
     role: Role
     task: str | None
@@ -86,7 +87,7 @@ class PromptMade:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A request went to a model. `request` is its hash, by which its reply is found again."""
+    """A request was sent to a model; `request` is the hash by which its reply is found."""
 
     role: Role
     task: str | None
@@ -98,7 +99,7 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallRetried:
-    """A call failed in a way that may pass; it is made again after a pause."""
+    """A call failed for a passing reason; it is retried after `wait` seconds."""
 
     role: Role
     task: str | None
@@ -122,7 +123,7 @@ class CallFinished:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A model did not answer, and will not be asked again."""
+    """A call failed and is not retried."""
 
     role: Role
     task: str | None
@@ -134,7 +135,7 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed:
-    """A piece of an answer arrived while it is still being written."""
+    """A piece of a streamed answer arrived."""
 
     role: Role
     task: str | None
@@ -143,7 +144,7 @@ class TextStreamed:
 
 @dataclass(frozen=True, slots=True)
 class PlanRefused:
-    """An answer of the decomposer is no valid plan; these are all its faults."""
+    """The decomposer's answer is not a valid plan; these are all its faults."""
 
     attempt: int
     faults: tuple[str, ...]
@@ -159,7 +160,7 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A task's dependencies are done and it began. `inputs` is the hash of what it was given."""
+    """A task started; `inputs` is the hash of what it was given."""
 
     task: str
     inputs: str = ""
@@ -167,7 +168,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class TaskReused:
-    """A task's output was taken from the run that this one descends from, or from a file."""
+    """A task's output was taken from the parent run or from a file."""
 
     task: str
     output: str
@@ -176,7 +177,7 @@ class TaskReused:
 
 @dataclass(frozen=True, slots=True)
 class SkillLoaded:
-    """A skill's body was read for a task."""
+    """A skill's body was loaded for a task."""
 
     task: str | None
     name: str
@@ -185,7 +186,7 @@ class SkillLoaded:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool answered. `call` is the hash of what it was asked, by which the answer is found again."""
+    """A tool answered; `call` is the hash of the call, by which its answer is found."""
 
     task: str | None
     name: str
@@ -195,7 +196,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ToolLogged:
-    """What a tool's process wrote beside its answer: for the trace and the tool's author."""
+    """What a tool's process wrote besides its answer, for the trace and the tool's author."""
 
     name: str
     log: str
@@ -206,7 +207,7 @@ class ToolLogged:
 
 @dataclass(frozen=True, slots=True)
 class TaskFinished:
-    """A task ended, one way or another."""
+    """A task ended."""
 
     task: str
     status: TaskStatus
@@ -217,14 +218,14 @@ class TaskFinished:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the user should know that stops nothing."""
+    """A warning for the user; the run continues."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The run ended; `code` says in a word what went wrong."""
+    """The run ended; `code` names the error, if there was one."""
 
     status: RunStatus
     answer: str | None = None

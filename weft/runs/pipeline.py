@@ -77,7 +77,7 @@ class Pipeline:
         runner = self._task_runner(plan, catalogue)
         settings = self.workspace.settings
         limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
-        outcomes = await run_plan(plan, runner.perform, self.record, limits, self.memo)
+        outcomes = await run_plan(plan, runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         return await self._answer(plan, outcomes)

@@ -85,9 +85,9 @@ def test_an_envelope_survives() -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "no JSON"),
-        ("[]", "no event"),
-        ('{"type": "warned"}', "no event"),
+        ("{", "not JSON"),
+        ("[]", "not an event"),
+        ('{"type": "warned"}', "not an event"),
         (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
     ],
 )
@@ -121,9 +121,9 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"type": "task_finished", "task": "a", "status": "sleeping", "seconds": 1}, "'status' is 'sleeping'"),
         ({"type": "run_started", **STARTED, "answers": [1]}, "'answers'"),
         ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
-        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "wait for each other"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "depend on each other"),
         ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),
-        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have one id"),
+        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
     ],
 )
 def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[str, object], says: str) -> None:
@@ -136,7 +136,7 @@ def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[s
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
 def test_what_json_cannot_be_is_said(text: str) -> None:
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         trace_file.parse(text, "line 3")
 
 
@@ -157,5 +157,5 @@ def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[in
     file = tmp_path / "run.jsonl"
     lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
     file.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r stands behind"):
+    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r comes after"):
         list(trace_file.read(file))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.json_answer import NotJson, extract, mend, without_thinking
+from planner.plan.json_answer import NotJson, extract, repair, without_thinking
 
 PLAN = {"tasks": [{"id": "a", "instruction": 'say "{x}", // not a comment'}], "synthesis": None}
 TEXT = json.dumps(PLAN)
@@ -89,11 +89,11 @@ def test_valid_json_is_never_altered(value: object) -> None:
 
 
 @given(json_values)
-def test_mending_leaves_valid_json_as_it_is(value: object) -> None:
+def test_repairing_leaves_valid_json_as_it_is(value: object) -> None:
     text = json.dumps({"tasks": value})
-    mended = mend(text)
-    assert mended is not None
-    assert json.loads(mended) == {"tasks": value}
+    repaired = repair(text)
+    assert repaired is not None
+    assert json.loads(repaired) == {"tasks": value}
 
 
 @given(st.text())

@@ -29,7 +29,7 @@ def admits(schema: dict[str, Any], *tasks: dict[str, Any]) -> bool:
 
 
 def test_tasks_stand_by_position_and_wait_only_for_earlier_ones() -> None:
-    schema = small_plan_schema(SKILLS, most=3)
+    schema = small_plan_schema(SKILLS, max_tasks=3)
     assert admits(schema, task(1))
     assert admits(schema, task(1), task(2, NO_SKILL, ("t1",)), task(3, needs=("t1", "t2")))
     assert not admits(schema, task(2))
@@ -64,7 +64,7 @@ def test_what_the_servers_grammar_refuses_is_left_out() -> None:
 
 def test_a_plan_without_room_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="at least one task"):
-        small_plan_schema(SKILLS, most=0)
+        small_plan_schema(SKILLS, max_tasks=0)
 
 
 def test_a_document_widens_to_a_full_plan() -> None:

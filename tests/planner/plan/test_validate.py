@@ -27,7 +27,7 @@ KNOWN = Known(
             "required": ["path"],
         }
     },
-    most_tasks=5,
+    max_tasks=5,
 )
 
 
@@ -153,7 +153,7 @@ def test_an_unknown_name_among_many_lists_the_nearest_first_and_few() -> None:
 
 @given(plans(), st.data())
 def test_every_cycle_is_reported(plan: Plan, data: st.DataObject) -> None:
-    known = Known(["a_name"], {"a_name": {}}, most_tasks=50)
+    known = Known(["a_name"], {"a_name": {}}, max_tasks=50)
     document = plan.to_dict()
     for row in document["tasks"]:
         row["arguments"] = {} if row["action_type"] == "tool" else ""

@@ -67,7 +67,7 @@ def test_a_run_that_is_taken_in_is_the_same_run(
     [
         (lambda run: run[1:], "its event 1 is missing"),
         (lambda run: run[:5] + run[6:], "its event 6 is missing"),
-        (lambda run: [*run[:5], run[4], *run[5:]], "stands behind"),
+        (lambda run: [*run[:5], run[4], *run[5:]], "comes after"),
         (lambda run: run[::-1], "its event 1 is missing"),
         (lambda run: [*run[:5], run[6], run[5], *run[7:]], "its event 6 is missing"),
         (lambda run: [{**run[0], "type": "warned", "message": "m"}, *run[1:]], "its event 1 is missing"),
