@@ -1,4 +1,4 @@
-"""Events survive the way to the record and back."""
+"""Events survive being recorded and read back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_every_kind_of_event_is_covered() -> None:
     assert {type(event) for event in EVENTS} == set(get_args(events.Event))
 
 
-def test_an_unknown_kind_is_passed_over() -> None:
+def test_an_unknown_type_is_ignored() -> None:
     assert codec.event("moon_landed", {}) is None
 
 
@@ -72,7 +72,7 @@ def test_an_unknown_kind_is_passed_over() -> None:
     ("kind", "body"),
     [("task_started", {}), ("plan_made", {"plan": {"tasks": [{}]}, "attempts": 1}), ("call_finished", {"reply": None})],
 )
-def test_a_malformed_event_is_said(kind: str, body: dict[str, object]) -> None:
+def test_a_malformed_event_is_reported(kind: str, body: dict[str, object]) -> None:
     with pytest.raises(InputError, match=f"'{kind}' is malformed"):
         codec.event(kind, body)
 
@@ -91,7 +91,7 @@ def test_an_envelope_survives() -> None:
         (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
     ],
 )
-def test_a_line_that_is_no_event_is_said_with_its_place(line: str, says: str) -> None:
+def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         trace_file.parse(line, "file x, line 3")
     assert "file x, line 3" in caught.value.message
@@ -126,7 +126,7 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
     ],
 )
-def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[str, object], says: str) -> None:
+def test_an_edited_line_is_refused_with_its_faults(fields: dict[str, object], says: str) -> None:
     line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
     with pytest.raises(InputError) as caught:
         trace_file.parse(line, "line 3")
@@ -135,18 +135,18 @@ def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[s
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
-def test_what_json_cannot_be_is_said(text: str) -> None:
+def test_text_that_is_not_json_is_reported(text: str) -> None:
     with pytest.raises(InputError, match="not JSON"):
         trace_file.parse(text, "line 3")
 
 
-def test_a_number_beyond_all_numbers_is_none() -> None:
+def test_an_infinite_number_is_refused() -> None:
     line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
     with pytest.raises(InputError, match="'seconds' is inf"):
         trace_file.parse(line.replace("12345", "1e999"), "line 3")
 
 
-def test_what_is_not_known_here_is_passed_over() -> None:
+def test_unknown_fields_and_types_are_kept_in_the_row() -> None:
     row = trace_file.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
     assert row.body["mood"] == "calm"
     assert trace_file.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
