@@ -48,7 +48,7 @@ class ModelError(WeftError):
 
 
 class Transient(ModelError):
-    """The same call may succeed later, after `retry_after` seconds where the provider said so."""
+    """The same call may succeed later, after `retry_after` seconds if the provider says so."""
 
     code = "MODEL_UNAVAILABLE"
 
@@ -58,17 +58,17 @@ class Transient(ModelError):
 
 
 class RateLimited(Transient):
-    """The provider asks for fewer calls."""
+    """The provider's rate limit was reached."""
 
     code = "RATE_LIMITED"
 
 
 class Overloaded(Transient):
-    """The provider has too much to do at the moment."""
+    """The provider is overloaded."""
 
 
 class ServerFailed(Transient):
-    """The provider failed on its side."""
+    """The provider had an internal error."""
 
 
 class CallTimedOut(Transient):
@@ -84,7 +84,7 @@ class Unreachable(Transient):
 
 
 class Refused(ModelError):
-    """The provider says no, and would again."""
+    """The provider refuses the call, and would again."""
 
     code = "REQUEST_REFUSED"
     exit_status = 4
@@ -103,7 +103,7 @@ class UnknownModel(Refused):
 
 
 class RequestRefused(Refused):
-    """The provider finds fault with the request itself."""
+    """The provider rejects the request itself."""
 
 
 class FormatRefused(RequestRefused):
@@ -128,24 +128,24 @@ class ContentRefused(Refused):
 
 
 class Halted(WeftError):
-    """The whole run stops here, and nothing further is spent."""
+    """The whole run stops; no further call is made."""
 
 
 class RecordEnded(WeftError):
-    """A replayed task reached the point at which the record of it ends; it counts as cancelled there."""
+    """A replayed task reached the end of its record; it counts as cancelled."""
 
     code = "CUT_OFF"
 
 
 class BudgetSpent(Halted):
-    """A limit that the user set was reached; nothing further is spent."""
+    """A limit that the user set was reached; no further call is made."""
 
     code = "BUDGET_SPENT"
     exit_status = 5
 
 
 class PlanError(WeftError):
-    """The model gave no valid plan in all its attempts."""
+    """The model gave no valid plan in any of its attempts."""
 
     code = "NO_PLAN"
 
@@ -155,7 +155,7 @@ class PlanError(WeftError):
 
 
 class TemplateError(SetupError):
-    """A prompt template is missing, broken, lacks a variable that it needs or uses one that it is not given."""
+    """A prompt template is missing, broken, lacks a required variable, or uses an unknown one."""
 
     code = "BAD_TEMPLATE"
 

@@ -1,14 +1,13 @@
-"""What happens in a run, as values: every step hands them to one `record` callable.
+"""Everything that happens in a run, as values: every step passes them to one `record` callable.
 
-An event says what happened, not when or in which run: whoever keeps events adds that.
+An event says what happened, not when or in which run: the log adds that. Type names and fields are part of recorded
+runs and exported traces: add new ones, but never rename or remove any.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -22,9 +21,9 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "in
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A goal was taken on; `use` are files that stand in the place of skills, by the skills' names.
+    """A run began; `use` maps skill names to files that replace those skills.
 
-    What it was given is all here, the plan and the outputs too, so that a run that ends at once can be gone on with.
+    Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
     """
 
     run_id: str
@@ -44,7 +43,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunResumed:
-    """A run that had stopped was taken up again, where it stood."""
+    """A stopped run was resumed."""
 
     run_id: str
     settings: Mapping[str, Any]
@@ -52,7 +51,7 @@ class RunResumed:
 
 @dataclass(frozen=True, slots=True)
 class SkillPrint:
-    """A skill's fingerprint: its description's and its file's hash; `body` is empty where it was not looked at."""
+    """A skill's fingerprint: the hashes of its description and its file; `body` is empty if the file was not read."""
 
     name: str
     description: str
@@ -61,7 +60,7 @@ class SkillPrint:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueTaken:
-    """The skills and tools as they were, and their listings as prompts have them."""
+    """The skills found, and the listings of skills and tools that prompts contain."""
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
@@ -70,7 +69,7 @@ class CatalogueTaken:
 
 @dataclass(frozen=True, slots=True)
 class SkillsSelected:
-    """The detector chose among the skills that were found."""
+    """The detector selected skills, out of `available`."""
 
     detector: str
     selections: tuple[Selection, ...]
@@ -79,7 +78,7 @@ class SkillsSelected:
 
 @dataclass(frozen=True, slots=True)
 class PromptMade:
-    """A prompt was rendered from its template, with these variables."""
+    """A prompt was rendered from its template with these variables."""
 
     role: Role
     task: str | None
@@ -88,7 +87,7 @@ class PromptMade:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A request went to a model. `request` is its hash, by which its reply is found again."""
+    """A request was sent to a model; `request` is the hash by which its reply is found."""
 
     role: Role
     task: str | None
@@ -100,7 +99,7 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallRetried:
-    """A call failed in a way that may pass; it is made again after a pause."""
+    """A call failed for a passing reason; it is retried after `wait` seconds."""
 
     role: Role
     task: str | None
@@ -124,7 +123,7 @@ class CallFinished:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A model did not answer, and will not be asked again."""
+    """A call failed and is not retried."""
 
     role: Role
     task: str | None
@@ -136,7 +135,7 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed:
-    """A piece of an answer arrived while it is still being written."""
+    """A piece of a streamed answer arrived."""
 
     role: Role
     task: str | None
@@ -145,7 +144,7 @@ class TextStreamed:
 
 @dataclass(frozen=True, slots=True)
 class PlanRefused:
-    """An answer of the decomposer is no valid plan; these are all its faults."""
+    """The decomposer's answer is not a valid plan; these are all its faults."""
 
     attempt: int
     faults: tuple[str, ...]
@@ -161,7 +160,7 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A task's dependencies are done and it began. `inputs` is the hash of what it was given."""
+    """A task started; `inputs` is the hash of what it was given."""
 
     task: str
     inputs: str = ""
@@ -169,7 +168,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class TaskReused:
-    """A task's output was taken from the run that this one descends from, or from a file."""
+    """A task's output was taken from the parent run or from a file."""
 
     task: str
     output: str
@@ -178,7 +177,7 @@ class TaskReused:
 
 @dataclass(frozen=True, slots=True)
 class SkillLoaded:
-    """A skill's body was read for a task."""
+    """A skill's body was loaded for a task."""
 
     task: str | None
     name: str
@@ -187,7 +186,7 @@ class SkillLoaded:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool answered. `call` is the hash of what it was asked, by which the answer is found again."""
+    """A tool answered; `call` is the hash of the call, by which its answer is found."""
 
     task: str | None
     name: str
@@ -197,7 +196,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ToolLogged:
-    """What a tool's process wrote beside its answer: for the trace and the tool's author."""
+    """What a tool's process wrote besides its answer, for the trace and the tool's author."""
 
     name: str
     log: str
@@ -208,7 +207,7 @@ class ToolLogged:
 
 @dataclass(frozen=True, slots=True)
 class TaskFinished:
-    """A task ended, one way or another."""
+    """A task ended."""
 
     task: str
     status: TaskStatus
@@ -219,14 +218,14 @@ class TaskFinished:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the user should know that stops nothing."""
+    """A warning for the user; the run continues."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The run ended; `code` says in a word what went wrong."""
+    """The run ended; `code` names the error, if there was one."""
 
     status: RunStatus
     answer: str | None = None
@@ -259,48 +258,3 @@ Event = (
     | RunFinished
 )
 Record = Callable[[Event], None]
-
-# The types of plain values that hold no others.
-ATOMS = frozenset({str, int, float, bool, type(None)})
-
-
-def type_name(event: Event) -> str:
-    """The event's type as traces spell it: `task_started` for TaskStarted."""
-    kind: type = type(event)
-    return type_name_of(kind)
-
-
-@cache
-def type_name_of(kind: type) -> str:
-    """The same for a kind of event."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
-
-
-def to_dict(event: Event) -> dict[str, Any]:
-    """The event as plain JSON values, its type first."""
-    return {"type": type_name(event), **_plain_fields(event)}
-
-
-def _plain_fields(value: Any) -> dict[str, Any]:
-    kind: type = type(value)
-    return {name: _plain(getattr(value, name)) for name in field_names(kind)}
-
-
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a kind of event, or of another dataclass."""
-    return tuple(one.name for one in fields(kind))
-
-
-def _plain(value: Any) -> Any:
-    if type(value) in ATOMS:
-        return value
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return _plain_fields(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value

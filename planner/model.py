@@ -1,4 +1,4 @@
-"""The model port: what weft asks of a language model, and what it gets back."""
+"""The model port: requests to a language model, and its replies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants called; `arguments` is its JSON as it came."""
+    """A tool call that the model asks for; `arguments` is the JSON text as received."""
 
     id: str
     name: str
@@ -50,7 +50,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that decides a call, and for whom it is made; `key` is its hash where it is recorded."""
+    """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, or of many added up."""
+    """The tokens of one call, or of several added up."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -81,13 +81,13 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion together."""
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model said. `cost` is in US dollars, None where the price is unknown."""
+    """A model's answer; `cost` is in US dollars, or None if the price is unknown."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -102,7 +102,7 @@ class Reply:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the model stopped because it ran out of room."""
+        """Whether the answer was truncated at the model's token limit."""
         return self.finish == "length"
 
 
@@ -116,7 +116,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """The name it is known by."""
+        """The name of the model."""
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request."""

@@ -3,8 +3,8 @@
 from executor.history.result import Result as Result
 from executor.history.result import TaskReport as TaskReport
 from executor.stores.errors import BadStore as BadStore
+from executor.stores.errors import RunExists as RunExists
 from executor.stores.errors import RunHeld as RunHeld
-from executor.stores.errors import RunThere as RunThere
 from executor.stores.errors import StoreFailed as StoreFailed
 from executor.stores.errors import UnknownRun as UnknownRun
 from executor.tasks.runner import ToolFailed as ToolFailed
@@ -134,11 +134,11 @@ __all__ = [
     "RequestRefused",
     "RerunPlan",
     "Result",
+    "RunExists",
     "RunFinished",
     "RunHeld",
     "RunResumed",
     "RunStarted",
-    "RunThere",
     "Selection",
     "ServerFailed",
     "Settings",

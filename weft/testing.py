@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from executor.history.difference import of_messages
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.journal import trace_file
 from executor.stores.urls import url_of
 from executor.tasks.memo import Memo

@@ -1,22 +1,24 @@
-"""How texts enter a record: without secrets, with paths relative to named roots; and how they come back."""
+"""Turns values into recorded ones, without secrets and with paths relative to named roots, and back."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from executor.capture.fast_json import canonical
+from executor.capture.fast_json import digest
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import REDACTED, Secrets, is_secret
-from planner.events import ATOMS, Event, field_names
+from planner.event_fields import ATOMS, field_names
+
+if TYPE_CHECKING:
+    from planner.events import Event
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One run's way of writing things down."""
+    """How one run's values are recorded: its named roots and its secrets."""
 
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
@@ -28,7 +30,7 @@ class Capture:
         return self.secrets.redact(self.roots.portable(text))
 
     def event(self, event: Event) -> dict[str, Any]:
-        """An event's fields as they are recorded. Its own names are none of a secret's; those inside it may be."""
+        """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
         kind: type = type(event)
         found: dict[str, Any] = {}
         for name in field_names(kind):
@@ -41,7 +43,7 @@ class Capture:
 
     def value(self, value: Any) -> Any:
         """A value as it is recorded: plain JSON, without secrets, paths relative to named roots."""
-        # By exact type first: every event of every run comes through here.
+        # By exact type first: every event of every run passes through here.
         kind = type(value)
         if kind is str:
             return self.text(value)
@@ -56,7 +58,7 @@ class Capture:
         return self._fields(value) if is_dataclass(value) else value
 
     def local(self, value: Any) -> Any:
-        """A recorded value with paths as they are here."""
+        """A recorded value with the paths of this checkout."""
         match value:
             case str():
                 return self.roots.local(value)
@@ -69,8 +71,7 @@ class Capture:
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
-        text = canonical(self.value(value))
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return digest(self.value(value))[:32]
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind: type = type(value)
@@ -87,6 +88,6 @@ class Capture:
     def _item(self, key: str, item: Any) -> Any:
         if type(item) is str:
             return REDACTED if item and is_secret(key) else self.text(item)
-        if type(item) in (list, tuple) and is_secret(key):  # a header that may be given several times, or old passwords
+        if type(item) in (list, tuple) and is_secret(key):  # a repeated header, or old passwords
             return [REDACTED if type(one) is str and one else self.value(one) for one in item]
         return item if type(item) in ATOMS else self.value(item)

@@ -1,4 +1,4 @@
-"""Paths in what is recorded are relative to named roots, so that a record means the same in another checkout."""
+"""Recorded paths are relative to named roots, so that a record means the same in another checkout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARK = re.compile(r"⟦(=|[a-z][a-z0-9-]*)⟧")
 
 @dataclass(frozen=True, slots=True)
 class NamedRoots:
-    """Folders by name; a path below one is written `⟦name⟧/…` in a record and as it is everywhere else."""
+    """Folders by name; a path below one is recorded as `⟦name⟧/…`."""
 
     folders: Mapping[str, str]
     _pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
@@ -29,33 +29,33 @@ class NamedRoots:
 
     def __post_init__(self) -> None:
         names = {folder: name for name, folder in reversed(list(self.folders.items())) if len(folder) > 1}
-        names |= {escape(folder): name for folder, name in names.items()}  # as a listing has it, which is XML
+        names |= {escape(folder): name for folder, name in names.items()}  # as in a listing, which is XML
         shared = tuple(folder for folder, name in names.items() if name != _RUN)
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "_pattern", _any_of(shared) if shared else None)
 
     @classmethod
     def of(cls, run: Path, workspace: Path, others: Iterable[tuple[str, Path]] = ()) -> NamedRoots:
-        """The roots of a run: its own folder, the workspace, and others such as where skills lie."""
+        """The roots of a run: its own folder, the workspace, and others such as skill locations."""
         folders = {_RUN: str(run), "workspace": str(workspace)}
         for name, path in others:
             folders.setdefault(name, str(path))
         return cls(folders)
 
     def portable(self, text: str) -> str:
-        """The text with each path below a root relative to its name; what looks like a name already is marked so."""
+        """The text with paths below a root made relative to its name; text that looks like such a name is escaped."""
         if _OPEN in text:
             text = text.replace(_OPEN, f"{_OPEN}=⟧")
         if self._pattern is None or os.sep not in text:
             return text
-        # Every run has another folder: a pattern for it is made only where it is needed.
+        # Every run has its own folder: a pattern for it is compiled only when needed.
         own = self.folders.get(_RUN)
         if own is not None and (own in text or (escape(own) != own and escape(own) in text)):
             text = _any_of((own, escape(own))).sub(f"⟦{_RUN}⟧", text)
         return self._pattern.sub(self._mark, text)
 
     def local(self, text: str) -> str:
-        """The text with names of roots replaced by the folders that they stand for here."""
+        """The text with root names replaced by their folders in this checkout."""
         if _OPEN not in text:
             return text
         return _MARK.sub(self._folder, text)
@@ -74,9 +74,8 @@ class NamedRoots:
 def _any_of(folders: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern for any of the folders, the longest first.
 
-    Only whole path components count: /tmp/work is no root of /tmp/workshop or of /mnt/tmp/work. What must not stand
-    before a folder is looked for behind the slash that all begin with: a pattern with a plain start is found ten times
-    as fast.
+    Only whole path components match: /tmp/work is not a root of /tmp/workshop or of /mnt/tmp/work. The lookbehind comes
+    after the slash that all folders start with: a pattern that starts with a literal is ten times as fast.
     """
     longest_first = sorted(folders, key=len, reverse=True)
     starts = {folder[:1] for folder in folders}

@@ -1,4 +1,4 @@
-"""The other writings of a secret: as JSON, URLs and base64 have it, and the lines of one that has several."""
+"""The other forms of a secret: escaped in JSON and URLs, encoded in base64 and hex, and line by line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from urllib.parse import quote, quote_plus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# From so many characters on a line of a secret counts, and what base64 keeps of one wherever it begins.
+# The shortest line of a secret that is redacted by itself, and the shortest piece of base64.
 _LINE = 12
 _PART = 8
-# A tool's arguments are JSON inside a message; what a tool read there may be JSON itself.
+# How often a secret may be escaped: a tool's arguments are JSON inside JSON, and may hold JSON themselves.
 _DEPTH = 3
 
 
 def forms(secret: str) -> set[str]:
-    """All texts that give the secret away: itself, and what it becomes inside other texts."""
+    """All texts that give the secret away: itself, and its forms inside other texts."""
     found = {secret, secret.encode().hex()}
     for text in (secret, *_lines(secret)):
         found |= {text, *_escaped(text), quote(text), quote(text, safe=""), quote_plus(text)}
@@ -26,13 +26,13 @@ def forms(secret: str) -> set[str]:
 
 
 def _lines(secret: str) -> Iterator[str]:
-    """The lines of a key that has several; one with a blank may as well be plain words."""
+    """The lines of a multi-line key; a line with a space may be plain words."""
     lines = secret.splitlines() if "\n" in secret else []
     return (line for line in map(str.strip, lines) if len(line) >= _LINE and " " not in line)
 
 
 def _escaped(text: str) -> Iterator[str]:
-    """As a JSON string has it, and as one does that stands inside others."""
+    """The text in a JSON string, and in JSON strings nested in others."""
     for is_ascii in (True, False):
         escaped = text
         for _ in range(_DEPTH):
@@ -41,11 +41,11 @@ def _escaped(text: str) -> Iterator[str]:
 
 
 def _encoded(secret: bytes) -> Iterator[str]:
-    """The part that base64 keeps of it, whatever stands around it: `user:password` has it too."""
+    """The part of its base64 that does not depend on the bytes around it, such as `user:` before a password."""
     for before in range(3):
         for encode in (b64encode, urlsafe_b64encode):
             whole = encode(bytes(before) + secret).decode().rstrip("=")
-            # Bits of what stands before are in the first characters, of what stands after in the last.
+            # The first characters hold bits of what comes before, the last ones bits of what comes after.
             end = (before + len(secret)) * 8 // 6
             part = whole[-(-before * 8 // 6) : end]
             if len(part) >= _PART:

@@ -1,4 +1,4 @@
-"""Secrets never enter a journal: known values, and values whose name or form says what they are."""
+"""Redacts secrets: known values, and values whose name or form gives them away."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 REDACTED = "[redacted]"
-# From here on a value is left out wherever it occurs, inside longer words too; below, as a word of its own.
+# Values of this length are redacted even inside longer words; shorter ones only as whole words.
 _LONG = 8
 _SHORTEST = 4
-# A word of its own in the name: after a sign, or after a small letter where it begins with a capital (`clientSecret`).
+# The start of a word in a name: after a separator, or a capital after a small letter (`clientSecret`).
 _WORD = r"(?:^|[_\-.]|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _NAME = re.compile(
     rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$",
     re.IGNORECASE,
 )
-# A place in a list of results: who goes on from it needs it as it was.
+# A position in paged results: the next call needs it unchanged.
 _PLACE = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
-# In an environment any key is one, and names run words together (PGPASSWORD); a field named `key` is mostly none.
+# In an environment every key is a secret, and names join words (PGPASSWORD); a field named `key` rarely is one.
 _VARIABLE = re.compile(
     rf"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY)$|{_NAME.pattern}", re.IGNORECASE
 )
 _FORM = re.compile(
-    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those who follow them
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those that follow them
     r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abprs]|hf|gsk)[_\-][A-Za-z0-9_\-]{16,}"
     r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
     r"|\bAKIA[0-9A-Z]{16}\b"
@@ -37,7 +37,7 @@ _FORM = re.compile(
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
-# A name that says so, then a value that looks made by a machine: 12 characters or more without a space, with a digit.
+# A telling name, then a value that looks generated: 12 characters or more, without a space, with a digit.
 _NAMED = re.compile(
     r"""((?:api[_\-]?key|token|secret|passw(?:or)?d|authorization)[\w\-]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?
         (?:bearer\s|basic\s|token\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
@@ -46,49 +46,49 @@ _NAMED = re.compile(
 _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 
 
-# What every text that one of these patterns matches holds. Looking for plain words is many times as quick as the
-# patterns, and all that is ever recorded is looked through.
+# What a match of these patterns starts with. Searching for plain words is many times faster than the patterns, and
+# everything that is recorded is searched.
 _FORM_BEGINS = ("sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ")
-_ALNUM_BEGINS = ("AKIA", "AIza")  # what of it may stand in a text without any sign, such as a hash
+_ALNUM_BEGINS = ("AKIA", "AIza")  # those that a text of only letters and digits, such as a hash, may hold
 _SHORTEST_FORM = 19
 _LARGE = 400
-_MOST_SEEN = 200
-_MOST_NAMES = 2000
+_MAX_SEEN = 200
+_MAX_NAMES = 2000
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be written down."""
+    """What must not be recorded."""
 
-    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with what finds it, where more than the text counts
-    shortest: int = _LONG  # no text shorter than this holds one
+    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with a pattern if a plain search is not enough
+    shortest: int = _LONG  # no shorter text holds a secret
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
-        """The secrets in an environment: values of variables whose names say so, unless they may be plain words."""
+        """The secrets in an environment: the values of variables with telling names, unless they may be plain words."""
         return _in_environment(tuple(env.items()))
 
     def redact(self, text: str) -> str:
-        """The text without secrets; a large one, such as a prompt that every goal repeats, is looked through once."""
+        """The text without secrets; large texts, such as a prompt that every goal repeats, are searched once."""
         if len(text) < self.shortest:
             return text
         if len(text) < _LARGE:
             return self._redacted(text)
         if text not in self._seen:
-            if len(self._seen) >= _MOST_SEEN:
+            if len(self._seen) >= _MAX_SEEN:
                 self._seen.clear()
             self._seen[text] = redacted = self._redacted(text)
             return redacted
-        return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it meanwhile
+        return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
     def name(self, text: str) -> str:
-        """The name of a field without secrets; names are few and come again and again."""
+        """A field's name without secrets; cached, because names are few and repeat."""
         known = self._names.get(text)
         if known is None:
-            if len(self._names) >= _MOST_NAMES:
+            if len(self._names) >= _MAX_NAMES:
                 self._names.clear()
             self._names[text] = known = self.redact(text)
         return known
@@ -111,20 +111,20 @@ class Secrets:
 
 @lru_cache(maxsize=8)
 def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
-    named = {value.strip() for name, value in env if _holds_one(name)}
+    named = {value.strip() for name, value in env if _is_secret_variable(name)}
     found = dict(pair for value in named for pair in _patterns(value))
-    longest_first = sorted(found, key=len, reverse=True)  # one may begin like another
+    longest_first = sorted(found, key=len, reverse=True)  # one may be the beginning of another
     return Secrets(tuple((text, found[text]) for text in longest_first), min((_LONG, *map(len, found))))
 
 
 def _may_be_named(text: str) -> bool:
     low = text.lower()
-    # Where lower case has another length (a Turkish İ has), a place in it is none in the text.
+    # If lower case has another length (as with a Turkish İ), positions in it do not match the text.
     return len(low) != len(text) or _begins(low, _NAMED_BEGINS, _NAMED)
 
 
 def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
-    """Whether the pattern, which begins with one of the words, matches anywhere in the text."""
+    """Whether the pattern, which starts with one of the words, matches anywhere in the text."""
     for word in words:
         at = text.find(word)
         while at >= 0:
@@ -135,10 +135,10 @@ def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool
 
 
 def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
-    """What finds a value in a text, as it is and in other writing; nothing for one that may as well be a word.
+    """What finds a value in a text, in all its forms; nothing for a value that may be a plain word.
 
-    A short value counts only as a whole word, and only where it mixes letters with digits or holds a sign:
-    a goal that says `test`, or names a year, must not lose the word because some variable is set to it.
+    A short value is redacted only as a whole word, and only if it mixes letters with digits or punctuation: a goal that
+    says `test`, or names a year, must not lose the word because some variable is set to it.
     """
     if len(value) >= _LONG:
         yield from ((text, None) for text in secret_forms.forms(value))
@@ -153,5 +153,5 @@ def is_secret(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _holds_one(variable: str) -> bool:
+def _is_secret_variable(variable: str) -> bool:
     return _VARIABLE.search(variable) is not None

@@ -1,4 +1,4 @@
-"""How two texts differ, in a line that a person can use."""
+"""How two texts, listings, selections, plans or prompts differ, each in one line."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _ENTRY = re.compile(r"<(?:skill|tool)>\s*<name>(.*?)</name>.*?</(?:skill|tool)>"
 
 
 def difference(then: str, now: str) -> str | None:
-    """The first line that differs, as it was and as it is; None where the texts are the same."""
+    """The first line that differs, as it was and as it is; None if the texts are the same."""
     if then == now:
         return None
     pairs = zip_longest(then.splitlines(), now.splitlines())
     for number, (before, after) in enumerate(pairs, start=1):
         if before != after:
             return f"line {number} was {_cut(before, after)}, is {_cut(after, before)}"
-    return "the ends of lines differ"
+    return "only the line endings differ"
 
 
 def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
-    """What differs between two listings of skills or of tools, one by one."""
+    """What differs between two listings of skills or tools, entry by entry."""
     if then == now:
         return
     before, after = ({match.group(1): match.group() for match in _ENTRY.finditer(text)} for text in (then, now))
-    what_is = kind if kind == "skill" else f"prompt of planning: {kind}"
+    label = kind if kind == "skill" else f"prompt of planning: {kind}"
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
-            yield f"{what_is} {name!r} is not in the listing any more"
+            yield f"{label} {name!r} is no longer in the listing"
         elif name not in before:
-            yield f"{what_is} {name!r} is new in the listing"
+            yield f"{label} {name!r} is new in the listing"
         elif (what := difference(before[name], after[name])) is not None:
-            yield f"{what_is} {name!r} is listed differently: {what}"
+            yield f"{label} {name!r} is listed differently: {what}"
     if before == after:
         order = f"{', '.join(before)} → {', '.join(after)}" if list(before) != list(after) else difference(then, now)
         yield f"prompt of planning: the listing of {kind}s differs: {order}"
@@ -50,10 +50,10 @@ def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
 
 def of_names(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
     """What differs between two selections of skills."""
-    yield from (f"skill {name!r} was selected, is not any more" for name in then if name not in now)
-    yield from (f"skill {name!r} is selected, was not" for name in now if name not in then)
+    yield from (f"skill {name!r} is no longer selected" for name in then if name not in now)
+    yield from (f"skill {name!r} is newly selected" for name in now if name not in then)
     if set(then) == set(now) and list(then) != list(now):
-        yield f"skills were selected in another order: {', '.join(then)} → {', '.join(now)}"
+        yield f"skills are selected in another order: {', '.join(then)} → {', '.join(now)}"
 
 
 def of_plans(then: Plan, now: Plan) -> Iterator[str]:
@@ -61,13 +61,13 @@ def of_plans(then: Plan, now: Plan) -> Iterator[str]:
     before, after = ({task.id: _json(task.to_dict()) for task in plan.tasks} for plan in (then, now))
     for name in dict.fromkeys((*before, *after)):
         if name not in after:
-            yield f"task {name!r} is not in the plan any more"
+            yield f"task {name!r} is no longer in the plan"
         elif name not in before:
             yield f"task {name!r} is new in the plan"
         elif (what := difference(before[name], after[name])) is not None:
             yield f"task {name!r} is planned differently: {what}"
     if before == after and list(before) != list(after):
-        yield f"tasks stand in another order: {', '.join(before)} → {', '.join(after)}"
+        yield f"tasks are in another order: {', '.join(before)} → {', '.join(after)}"
     for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
         if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
             yield f"prompt of {prompt}: the plan's {part}: {what}"
@@ -94,9 +94,9 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def _cut(text: str | None, other: str | None) -> str:
-    """The part of a line around the place where it departs from the other."""
+    """The part of a line around the place where it starts to differ from the other."""
     if text is None:
-        return "not there"
+        return "missing"
     same = next((at for at, (a, b) in enumerate(zip(text, other or "", strict=False)) if a != b), len(other or ""))
     begin = max(0, min(same, len(text)) - _WIDTH // 3)
     part = text[begin : begin + _WIDTH]

@@ -1,4 +1,4 @@
-"""What a run has come to, read off its events: the same for a run that ends, stops, or is looked at later."""
+"""A run's state, computed from its events: the same while it runs, when it ends, and when it is read later."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.history.result import _PLACES, Result, TaskReport
+from executor.history.result import COST_PLACES, Result, TaskReport
 from planner.events import (
     CallFinished,
     CallRetried,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Ledger:
-    """Takes a run's events in order and can say at any time how things stand."""
+    """Takes a run's events in order; `result` gives the state at any time."""
 
     run_id: str = ""
     goal: str = ""
@@ -42,7 +42,7 @@ class Ledger:
     _seconds: float = 0.0
 
     def note(self, event: Event) -> None:
-        """Take an event into account."""
+        """Add an event."""
         match event:
             case RunStarted():
                 self.run_id, self.goal = event.run_id, event.goal
@@ -73,7 +73,7 @@ class Ledger:
         return replace(self, _tasks=dict(self._tasks), _attempts=self._attempts.copy())
 
     def _reopen(self) -> None:
-        """Take a run up again: what has no result yet is open once more."""
+        """Resume: tasks without a result are pending again."""
         self.finished = None
         for task in self._tasks.values():
             if task.status != "done":
@@ -90,7 +90,7 @@ class Ledger:
         )
 
     def result(self, journal: str | None = None) -> Result:
-        """The run as it stands; one that has not ended counts as interrupted."""
+        """The run's current result; a run that has not ended counts as interrupted."""
         end = self.finished or RunFinished("interrupted")
         return Result(
             run_id=self.run_id,
@@ -102,7 +102,7 @@ class Ledger:
             skills=self.skills,
             tasks=tuple(self._tasks.values()),
             usage=self.usage,
-            cost_usd=None if self.cost is None else round(self.cost, _PLACES),
+            cost_usd=None if self.cost is None else round(self.cost, COST_PLACES),
             journal=journal,
             seconds=self._seconds,
             plan=self.plan,

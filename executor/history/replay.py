@@ -1,7 +1,7 @@
-"""A recorded run as a model and a memory: recorded replies answer, and whatever would differ today is drift.
+"""A recorded run as a model and a memo: recorded replies answer, and whatever differs today is drift.
 
-A request is answered by the reply on record to the very same one. One that differs is drift; it is then answered by
-what was said in its place, so that the replay goes on and shows all there is to show.
+A request is answered by the recorded reply to the same request. A request that differs is drift; it is then answered by
+the reply that was given in its place, so that the replay continues and finds every difference.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from executor.capture.capture import Capture
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from planner.events import Record
     from planner.model import Reply, Request
     from skills.tools.envelope import Envelope
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Something that would be different today: where in the run, and what."""
+    """A difference between the record and today: where in the run, and what."""
 
     where: str
     what: str
 
     def to_dict(self) -> dict[str, str]:
-        """The drift as `--json` has it."""
+        """The drift as `--json` prints it."""
         return asdict(self)
 
 
 @dataclass(slots=True)
 class Tape:
-    """A recorded run that is played against today's surroundings; collects what differs."""
+    """A recorded run that is played back against today's skills, tools and prompts; collects the drift."""
 
     history: RunHistory
     capture: Capture
@@ -63,13 +63,13 @@ class Tape:
     _asked: Counter[tuple[str, str | None]] = field(default_factory=Counter)
 
     def differs(self, where: str, what: str) -> None:
-        """Note a difference, once."""
+        """Add a difference, once."""
         found = Drift(where, what)
         if found not in self.drift:
             self.drift.append(found)
 
     def note(self, event: Event) -> None:
-        """Hold an event of the replay against the record."""
+        """Compare an event of the replay with the record."""
         history = self.history
         match event:
             case CatalogueTaken() if history.catalogue is not None:
@@ -89,7 +89,7 @@ class Tape:
                 pass
 
     def answer(self, request: Request, keys: list[str]) -> tuple[str, Reply]:
-        """The reply on record, and the key it stands under; raises what the call raised then."""
+        """The recorded reply and its key; raises what the recorded call raised."""
         place = (request.role, request.task)
         self._asked[place] += 1
         key = next((key for key in keys if self._knows(key)), None)
@@ -104,14 +104,14 @@ class Tape:
         raise self.end_of(request.task)
 
     def end_of(self, task: str | None) -> WeftError:
-        """Why something has no outcome on record: its task failed of something else, or the run was cut off."""
+        """Why there is no recorded outcome: the task failed for another reason, or the record ends here."""
         then = self.history.tasks.get(task or "")
         if then is not None and then.status == "failed":
             return WeftError(then.error or "it failed")
         return RecordEnded("the record ends here")
 
     def was_cut_off(self, task: str | None) -> bool:
-        """Whether the record of a task, or of the run, ends before its end."""
+        """Whether the record of a task, or of the run, stops before it ended."""
         if task is not None:
             then = self.history.tasks.get(task)
             return then is None or then.status in ("cancelled", "pending", "failed")
@@ -122,16 +122,16 @@ class Tape:
         return key in self.history.finished.replies or any(call.request == key for call in self.history.calls)
 
     def _nearest(self, request: Request, number: int) -> str:
-        """The recorded request that stands where this one does; the difference is drift."""
-        whose = _whose(request.role, request.task)
+        """The key of the recorded request in this one's place; the difference between them is drift."""
+        label = _label(request.role, request.task)
         for call in self.history.calls:
             if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
                 what = of_messages(call, request, self.capture)
-                self.differs(f"{whose}, call {number}", f"prompt of {whose}: {what}")
+                self.differs(f"{label}, call {number}", f"prompt of {label}: {what}")
                 return call.request
         if self.was_cut_off(request.task):
             raise self.end_of(request.task)
-        self.differs(f"{whose}, call {number}", f"prompt of {whose}: it is not on record")
+        self.differs(f"{label}, call {number}", f"prompt of {label}: it is not on record")
         raise ModelError("no reply on record answers this request")
 
     def _all_differ(self, where: str, whats: Iterable[str]) -> None:
@@ -176,7 +176,7 @@ class Tape:
             self.differs("answer", f"the answer, {self._last_prompt()}: {what_differs}")
 
     def _last_prompt(self) -> str:
-        """What an end comes from: the prompt of planning where there is no plan, of synthesis, or a single task."""
+        """Where the run's end comes from: the planning prompt, the synthesis prompt, or a single task."""
         plan = self.history.planned.plan if self.history.planned is not None else None
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
@@ -185,25 +185,25 @@ class Tape:
 
 @dataclass(slots=True)
 class ReplayMemo(Memo):
-    """Finds tools' results on the tape; nothing is called, save `Skill` to see whether it would say the same."""
+    """Answers tool calls from the tape; only `Skill` is called, to see whether the skill has changed."""
 
     tape: Tape | None = None
 
     @classmethod
     def of(cls, tape: Tape, record: Record) -> ReplayMemo:
-        """The memory of a replay: tool results and reused outputs are on record, tasks run again."""
+        """A memo with the recorded tool results and reused outputs; tasks are run again."""
         then = tape.history.finished
         return cls(record, tape.capture, finished=FinishedWork(envelopes=then.envelopes, given=then.given), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
-        """The result on record."""
+        """The recorded result."""
         assert self.tape is not None  # noqa: S101 - `of` gives it one
         key = self.tool_key(tool.name, task, arguments)
         known = self.finished.envelopes.get(key)
         if known is None:
             if self.tape.was_cut_off(task):
                 raise self.tape.end_of(task)
-            what = f"task {task!r} calls the tool {tool.name} in a way that is not on record"
+            what = f"task {task!r} calls the tool {tool.name} with arguments that are not on record"
             self.tape.differs(f"task {task}", what)
             return failure("EXECUTION_ERROR", "this call is not on record", Context("", dict(arguments)))
         if tool.name == "Skill" and known.error is None:
@@ -217,14 +217,14 @@ class ReplayMemo(Memo):
 
 @dataclass(frozen=True, slots=True)
 class ReplayModel:
-    """A model that answers from a tape."""
+    """A model that answers from the tape."""
 
     name: str
     tape: Tape
     memo: ReplayMemo
 
     async def complete(self, request: Request) -> Reply:
-        """The reply on record."""
+        """The recorded reply."""
         names = dict.fromkeys((self.name, *(call.model for call in self.tape.history.calls)))
         hashes = [self.memo.request_hash(request, name) for name in names]
         key, reply = self.tape.answer(request, [self.memo.counted(one) for one in hashes])
@@ -235,9 +235,9 @@ class ReplayModel:
 
 
 def reused(history: RunHistory) -> list[TaskReused]:
-    """The outputs that the recorded run took from elsewhere."""
+    """The outputs that the recorded run reused."""
     return [TaskReused(task, output, "record") for task, output in history.finished.given.items()]
 
 
-def _whose(role: str, task: str | None) -> str:
+def _label(role: str, task: str | None) -> str:
     return f"task {task!r}" if task is not None else {"decomposer": "planning"}.get(role, role)

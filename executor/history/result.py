@@ -1,4 +1,4 @@
-"""Result and what belongs to it."""
+"""The result of a run, as the library returns it and `--json` prints it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.events import (
-        RunStatus,
-        TaskStatus,
-    )
+    from planner.events import RunStatus, TaskStatus
     from planner.model import Usage
     from planner.plan.plan import Plan
+
+# Costs are sums of small floats: digits beyond these are rounding errors.
+COST_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a goal came to."""
+    """The outcome of a goal."""
 
     run_id: str
     status: RunStatus
@@ -34,7 +34,7 @@ class Result:
     code: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as `--json` has it."""
+        """The result as `--json` prints it."""
         return {
             "run_id": self.run_id,
             "status": self.status,
@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """How one task went."""
+    """The outcome of one task."""
 
     id: str
     action_type: str
@@ -64,9 +64,5 @@ class TaskReport:
     error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The task as `--json` has it."""
+        """The task as `--json` prints it."""
         return {key: getattr(self, key) for key in self.__slots__} | {"seconds": round(self.seconds, 3)}
-
-
-# Costs are sums of small numbers: beyond this place stands only what adding them up left behind.
-_PLACES = 10

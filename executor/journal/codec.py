@@ -1,10 +1,11 @@
-"""Events read back from a record: the other half of `planner.events.to_dict`."""
+"""Decodes recorded events: the inverse of `planner.event_fields.to_dict`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
+from planner.event_fields import field_names, type_name_of
 from planner.events import SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan.plan import Plan
@@ -17,25 +18,25 @@ if TYPE_CHECKING:
 
     from planner.events import Event
 
-_KINDS: dict[str, type] = {events.type_name_of(kind): kind for kind in get_args(events.Event)}
+_KINDS: dict[str, type] = {type_name_of(kind): kind for kind in get_args(events.Event)}
 
 
 def event(kind: str, body: Mapping[str, Any]) -> Event | None:
-    """The event that a row stands for; None for a type that is not known here, such as an older version's."""
-    made = _KINDS.get(kind)
-    if made is None:
+    """The event in a row; None if this version does not know its type."""
+    event_class = _KINDS.get(kind)
+    if event_class is None:
         return None
-    names = events.field_names(made)
+    names = field_names(event_class)
     try:
-        values = {name: _READ.get(name, _as_it_is)(value) for name, value in body.items() if name in names}
-        result: Event = made(**values)
+        values = {name: _DECODERS.get(name, _plain)(value) for name, value in body.items() if name in names}
+        result: Event = event_class(**values)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise InputError(f"an event of type {kind!r} is malformed: {error}", hint="export the run again") from error
     return result
 
 
 def envelope(document: Mapping[str, Any]) -> Envelope:
-    """The envelope that a document of the contract's form stands for."""
+    """The tool envelope in a recorded document."""
     context, error = document.get("context") or {}, document.get("error")
     return Envelope(
         status=document["status"],
@@ -77,11 +78,11 @@ def _reused(rows: list[Mapping[str, Any]]) -> tuple[TaskReused, ...]:
     return tuple(TaskReused(**row) for row in rows)
 
 
-def _as_it_is(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-_READ: Mapping[str, Callable[[Any], Any]] = {
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "messages": _messages,
     "reply": _reply,
     "plan": _plan,

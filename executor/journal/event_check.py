@@ -1,4 +1,4 @@
-"""The form of events from a file, which anyone may have edited: each value has the type that it is declared with."""
+"""Checks events from a file, which anyone may have edited: every value must have its declared type."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from skills.errors import InputError
 from skills.selection import detector
 from skills.tools import envelope
 
-# What annotations name that their own module imports for type checks alone.
+# Names in annotations that their own modules import only for type checking.
 _NAMES = vars(plans) | vars(detector) | vars(model) | {"Mapping": Mapping}
 
 
 def faults(kind: str, body: Mapping[str, Any]) -> list[str]:
-    """What is wrong with an event, field by field."""
+    """Everything that is wrong with an event, field by field."""
     try:
         event = codec.event(kind, body)
     except InputError as error:
         return [str(error.__cause__)]
-    if event is None:  # of a type that is not known here
+    if event is None:  # this version does not know its type
         return []
-    made: type = type(event)
+    event_class: type = type(event)
     found = [
         f"{name!r} is {_short(getattr(event, name))}"
-        for name, hint in _hints(made).items()
+        for name, hint in _hints(event_class).items()
         if not fits(getattr(event, name), hint)
     ]
     if found:
         return found
     match event:
         case events.PlanMade(plan=plan) | events.RunStarted(plan=plans.Plan() as plan):
-            return list(_of_plan(plan))
+            return list(_plan_faults(plan))
         case events.ToolCalled(envelope=document) if not _is_envelope(document):
             return [f"'envelope' is {_short(document)}"]
         case _:
             return []
 
 
-def _of_plan(plan: plans.Plan) -> Iterator[str]:
+def _plan_faults(plan: plans.Plan) -> Iterator[str]:
     names = [task.id for task in plan.tasks]
     if len(set(names)) < len(names):
-        yield "two tasks of 'plan' have one id"
+        yield "two tasks of 'plan' have the same id"
     for task in plan.tasks:
         yield from (
             f"task {task.id!r} of 'plan' depends on {before!r}, which is not in it"
@@ -58,7 +58,7 @@ def _of_plan(plan: plans.Plan) -> Iterator[str]:
             if before not in names
         )
     if not nx.is_directed_acyclic_graph(plan.graph):
-        yield "the tasks of 'plan' wait for each other"
+        yield "the tasks of 'plan' depend on each other in a circle"
 
 
 def _is_envelope(document: Mapping[str, Any]) -> bool:
@@ -82,8 +82,8 @@ def fits(value: Any, hint: Any) -> bool:
     if kind is Mapping:
         return isinstance(value, Mapping) and all(fits(item, parts[1]) for item in value.values())
     if hint in (int, float):
-        is_one = isinstance(value, hint if hint is int else int | float) and not isinstance(value, bool)
-        return is_one and math.isfinite(value)
+        is_number = isinstance(value, hint if hint is int else int | float) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)
     if is_dataclass(hint) and isinstance(hint, type):
         return isinstance(value, hint) and all(fits(getattr(value, name), one) for name, one in _hints(hint).items())
     return isinstance(value, hint)
@@ -91,7 +91,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    if kind is plans.Plan:  # its graph is made of its tasks, and declared in a way that only a type checker can read
+    if kind is plans.Plan:  # its graph is derived, and its annotation cannot be evaluated at run time
         return {"tasks": tuple[plans.Task, ...], "synthesis": str | None, "clarification": str | None}
     declared = get_type_hints(kind, localns=_NAMES)
     return {one.name: declared[one.name] for one in fields(kind) if one.init}

@@ -1,4 +1,4 @@
-"""The journal as a program uses it: a store, the writer before it, and a log for each run."""
+"""The journal as a program uses it: a store, the writer in front of it, and a log for each run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """An open journal. Opening it says at once where it cannot be used."""
+    """An open journal; opening one that cannot be used raises at once."""
 
     def __init__(self, url: str) -> None:
         self.store: Store = open_store(url)
@@ -25,33 +25,33 @@ class Journal:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL by which it can be opened again."""
         return self.store.url
 
     def begin(self, run_id: str, capture: Capture) -> Log:
         """The log of a new run."""
         return Log(self._writer, run_id, capture)
 
-    def take_up(self, summary: RunSummary, capture: Capture, after: int) -> Log:
-        """The log of a run that had stopped and is held by this process."""
+    def resume(self, summary: RunSummary, capture: Capture, after: int) -> Log:
+        """The log of a stored run that this process has claimed; `after` is the number of its last event."""
         log = Log(self._writer, summary.run_id, capture, after=after)
-        log.take_up(summary)
+        log.resume(summary)
         return log
 
     def take(self, run_id: str) -> None:
-        """Take a run that this process has just begun; who settles its log knows that it is taken."""
+        """Take the lease of a run that this process has just begun; it is taken once its log has settled."""
         self._writer.take(run_id)
 
     def claim(self, run_id: str) -> None:
-        """Take a run that was begun before; raises where another process that lives has it."""
+        """Take the lease of a stored run; raises if another live process has it."""
         self._writer.claim(run_id)
 
     def release(self, run_id: str) -> None:
-        """Let a run go; who settles its log knows that it is free."""
+        """Release a run; it is free once its log has settled."""
         self._writer.release(run_id)
 
     def settle(self) -> Awaitable[None]:
-        """Wait until everything handed over so far is on disk, and runs have changed hands."""
+        """Wait until all entries and lease changes so far are on disk."""
         return self._writer.settle()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A run's own place in the journal: its events get their number and time here."""
+"""One run's log: gives each event its number and time, and hands it to the sink that writes it."""
 
 from __future__ import annotations
 
@@ -6,78 +6,98 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from executor.journal.summary import CHANGING, noted
+from executor.journal.summary import CHANGING, updated
 from executor.stores.row import Row, RunSummary
-from planner.events import Event, TextStreamed, type_name
+from planner.event_fields import type_name
+from planner.events import Event, TextStreamed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from executor.capture.capture import Capture
-    from executor.journal.writer import Writer
 
 
-# An event on its way to the store: whose, its number, when (in nanoseconds), and the run's line after it. It is a plain
-# tuple, for whoever records an event should not wait for more than has to be done at once.
-Entry = tuple["Log", int, int, Event, RunSummary]
+class Entry(NamedTuple):
+    """An event on its way to the store; `at` is in nanoseconds, `summary` is the run's as of this event."""
+
+    # A tuple, because recording an event must cost as little as possible: the rest is done in the writer's thread.
+
+    log: Log
+    seq: int
+    at: int
+    event: Event
+    summary: RunSummary
+
+    def row(self) -> Row:
+        """The row to store: without secrets, paths relative to named roots."""
+        body = self.log.capture.event(self.event)
+        return Row._make((self.log.run_id, self.seq, stamp(self.at), type_name(self.event), body))
 
 
-def row_of(entry: Entry) -> Row:
-    """The row that is kept: without secrets, paths relative to named roots. Made in the writer's thread."""
-    log, seq, at, event, _ = entry
-    return Row._make((log.run_id, seq, stamp(at), type_name(event), log.capture.event(event)))
+class Sink(Protocol):
+    """Where a log's entries go: they are written in the order in which they are put."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the journal."""
+
+    def put(self, entry: Entry) -> None:
+        """Accept an entry; it is written soon."""
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until everything put so far is on disk; raises if it cannot be written."""
 
 
 class Log:
-    """Records one run's events. Whoever needs them on disk awaits `settle`."""
+    """Records one run's events; `settle` waits until they are on disk."""
 
-    def __init__(self, writer: Writer, run_id: str, capture: Capture, *, after: int = 0) -> None:
+    def __init__(self, sink: Sink, run_id: str, capture: Capture, *, after: int = 0) -> None:
         self.run_id = run_id
         self.capture = capture
         self.written: RunSummary | None = None
-        self._writer = writer
+        self._sink = sink
         self._seq = after
         self._summary = RunSummary(run_id, "", "running", "")
 
     @property
     def url(self) -> str:
-        """Where the journal is."""
-        return self._writer.store.url
+        """The URL of the journal."""
+        return self._sink.url
 
-    def take_up(self, summary: RunSummary) -> None:
-        """Go on from how the run stood."""
-        # Its goal is as it was written down, and is written down again.
+    def resume(self, summary: RunSummary) -> None:
+        """Continue from a run's stored summary."""
+        # Its goal was captured when it was stored, and will be captured again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
-        """Hand an event over. Pieces of a streamed answer are not kept: the whole of it follows."""
+        """Record an event, except pieces of a streamed answer: the whole answer follows."""
         kind = type(event)
         if kind is TextStreamed:
             return
         at = time.time_ns()
         self._seq += 1
         if kind in CHANGING:
-            self._summary = noted(self._summary, event, stamp(at))
-        self._writer.put((self, self._seq, at, event, self._summary))
+            self._summary = updated(self._summary, event, stamp(at))
+        self._sink.put(Entry(self, self._seq, at, event, self._summary))
 
-    def line(self, summary: RunSummary) -> RunSummary:
-        """The run's line as it is kept."""
+    def captured(self, summary: RunSummary) -> RunSummary:
+        """The run's summary as it is stored."""
         return replace(summary, goal=self.capture.text(summary.goal))
 
     def settle(self) -> Awaitable[None]:
-        """Wait until all of it is on disk."""
-        return self._writer.settle()
+        """Wait until everything recorded so far is on disk."""
+        return self._sink.settle()
 
 
 def now() -> str:
-    """The time as a record has it."""
+    """The current time as records spell it."""
     return stamp(time.time_ns())
 
 
 def stamp(at: int) -> str:
-    """A time in nanoseconds as a record has it."""
+    """A time in nanoseconds as records spell it: ISO 8601 in UTC, with microseconds."""
     digits = str(at)
     return f"{_second(digits[:10])}.{digits[10:16]}Z"
 

@@ -1,4 +1,4 @@
-"""A run's line in the list of runs, kept up as its events come."""
+"""A run's summary, updated as its events come."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from executor.stores.row import RunSummary
 
 
-# The events that change a run's line; most do not.
+# The events that change a summary; most do not.
 CHANGING = frozenset({RunStarted, RunResumed, PlanMade, CallFinished, RunFinished})
 
 
-def noted(summary: RunSummary, event: Event, at: str) -> RunSummary:
-    """The line after an event; seconds are those of all sittings together."""
+def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
+    """The summary after an event; `seconds` adds up over every time that the run was resumed."""
     match event:
         case RunStarted():
             return replace(summary, goal=event.goal, started=at, parent=event.parent)

@@ -1,4 +1,4 @@
-"""Traces in files: one event a line, as `trace export` writes and `trace import` and `replay` read them."""
+"""Trace files: one event per line, written by `trace export` and read by `trace import` and `replay`."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-_PLACE = ("v", "run_id", "seq", "at", "type")
-# A run's id names its folder: it must not lead out of where those are.
+_POSITION = ("v", "run_id", "seq", "at", "type")
+# A run's id becomes a folder name: it must not lead out of the folder of runs.
 _RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}")
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The rows as lines of JSON."""
+    """The rows as JSON lines."""
     for row in rows:
         yield json.dumps(row.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
 
 def read(path: Path, types: Collection[str] = ()) -> Iterator[Row]:
-    """The rows in a file, or those of some types; a line that is none is said with its number."""
-    reached: dict[str, int] = {}
+    """The rows in a file, or those of some types; an error names the line."""
+    last_seq: dict[str, int] = {}
     try:
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
-                # Most lines are of other types: a look at the text is much quicker than reading them all as JSON.
+                # Most lines are of other types: searching the text is much faster than parsing them all.
                 if line.strip() and (not types or any(f'"{kind}"' in line for kind in types)):
                     row = parse(line, f"{path}, line {number}")
-                    _in_order(row, reached, f"{path}, line {number}")
+                    _check_order(row, last_seq, f"{path}, line {number}")
                     if not types or row.type in types:
                         yield row
     except OSError as error:
@@ -43,7 +43,7 @@ def read(path: Path, types: Collection[str] = ()) -> Iterator[Row]:
             f"the trace {path} cannot be read: {error.strerror or error}", hint="check the path"
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the trace {path} is no UTF-8 text", hint="export it again") from error
+        raise InputError(f"the trace {path} is not UTF-8 text", hint="export it again") from error
 
 
 def parse(line: str, where: str) -> Row:
@@ -51,26 +51,26 @@ def parse(line: str, where: str) -> Row:
     try:
         document: Any = json.loads(line, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is no JSON: {error}", hint="export the run again with weft trace export") from error
-    if not isinstance(document, dict) or any(key not in document for key in _PLACE):
-        raise InputError(f"{where} is no event: it needs {', '.join(_PLACE)}", hint="is this a trace of weft?")
+        raise InputError(f"{where} is not JSON: {error}", hint="export the run again with weft trace export") from error
+    if not isinstance(document, dict) or any(key not in document for key in _POSITION):
+        raise InputError(f"{where} is not an event: it needs {', '.join(_POSITION)}", hint="is this a weft trace?")
     version, kind = document["v"], document["type"]
     if isinstance(version, int) and version > VERSION:
         raise InputError(
             f"{where} was written by a newer weft (events of version {version}; this one knows {VERSION})",
             hint="update weft",
         )
-    body = {key: value for key, value in document.items() if key not in _PLACE or key == "run_id"}
+    body = {key: value for key, value in document.items() if key not in _POSITION or key == "run_id"}
     if kind not in ("run_started", "run_resumed"):
         body.pop("run_id", None)
-    wrong = _misplaced(document) or event_check.faults(kind, body)
+    wrong = _position_faults(document) or event_check.faults(kind, body)
     if wrong:
         what = f"{where}: an event of type {kind!r} is malformed: {'; '.join(wrong)}"
         raise InputError(what, hint="export the run again with weft trace export")
     return Row(document["run_id"], document["seq"], document["at"], kind, body)
 
 
-def _misplaced(document: dict[str, Any]) -> list[str]:
+def _position_faults(document: dict[str, Any]) -> list[str]:
     """What is wrong with the fields that every event has."""
     fits = {
         "v": type(document["v"]) is int and document["v"] > 0,
@@ -89,16 +89,16 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _in_order(row: Row, reached: dict[str, int], where: str) -> None:
-    """Refuse what stands twice, or in another place than it had: a run is the order of its events."""
-    before = reached.get(row.run_id, 0)
+def _check_order(row: Row, last_seq: dict[str, int], where: str) -> None:
+    """Raise if an event is repeated or out of order: a run is the sequence of its events."""
+    before = last_seq.get(row.run_id, 0)
     if row.seq <= before:
         raise InputError(
-            f"{where}: event {row.seq} of run {row.run_id} stands behind its event {before}",
-            hint="each event stands once, ordered by seq: export the run again with weft trace export",
+            f"{where}: event {row.seq} of run {row.run_id} comes after its event {before}",
+            hint="events must be unique and ordered by seq: export the run again with weft trace export",
         )
-    reached[row.run_id] = row.seq
+    last_seq[row.run_id] = row.seq
 
 
 def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -1,4 +1,4 @@
-"""The one writer of a process: rows pile up while a commit is under way, and the next commit takes them all."""
+"""The only writer of a process: entries queue up during a commit, and the next commit writes them together."""
 
 from __future__ import annotations
 
@@ -9,188 +9,201 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from executor.journal.log import row_of
+from executor.journal.log import Entry
 from executor.stores.errors import StoreFailed
 from executor.stores.lease import BEAT, Handover, myself
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from executor.journal.log import Entry
     from executor.stores.row import RunSummary
     from executor.stores.store import Store
 
-# How long rows that nobody waits for may wait for others, in seconds.
+# How long entries that nobody waits for may wait for others, in seconds.
 LINGER = 0.02
-# Those who wait whom one commit serves at most. While the disk has it, those of the commit before go on; one commit for
-# all would make the disk wait for them, and them for the disk.
+# How many waiters one commit serves at most. During a commit, the waiters of the one before it continue; a single
+# commit for all of them would leave the disk idle until they have put their next entries.
 COHORT = 100
 
 Waiter = asyncio.Future[None]
 
 
-class Change(NamedTuple):
-    """A run that changes hands: it is taken, or let go."""
+class LeaseChange(NamedTuple):
+    """A run that this process takes or releases."""
 
     run_id: str
     taken: bool
 
 
+class Batch(NamedTuple):
+    """What one commit writes, and who waits for it."""
+
+    entries: list[Entry]
+    changes: list[LeaseChange]
+    waiters: list[Waiter]
+
+
 class Writer:
-    """A thread that commits what it is given, in order; `settle` returns once it is on disk."""
+    """A thread that commits what it is given, in order; after the first failure it writes nothing more."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.holder = myself()
-        self.held: set[str] = set()
+        self.leases: set[str] = set()
         self.failure: WeftError | None = None
-        # In one line: who waits, waits for what was put before, and a run's entries come before it changes hands.
-        self._queue: deque[Entry | Change | Waiter] = deque()
-        self._something = threading.Event()
+        # One queue for all three: a waiter waits for what was put before it, and a run's entries come before its
+        # lease changes.
+        self._queue: deque[Entry | LeaseChange | Waiter] = deque()
+        self._pending = threading.Event()
         self._urgent = threading.Event()
         self._closing = False
         self._ended = False
-        self._beaten = time.monotonic()
+        self._last_beat = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
+    @property
+    def url(self) -> str:
+        """The URL of the journal."""
+        return self.store.url
+
     def put(self, entry: Entry) -> None:
-        """Hand over an entry; it is written soon."""
+        """Accept an entry; it is written soon."""
         self._queue.append(entry)
-        if not self._something.is_set():
-            self._something.set()
+        if not self._pending.is_set():
+            self._pending.set()
 
     def settle(self) -> Waiter:
-        """Wait until everything handed over so far is on disk; raises where it cannot be."""
+        """Wait until everything put so far is on disk; raises if it cannot be written."""
         done: Waiter = asyncio.get_running_loop().create_future()
         self._queue.append(done)
-        if self._ended:  # looked at only now: whoever is in line sooner is told by the writer, at its very end
+        if self._ended:  # checked after queueing: the thread notifies everyone queued before it ended
             _resolve([done], self.failure or _closed())
         elif not self._urgent.is_set():
             self._hurry()
         return done
 
     def take(self, run_id: str) -> None:
-        """Take a run whose first entry was put before, and keep saying so; it is taken with the next commit."""
-        self._queue.append(Change(run_id, taken=True))
-        self._something.set()
+        """Take the lease of a new run, whose first entry was put before, with the next commit."""
+        self._queue.append(LeaseChange(run_id, taken=True))
+        self._pending.set()
 
     def claim(self, run_id: str) -> None:
-        """Take a run that was there before, and keep saying so; raises where another has it."""
+        """Take the lease of a stored run at once; raises if another process has it."""
         self.store.claim(run_id, self.holder)
-        self.held.add(run_id)
+        self.leases.add(run_id)
 
     def release(self, run_id: str) -> None:
-        """Let a run go, with the next commit."""
-        self._queue.append(Change(run_id, taken=False))
-        self._something.set()
+        """Release a run with the next commit."""
+        self._queue.append(LeaseChange(run_id, taken=False))
+        self._pending.set()
 
     def close(self) -> None:
-        """Write what is left and end; runs that are still held, such as after a failure, are let go if that can be."""
+        """Write what is left and stop; runs still leased, for example after a failure, are released if possible."""
         self._closing = True
         self._hurry()
         self._thread.join()
-        if self.held:
+        if self.leases:
             with suppress(WeftError):
-                self.store.append([], {}, Handover(self.holder, released=sorted(self.held)))
-            self.held.clear()
+                self.store.append([], {}, Handover(self.holder, released=sorted(self.leases)))
+            self.leases.clear()
 
     def _hurry(self) -> None:
         self._urgent.set()
-        self._something.set()
+        self._pending.set()
 
     def _work(self) -> None:
         try:
             while not self._closing or self._queue:
-                self._something.wait(BEAT)
-                self._something.clear()
+                self._pending.wait(BEAT)
+                self._pending.clear()
                 if self._queue:
                     self._urgent.wait(LINGER)
                 self._urgent.clear()
                 self._commit()
                 self._beat()
-        except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must learn of it
             self.failure = self.failure or _failed(error)
         finally:
             self._ended = True
             self._dismiss()
 
     def _dismiss(self) -> None:
-        """Tell those who came when nothing is written any more."""
+        """Notify those who queued up after the last commit: nothing more is written."""
         self.failure = self.failure or _closed()
         while self._queue:
-            self._wake(self._next()[2])
+            self._notify(self._next().waiters)
 
     def _commit(self) -> None:
-        batch, changes, waiters = self._next()
-        if (batch or changes) and self.failure is None:
-            taken = [change.run_id for change in changes if change.taken]
-            handover = Handover(self.holder, taken, [change.run_id for change in changes if not change.taken])
+        batch = self._next()
+        if (batch.entries or batch.changes) and self.failure is None:
             try:
-                self.store.append([row_of(entry) for entry in batch], self._lines(batch), handover)
-                self._hand_over(handover)
+                self._write(batch)
             except WeftError as error:
                 self.failure = error
-            except Exception as error:  # noqa: BLE001 - likewise
+            except Exception as error:  # noqa: BLE001 - as above
                 self.failure = _failed(error)
-        self._wake(waiters)
+        self._notify(batch.waiters)
 
-    def _next(self) -> tuple[list[Entry], list[Change], list[Waiter]]:
-        """What the next commit takes: all there is now, or as far as a cohort of those who wait."""
-        batch: list[Entry] = []
-        changes: list[Change] = []
-        waiters: list[Waiter] = []
+    def _next(self) -> Batch:
+        """What the next commit takes: everything queued now, up to a full cohort of waiters."""
+        batch = Batch([], [], [])
         queue = self._queue
-        for _ in range(len(queue)):  # others may go on adding to it meanwhile
+        for _ in range(len(queue)):  # other threads may keep adding to it
             item = queue.popleft()
-            if isinstance(item, Change):
-                changes.append(item)
-            elif isinstance(item, tuple):
-                batch.append(item)
+            if isinstance(item, Entry):
+                batch.entries.append(item)
+            elif isinstance(item, LeaseChange):
+                batch.changes.append(item)
             else:
-                waiters.append(item)
-                if len(waiters) == COHORT:
+                batch.waiters.append(item)
+                if len(batch.waiters) == COHORT:
                     self._hurry()  # for those behind them
                     break
-        return batch, changes, waiters
+        return batch
 
-    def _hand_over(self, handover: Handover) -> None:
-        self.held.update(handover.taken)
-        self.held.difference_update(handover.released)
+    def _write(self, batch: Batch) -> None:
+        taken = [change.run_id for change in batch.changes if change.taken]
+        released = [change.run_id for change in batch.changes if not change.taken]
+        rows = [entry.row() for entry in batch.entries]
+        self.store.append(rows, _changed_summaries(batch.entries), Handover(self.holder, taken, released))
+        self.leases.update(taken)
+        self.leases.difference_update(released)
 
-    def _lines(self, batch: list[Entry]) -> dict[str, RunSummary]:
-        """The lines of those runs whose line changed since it was last written."""
-        changed = {log.run_id: entry for entry in batch if (log := entry[0]).written is not entry[4]}
-        for log, _, _, _, summary in changed.values():
-            log.written = summary
-        return {run_id: log.line(summary) for run_id, (log, _, _, _, summary) in changed.items()}
-
-    def _wake(self, waiters: list[Waiter]) -> None:
+    def _notify(self, waiters: list[Waiter]) -> None:
         by_loop: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}
         for waiter in waiters:
             by_loop.setdefault(waiter.get_loop(), []).append(waiter)
         for loop, futures in by_loop.items():
-            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
+            with suppress(RuntimeError):  # the loop is closed: nobody is waiting there
                 loop.call_soon_threadsafe(_resolve, futures, self.failure)
 
     def _beat(self) -> None:
-        if self.held and self.failure is None and time.monotonic() - self._beaten >= BEAT:
-            self._beaten = time.monotonic()
+        if self.leases and self.failure is None and time.monotonic() - self._last_beat >= BEAT:
+            self._last_beat = time.monotonic()
             try:
-                self.store.renew(list(self.held), self.holder)
+                self.store.renew(list(self.leases), self.holder)
             except WeftError as error:
                 self.failure = error
 
 
+def _changed_summaries(entries: list[Entry]) -> dict[str, RunSummary]:
+    """The summaries that changed since they were last written, by run."""
+    changed = {entry.log.run_id: entry for entry in entries if entry.log.written is not entry.summary}
+    for entry in changed.values():
+        entry.log.written = entry.summary
+    return {run_id: entry.log.captured(entry.summary) for run_id, entry in changed.items()}
+
+
 def _failed(error: Exception) -> StoreFailed:
     what = f"the journal failed: {type(error).__name__}: {error}"
-    return StoreFailed(what, hint="what was written before is safe: `weft resume` goes on from there")
+    return StoreFailed(what, hint="what was written before is safe: `weft resume` continues from there")
 
 
 def _closed() -> StoreFailed:
-    return StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` goes on")
+    return StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` continues there")
 
 
-def _resolve(futures: list[asyncio.Future[None]], failure: WeftError | None) -> None:
+def _resolve(futures: list[Waiter], failure: WeftError | None) -> None:
     for future in futures:
         if future.done():
             continue

@@ -1,14 +1,14 @@
-"""What can go wrong with a journal, drawn once.
+"""What can go wrong with a journal.
 
 WeftError
 ├── SetupError
-│   └── BadStore         it cannot be opened: no room, no permission, not a journal, a newer version
-├── Halted               the run stops; what is kept is kept
-│   └── StoreFailed      it could be opened, but cannot be written any more
+│   └── BadStore         it cannot be opened or read: no space, no permission, not a journal, damaged, too new
+├── Halted               the run stops; what is stored stays stored
+│   └── StoreFailed      it was opened, but can no longer be written
 └── InputError
-    ├── UnknownRun       no run of that id
-    ├── RunHeld          another process is at it
-    └── RunThere         a run of that id is kept already
+    ├── UnknownRun       there is no run of that id, or no journal
+    ├── RunHeld          another process is using the run
+    └── RunExists        a run of that id is already stored
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from skills.errors import InputError, SetupError
 
 
 class BadStore(SetupError):
-    """The journal cannot be opened; nothing was spent."""
+    """The journal cannot be opened or read; no call was made."""
 
     code = "BAD_JOURNAL"
 
 
 class StoreFailed(Halted):
-    """The journal cannot be written any more; nothing further is spent."""
+    """The journal can no longer be written; no further call is made."""
 
     code = "JOURNAL_FAILED"
     exit_status = 4
@@ -37,13 +37,13 @@ class UnknownRun(InputError):
 
 
 class RunHeld(InputError):
-    """Another process is at this run."""
+    """Another process is using this run."""
 
     code = "RUN_HELD"
 
 
-class RunThere(InputError):
-    """A run of that id is kept already."""
+class RunExists(InputError):
+    """A run of that id is already in the journal."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"run {run_id} is in the journal already", hint="forget it first: weft trace prune RUN")
+        super().__init__(f"run {run_id} is already in the journal", hint="remove it first: weft trace prune RUN")

@@ -1,4 +1,4 @@
-"""Who is at a run: a process on a machine, recognised even after it died."""
+"""Leases: which process is using a run, and whether that process is still alive."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Seconds between signs of life, and the age at which a holder on another machine counts as gone.
+# Seconds between heartbeats, and the age at which a holder on another machine counts as gone.
 BEAT = 5.0
 EXPIRY = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process: its machine since it was started, its space of process ids, its id and when it began."""
+    """A process: its host and boot, its PID namespace, its PID and its start time."""
 
     host: str
     boot: str
@@ -31,12 +31,12 @@ class Holder:
     start: str
 
     def to_json(self) -> str:
-        """The holder as a store keeps it."""
+        """The holder as it is stored."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Holder:
-        """The holder that a store kept."""
+        """The holder from its stored form."""
         return cls(**json.loads(text))
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Runs that a process takes, which nobody else can have yet, and runs that it lets go."""
+    """Lease changes of one process: new runs that it takes, and runs that it releases."""
 
     holder: Holder
     taken: Sequence[str] = ()
@@ -61,7 +61,7 @@ def myself() -> Holder:
 
 
 def is_gone(holder: Holder, age: float) -> bool:
-    """Whether the holder ended; on this machine that is known at once, elsewhere by its silence for `age` seconds."""
+    """Whether the holder is dead: known for sure on this machine, elsewhere by the `age` of its last heartbeat."""
     if holder.host == socket.gethostname():
         if holder.boot != _boot():
             return True
@@ -71,7 +71,7 @@ def is_gone(holder: Holder, age: float) -> bool:
 
 
 def _start(pid: int) -> str | None:
-    """When a process began, in the system's own terms; None where there is none (or only a zombie)."""
+    """A process's start time as the system states it; None if it does not exist or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -81,10 +81,10 @@ def _start(pid: int) -> str | None:
 
 def _start_by_ps(pid: int) -> str | None:
     try:
-        done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        completed = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    return done.stdout.strip() or None
+    return completed.stdout.strip() or None
 
 
 @cache

@@ -1,18 +1,18 @@
-"""What a journal keeps: an event with its place and time, and each run in a line."""
+"""What a journal stores: events as rows, and a summary of each run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# The version of the events themselves, as exported traces carry it; stores count their own schemas.
+# The version of the events, as exported traces carry it; stores have schema versions of their own.
 VERSION = 1
 
 
 class Row(NamedTuple):
-    """An event as it is kept: whose, where in the run, when (ISO 8601, UTC), and its fields as plain JSON values."""
+    """A stored event: its run, its number there, when it happened (ISO 8601, UTC), and its fields as JSON values."""
 
-    # A tuple, for there is one for every event, and a frozen dataclass takes three times as long to make.
+    # A tuple, because there is one per event, and a frozen dataclass takes three times as long to create.
 
     run_id: str
     seq: int
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in one line; `status` is a run's, or `running`."""
+    """A run in one line of a list; `status` is a run's status, or `running`."""
 
     run_id: str
     goal: str
@@ -40,7 +40,7 @@ class RunSummary:
     parent: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The line as `trace list --json` has it."""
+        """The summary as `trace list --json` prints it."""
         return {
             "run_id": self.run_id,
             "goal": self.goal,

@@ -1,6 +1,6 @@
-"""Large texts stand outside their event, stored once by their SHA-256, however often they are said.
+"""Large texts are stored outside their events, once for each SHA-256, however often they occur.
 
-So do long lists, as JSON: every goal of a batch begins with the same list of all skills.
+So are long lists, as JSON: every goal of a batch starts with the same list of all skills.
 """
 
 from __future__ import annotations
@@ -11,45 +11,46 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from executor.capture.fast_json import compact
-from planner.events import ATOMS
+from planner.event_fields import ATOMS
 
+# From how many characters a text is large, and from how many items a list is long.
 LARGE = 400
 LONG = 10
 
 
 def split(value: Any, texts: dict[str, str]) -> Any:
-    """The value with each large text replaced by its hash; the texts are added to `texts`."""
+    """The value with large texts replaced by their hashes; the texts are added to `texts`."""
     if type(value) in ATOMS and (not isinstance(value, str) or len(value) < LARGE):
         return value
     match value:
         case str():
-            return {"$text": _kept(value, texts)}
+            return {"$text": _store(value, texts)}
         case Mapping():
-            # A field that happens to be named like one of our marks gets one more `$`, and loses it again in join.
-            return {(f"${key}" if _marked(key) else key): split(item, texts) for key, item in value.items()}
+            # A field named like one of our markers gets an extra `$`, which `join` removes.
+            return {(f"${key}" if _is_marker(key) else key): split(item, texts) for key, item in value.items()}
         case list() if len(value) >= LONG and len(whole := compact(value)) >= LARGE:
-            return {"$json": _kept(whole, texts)}
+            return {"$json": _store(whole, texts)}
         case list():
             return [split(item, texts) for item in value]
         case _:
             return value
 
 
-def _kept(text: str, texts: dict[str, str]) -> str:
+def _store(text: str, texts: dict[str, str]) -> str:
     sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     texts[sha] = text
     return sha
 
 
 def join(value: Any, read: Callable[[str], str]) -> Any:
-    """The value with its large texts in place again."""
+    """The value with its large texts put back."""
     match value:
         case {"$text": str(sha)}:
             return read(sha)
         case {"$json": str(sha)}:
             return json.loads(read(sha))
         case Mapping():
-            return {(key[1:] if _marked(key) else key): join(item, read) for key, item in value.items()}
+            return {(key[1:] if _is_marker(key) else key): join(item, read) for key, item in value.items()}
         case list():
             return [join(item, read) for item in value]
         case _:
@@ -57,7 +58,7 @@ def join(value: Any, read: Callable[[str], str]) -> Any:
 
 
 def hashes(value: Any) -> Iterator[str]:
-    """The hashes of the large texts that a split value refers to."""
+    """The hashes of the large texts in a split value."""
     match value:
         case {"$text": str(sha)} | {"$json": str(sha)}:
             yield sha
@@ -69,5 +70,5 @@ def hashes(value: Any) -> Iterator[str]:
                 yield from hashes(item)
 
 
-def _marked(key: str) -> bool:
+def _is_marker(key: str) -> bool:
     return key.startswith("$") and key.lstrip("$") in ("text", "json")

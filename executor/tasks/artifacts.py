@@ -1,4 +1,4 @@
-"""A run's own folder, for texts that are too long for a prompt and for what tools write."""
+"""A run's own folder: texts that are too long for a prompt, and files that tools write."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from executor.capture.named_roots import NamedRoots
 if TYPE_CHECKING:
     from pathlib import Path
 
-_IGNORED = "# what runs leave behind; skills beside it are yours to keep\n/runs/\n/journal*\n/.gitignore\n"
+_IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/journal*\n/.gitignore\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Artifacts:
-    """The folder `<workspace>/.agents/runs/<run-id>/artifacts/`, made when it is first needed."""
+    """The folder `<workspace>/.agents/runs/<run-id>/artifacts/`, created when first needed."""
 
     folder: Path
     written: bool = True
@@ -33,11 +33,11 @@ class Artifacts:
 
     @property
     def roots(self) -> NamedRoots:
-        """The folders that a record of the run names: its own and the workspace."""
+        """The named roots of the run's record: its own folder and the workspace."""
         return NamedRoots.of(self.folder.parent, self.workspace)
 
     def keep(self, name: str, text: str) -> Path:
-        """Write a text, whole, and say where it lies; a replay only says where it would."""
+        """Write a whole text and return its path; a replay (`written` is false) only returns the path."""
         path = self.folder / re.sub(r"[^\w.-]", "_", name)
         if not self.written:
             return path
@@ -48,7 +48,7 @@ class Artifacts:
 
 
 def make_home(agents: Path) -> None:
-    """Make a workspace's `.agents` folder, with a `.gitignore` that keeps runs out of version control."""
+    """Create a workspace's `.agents` folder, with a `.gitignore` that keeps runs out of version control."""
     agents.mkdir(parents=True, exist_ok=True)
     ignore = agents / ".gitignore"
     if not ignore.exists():

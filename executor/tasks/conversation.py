@@ -1,4 +1,4 @@
-"""A task's talk with its model: tools are called in a loop until there is an answer."""
+"""A task's conversation with its model: tools are called in a loop until there is an answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ContentRefused, ModelError
 from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
-from planner.plan.json_answer import mend
+from planner.plan.json_answer import repair
 from skills.text.nearest import known_are
 from skills.text.surrogates import join_surrogates
 from skills.tools.envelope import Context, Envelope, failure
@@ -31,7 +31,7 @@ _SAY_SOMETHING = "Your answer was empty. Give the result of the task."
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of one task, and how often it may call them."""
+    """The tools of one task, and how many calls it may make."""
 
     memo: Memo
     tools: Sequence[Tool] = ()
@@ -40,19 +40,20 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as they are offered to a model."""
+        """The tools as they are offered to the model."""
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
 
     async def call(self, call: ToolCall, task: str, *, whole: bool = True) -> Envelope:
-        """Call one, unless it was called before; what the model got wrong is an envelope that tells it so.
+        """Call a tool, or find the recorded result; a mistake of the model's becomes an error envelope for it.
 
-        Where the call may not be `whole`, as the model ran out of room, nothing is made up that it did not say.
+        If the reply was cut off, the call may not be `whole`: broken arguments are then not repaired.
         """
+        # The messages below become part of later requests: changing them breaks strict replay of recorded runs.
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
             message = f"there is no tool {call.name!r}; {known_are(call.name, [tool.name for tool in self.tools])}"
             return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
-        arguments = _arguments(call.arguments, mending=whole)
+        arguments = _arguments(call.arguments, repairing=whole)
         if arguments is None and not whole:
             message = "your answer was cut off in the middle of this call, at your token limit — call again with less"
             return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
@@ -62,14 +63,14 @@ class Toolbox:
         return await self.memo.tool(tool, task, arguments)
 
     def refuse(self, call: ToolCall, task: str, envelope: Envelope) -> Envelope:
-        """Note a call that no tool saw."""
+        """Record a call that reached no tool."""
         self.memo.record(ToolCalled(task, call.name, envelope.to_dict()))
         return envelope
 
 
 @dataclass(slots=True)
 class Conversation:
-    """One task's messages so far. `answer` carries it to its end."""
+    """One task's messages so far; `answer` runs it to its end."""
 
     model: Model
     toolbox: Toolbox
@@ -77,10 +78,10 @@ class Conversation:
     messages: tuple[Message, ...]
     continuations: int = 3
     _called: int = 0
-    _said: list[str] = field(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
 
     async def answer(self) -> str:
-        """The model's answer, after as many tool calls as it wants within the limit."""
+        """The model's answer, after as many tool calls as it makes within the limit."""
         empty = cut = 0
         while True:
             reply = await self.model.complete(self._request())
@@ -92,9 +93,9 @@ class Conversation:
                 await self._use_tools(reply)
             elif reply.cut_off and reply.text.strip() and cut < self.continuations:
                 cut += 1
-                self._said.append(reply.text)
+                self._parts.append(reply.text)
                 self._add(Message("assistant", reply.text), Message("user", GO_ON))
-            elif reply.text.strip() or self._said:
+            elif reply.text.strip() or self._parts:
                 return self._whole(reply)
             elif empty < _EMPTY_ANSWERS:
                 empty += 1
@@ -103,7 +104,7 @@ class Conversation:
                 raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
 
     def _whole(self, last: Reply) -> str:
-        text = "".join([*self._said, last.text]).strip()
+        text = "".join([*self._parts, last.text]).strip()
         if not last.cut_off:
             return text
         name = last.model or self.model.name
@@ -141,8 +142,8 @@ class Conversation:
         self.messages += messages
 
 
-def _arguments(text: str, *, mending: bool) -> Mapping[str, Any] | None:
-    for attempt in (text or "{}", mend(text.strip()) if mending else None):
+def _arguments(text: str, *, repairing: bool) -> Mapping[str, Any] | None:
+    for attempt in (text or "{}", repair(text.strip()) if repairing else None):
         if attempt is None:
             continue
         try:

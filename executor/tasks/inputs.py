@@ -1,4 +1,4 @@
-"""What a task is given: references filled in, and earlier results within a budget."""
+"""What a task is given: references filled in, and upstream results within a budget."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
     from planner.plan.plan import Plan, Task
 
-# What a cut text leaves for the note at its end, which names a path, however long that is here.
+# Characters reserved for the note at the end of a shortened text, however long its path is in this checkout.
 _NOTE = 300
+# Characters that a shortened text has at least.
 _LEAST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamResult:
-    """An earlier task's output as a later one sees it."""
+    """An upstream task's output as a prompt shows it."""
 
     id: str
     title: str
@@ -30,14 +31,14 @@ class UpstreamResult:
 
 
 def fill(text: str, results: Mapping[str, str]) -> str:
-    """The text with each `<<id.output>>` replaced, once: what a result says is never read as a reference."""
+    """The text with each `<<id.output>>` replaced; a reference inside a result is left alone."""
     return REFERENCE.sub(lambda match: results.get(match.group(1), match.group()), text)
 
 
 def fill_arguments(
     arguments: Mapping[str, Any], results: Mapping[str, str], schema: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A tool's arguments with references filled; one that is a lone reference and no string is read as JSON."""
+    """A tool's arguments with references filled; a lone reference that is not for a string is read as JSON."""
     properties = schema.get("properties", {})
     return {
         name: _filled(value, results, properties.get(name, {}).get("type", "string"))
@@ -53,7 +54,7 @@ def _filled(value: Any, results: Mapping[str, str], wanted: str) -> Any:
                 try:
                     return json.loads(text)
                 except ValueError:
-                    return text  # the tool's own check of its arguments says what is wrong with it
+                    return text  # the tool's argument check says what is wrong with it
             return text
         case Mapping():
             return {key: _filled(item, results, "string") for key, item in value.items()}
@@ -64,10 +65,10 @@ def _filled(value: Any, results: Mapping[str, str], wanted: str) -> Any:
 
 
 def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict[str, str]:
-    """The texts, those that do not fit into the budget together cut, with a note where the whole one lies.
+    """The texts, shortened to fit the budget together; a note at the end says where the whole text is.
 
-    Short texts stay whole; what they leave is shared evenly among the long ones. Lengths are those of the record, where
-    paths begin with their roots' names, so that a run has the same prompts in another checkout.
+    Short texts stay whole; what they leave is shared evenly among the long ones. Lengths are counted as recorded, with
+    paths relative to named roots, so that a run has the same prompts in another checkout.
     """
     roots = artifacts.roots
     portable = {name: roots.portable(text) for name, text in texts.items()}
@@ -82,12 +83,12 @@ def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict
 
 
 def results_for(task: Task, plan: Plan, texts: Mapping[str, str]) -> list[UpstreamResult]:
-    """The results that a task's prompt lists: its dependencies', save those its instruction holds already."""
-    inside = set(task.references)
+    """The results that a task's prompt lists: its dependencies', except those its instruction already contains."""
+    contained = set(task.references)
     return [
         UpstreamResult(before, plan.task(before).title, texts[before])
         for before in task.depends_on
-        if before not in inside
+        if before not in contained
     ]
 
 
@@ -102,10 +103,10 @@ def _shares(lengths: Mapping[str, int], budget: int) -> dict[str, int]:
 
 
 def _cut(text: str, allowed: int) -> str:
-    """The beginning of a text, not ending within the name of a root."""
+    """The beginning of a text, not cut inside the name of a root."""
     cut = text[: max(allowed - _NOTE, _LEAST)]
-    begun = cut.rfind("⟦")
-    return cut[:begun] if begun > cut.rfind("⟧") else cut
+    opened = cut.rfind("⟦")
+    return cut[:opened] if opened > cut.rfind("⟧") else cut
 
 
 def _note(text: str, whole: Path) -> str:

@@ -1,13 +1,13 @@
-"""What a run has finished already, found again by what it is: nothing that was paid for is done twice.
+"""Finished work, found by what it is: nothing that was paid for is done twice.
 
-A model call is found by the hash of its request within its task, a tool call by the hash of what the tool was asked, a
-task by its identity and the hash of its inputs; never by position. What is asked twice in one task is counted.
+A model call is found by the hash of its request within its task, a tool call by the hash of its arguments, a task by
+its id and the hash of its inputs; never by position. Equal requests within a task are counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ Settle = Callable[[], Awaitable[None]]
 
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by its hashes; `given` are outputs that a task has whatever its inputs are."""
+    """Finished work by hash; `given` are task outputs that count whatever the inputs are."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
@@ -34,13 +34,26 @@ class FinishedWork:
     given: dict[str, str] = field(default_factory=dict)
 
 
+def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
+    """Everything that decides a call, as JSON values to be hashed; `tools` stand for the request's own.
+
+    Recorded hashes are made of this form: a change to it makes every finished call be made again.
+    """
+    messages = [
+        [message.role, message.content, message.tool_call_id]
+        + [[call.id, call.name, call.arguments] for call in message.tool_calls]
+        for message in request.messages
+    ]
+    return [request.role, request.task, model, messages, list(tools), request.may_call_tools, request.schema]
+
+
 async def at_once() -> None:
-    """For a run that keeps no journal: there is nothing to wait for."""
+    """For a run without a journal: there is nothing to wait for."""
 
 
 @dataclass(slots=True)
 class Memo:
-    """Looks finished work up before it is done again, and waits until new work is on disk before handing it on."""
+    """Looks up finished work before doing it again, and returns new work only once it is on disk."""
 
     record: Record
     capture: Capture = field(default_factory=Capture)
@@ -51,17 +64,10 @@ class Memo:
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
-        messages = [
-            [message.role, message.content, message.tool_call_id]
-            + [[call.id, call.name, call.arguments] for call in message.tool_calls]
-            for message in request.messages
-        ]
-        tools = [self._tool_hash(tool) for tool in request.tools]
-        own = [request.role, request.task, model, messages, tools, request.may_call_tools, request.schema]
-        return self.capture.hash(own)
+        return self.capture.hash(request_form(request, model, [self._tool_hash(tool) for tool in request.tools]))
 
     def _tool_hash(self, tool: ToolSpec) -> str:
-        """The hash of a tool as it is offered; every call of every task offers the same, so it is made once."""
+        """The hash of an offered tool, computed once: every call of every task offers the same tools."""
         known = self._tools.get((tool.name, tool.description))
         if known is None or known[0] != tool.parameters:
             known = tool.parameters, self.capture.hash([tool.name, tool.description, tool.parameters])
@@ -69,16 +75,16 @@ class Memo:
         return known[1]
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
-        """The hash of what a tool is asked within a task, and which of its kind it is."""
+        """The key of a tool call: the hash of its arguments within its task, and its number among equal calls."""
         return self.counted(self.capture.hash(["tool", task, name, arguments]))
 
     def counted(self, key: str) -> str:
-        """The key with its number among equals."""
+        """The key, with its number among equal ones."""
         self._asked[key] += 1
         return f"{key}#{self._asked[key]}"
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
-        """The tool's answer: the one on record, else a new one, on record before it is handed on."""
+        """The recorded result of the call, or else a new one, recorded before it is returned."""
         key = self.tool_key(tool.name, task, arguments)
         known = self.finished.envelopes.get(key)
         if known is not None:
@@ -89,19 +95,19 @@ class Memo:
         return envelope
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        """The hash of what a task is given: what it is told, and the results that it builds on."""
+        """The hash of what a task is given: its own fields, and the results that it builds on."""
         before = {name: results[name] for name in (*task.depends_on, *task.references) if name in results}
         return self.capture.hash([task.to_dict(), before])
 
     def output(self, task: Task, inputs: str) -> str | None:
-        """What the task came to, if it was finished with these inputs."""
+        """The task's output, if it was finished with these inputs."""
         given = self.finished.given.get(task.id)
         return given if given is not None else self.finished.outputs.get((task.id, inputs))
 
 
 @dataclass(frozen=True, slots=True)
 class MemoModel:
-    """A model that is not asked again what it has answered."""
+    """A model that answers recorded requests from the record."""
 
     model: Model
     memo: Memo
@@ -112,7 +118,7 @@ class MemoModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """The reply on record, else a new one, on record before it is handed on."""
+        """The recorded reply, or else a new one, recorded before it is returned."""
         key = self.memo.counted(self.memo.request_hash(request, self.name))
         known = self.memo.finished.replies.get(key)
         if known is not None:

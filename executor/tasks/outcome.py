@@ -7,28 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It ended well, with this output."""
+    """It succeeded, with this output."""
 
     output: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It failed, alone."""
+    """It failed; other tasks are not affected unless they depend on it."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """It could not begin, because something it depends on has no result."""
+    """It did not start, because a task it depends on has no result."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """It was stopped before its end, by the user or a limit."""
+    """It was stopped before it ended, by the user or a limit."""
 
     error: str
 

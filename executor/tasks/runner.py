@@ -1,4 +1,4 @@
-"""What a task does: follow a skill, think, or run a tool; each behind the one call that the scheduler makes."""
+"""Runs one task: follows a skill, asks a model, or calls a tool; the scheduler sees a single `run`."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ INPUT_BUDGET = 60_000
 
 
 class ToolFailed(WeftError):
-    """A tool task's tool answered with an error."""
+    """The tool of a tool task answered with an error."""
 
     code = "TOOL_FAILED"
 
 
 class SkillSource(Protocol):
-    """Where skills are looked up; a body is read when it is asked for."""
+    """Where skills come from; a body is read when it is asked for."""
 
     def get(self, name: str) -> Skill | None:
         """The active skill of that name."""
 
     def load_content(self, name: str, args: str = "") -> str:
-        """Its body with its base directory and its arguments filled in."""
+        """The skill's body, with its base directory and arguments filled in."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """What every action of a run works with."""
+    """Runs the tasks of one plan."""
 
     plan: Plan
     goal: str
@@ -61,18 +61,18 @@ class TaskRunner:
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
 
-    async def perform(self, task: Task, results: Mapping[str, str]) -> str:
-        """Carry out a task, with the results of those before it."""
-        match task.action_type:
-            case "tool":
-                return await self._run_tool(task, results)
-            case "skill":
-                return await self._follow_skill(task, results)
-            case "llm":
-                system = self.prompts.render(self.profile(task).agent("task"), "system", {})
-                return await self._converse(task, results, system, self.models.for_role("task"))
+    async def run(self, task: Task, results: Mapping[str, str]) -> str:
+        """The output of a task, given the results of the tasks before it."""
+        if task.action_type == "tool":
+            return await self._call_tool(task, results)
+        profile = self.models.profile("task", task.id)
+        if task.action_type == "skill":
+            system, model = self._load_skill(task, results)
+            return await self._converse(task, results, profile.digest(system), model, profile)
+        system = self.prompts.render(profile.agent("task"), "system", {})
+        return await self._converse(task, results, system, self.models.for_role("task"), profile)
 
-    async def _run_tool(self, task: Task, results: Mapping[str, str]) -> str:
+    async def _call_tool(self, task: Task, results: Mapping[str, str]) -> str:
         tool = self.tools[task.name or ""]
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
         envelope = await self.memo.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
@@ -80,29 +80,26 @@ class TaskRunner:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
 
-    async def _follow_skill(self, task: Task, results: Mapping[str, str]) -> str:
+    def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
+        """The body of the task's skill, and the model that the skill asks for or else the role's."""
         name = task.name or ""
         arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
-        system = self.skills.load_content(name, arguments)
-        self.record(SkillLoaded(task.id, name, system))
+        body = self.skills.load_content(name, arguments)
+        self.record(SkillLoaded(task.id, name, body))
         skill = self.skills.get(name)
-        model = self.models.named(skill.model) if skill and skill.model else self.models.for_role("task")
-        return await self._converse(task, results, self.profile(task).digest(system), model)
+        return body, self.models.named(skill.model) if skill and skill.model else self.models.for_role("task")
 
-    async def _converse(self, task: Task, results: Mapping[str, str], system: str, model: Model) -> str:
-        profile = self.profile(task)
+    async def _converse(
+        self, task: Task, results: Mapping[str, str], system: str, model: Model, profile: Profile
+    ) -> str:
         tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
-        messages = (Message("system", system), Message("user", self.user_message(task, results)))
-        said = tuple(message for message in messages if message.content)
-        return await Conversation(model, toolbox, task.id, said, profile.continuations).answer()
+        user = self._user_message(task, results, profile)
+        messages = tuple(one for one in (Message("system", system), Message("user", user)) if one.content)
+        return await Conversation(model, toolbox, task.id, messages, profile.continuations).answer()
 
-    def profile(self, task: Task) -> Profile:
-        """How the model that carries out a task is worked with."""
-        return self.models.profile("task", task.id)
-
-    def user_message(self, task: Task, results: Mapping[str, str]) -> str:
-        """The goal, the task's instruction and the results it builds on, within the budget."""
+    def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
+        """The goal, the task's instruction and the results that it builds on, within the budget."""
         wanted = {name: results[name] for name in dict.fromkeys((*task.depends_on, *task.references))}
         texts = shorten(wanted, self.input_budget, self.artifacts)
         variables = {
@@ -113,4 +110,4 @@ class TaskRunner:
             "files": self.files,
         }
         self.record(PromptMade("task", task.id, variables))
-        return self.prompts.render(self.profile(task).agent("task"), "user", variables)
+        return self.prompts.render(profile.agent("task"), "user", variables)

@@ -1,9 +1,9 @@
-"""Runs a plan's graph: a task starts the moment its own dependencies are done, never level by level.
+"""Runs a plan's graph: a task starts as soon as its own dependencies are done, not level by level.
 
 ready tasks start, as many at a time as the limit allows
-→ one ends: its outcome is recorded
-→ those that waited for it alone become ready, or are skipped where it has no result
-→ until nothing is ready or running; a failed task fails alone
+→ a task ends: its outcome is recorded
+→ tasks that waited only for it become ready, or are skipped if it has no result
+→ until nothing is ready or running; a failed task does not fail the others
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ _STATUS: dict[type[Outcome], TaskStatus] = {
     Skipped: "skipped",
     Cancelled: "cancelled",
 }
-
-
 _BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
 
 
@@ -46,13 +44,13 @@ class ScheduleLimits:
 
 
 class Finished(Protocol):
-    """What was finished before this plan was taken up."""
+    """Finds tasks that were finished before, in this run or in the one that it reuses."""
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what the task is given."""
 
     def output(self, task: Task, inputs: str) -> str | None:
-        """What the task came to with these inputs, if it was finished with them."""
+        """The task's output, if it was finished with these inputs."""
 
 
 class _Nothing:
@@ -67,15 +65,15 @@ NOTHING: Finished = _Nothing()
 
 
 async def run_plan(
-    plan: Plan, perform: RunTask, record: Record, limits: ScheduleLimits, past: Finished = NOTHING
+    plan: Plan, run_task: RunTask, record: Record, limits: ScheduleLimits, finished: Finished = NOTHING
 ) -> dict[str, Outcome]:
-    """Run every task once, after its dependencies; one finished in the past is not run again, nor spoken of.
+    """Run every task once, after its dependencies; finished tasks are neither run nor recorded again.
 
-    A task that never began is not in the result.
+    A task that never started is not in the result.
 
-    Raises Halted once what was running has ended, where a limit was reached or the journal failed.
+    Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
     """
-    run = _PlanRun(plan, perform, record, limits, past)
+    run = _PlanRun(plan, run_task, record, limits, finished)
     try:
         await run.run()
     finally:
@@ -88,19 +86,19 @@ async def run_plan(
 @dataclass(slots=True)
 class _PlanRun:
     plan: Plan
-    perform: RunTask
+    run_task: RunTask
     record: Record
     limits: ScheduleLimits
-    past: Finished = NOTHING
+    finished: Finished = NOTHING
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     halted: Halted | None = None
     _results: dict[str, str] = field(default_factory=dict)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _began: dict[str, float] = field(default_factory=dict)
+    _started: dict[str, float] = field(default_factory=dict)
     _ended: deque[tuple[str, Outcome, float]] = field(default_factory=deque)
-    _recalled: set[str] = field(default_factory=set)
+    _reused: set[str] = field(default_factory=set)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -113,32 +111,32 @@ class _PlanRun:
                 self._settle(*self._ended.popleft())
 
     def _start(self) -> bool:
-        """Start what is ready and has room; whether anything did."""
-        began = False
+        """Start ready tasks up to the limit; whether any was started."""
+        started = False
         while self._ready and len(self._running) < self.limits.concurrency and self.halted is None:
             task = self.plan.task(self._ready.popleft())
-            self._running[task.id] = asyncio.create_task(self._one(task), name=f"task {task.id}")
-            began = True
-        return began
+            self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
+            started = True
+        return started
 
-    async def _one(self, task: Task) -> None:
-        inputs = self.past.inputs(task, self._results)
-        known = self.past.output(task, inputs)
-        began = self._began[task.id] = time.monotonic()
+    async def _run(self, task: Task) -> None:
+        inputs = self.finished.inputs(task, self._results)
+        known = self.finished.output(task, inputs)
+        started = self._started[task.id] = time.monotonic()
         if known is not None:
-            self._recalled.add(task.id)
+            self._reused.add(task.id)
             outcome: Outcome = Done(known)
         else:
             self.record(TaskStarted(task.id, inputs))
             outcome = await self._attempt(task)
-        self._ended.append((task.id, outcome, time.monotonic() - began))
+        self._ended.append((task.id, outcome, time.monotonic() - started))
         self._wake.set()
 
     async def _attempt(self, task: Task) -> Outcome:
         seconds = self.limits.task_seconds
         try:
             async with asyncio.timeout(seconds):
-                return Done(await self.perform(task, self._results))
+                return Done(await self.run_task(task, self._results))
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
@@ -148,11 +146,11 @@ class _PlanRun:
             return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")
         except WeftError as error:
             return Failed(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever an action raises, the other tasks go on
+        except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
             return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
 
     def _settle(self, task_id: str, outcome: Outcome, seconds: float) -> None:
-        """Take note of an outcome, and of what it means for those that waited."""
+        """Record an outcome, and make the tasks that waited for it ready or skipped."""
         self._running.pop(task_id, None)
         settled = deque([(task_id, outcome, seconds)])
         while settled:
@@ -160,7 +158,7 @@ class _PlanRun:
             self.outcomes[done_id] = result
             if isinstance(result, Done):
                 self._results[done_id] = result.output
-            self._tell(done_id, result, took)
+            self._record_end(done_id, result, took)
             if isinstance(result, Cancelled):
                 continue
             for after in self.plan.graph.successors(done_id):
@@ -180,15 +178,15 @@ class _PlanRun:
         ]
         return f"it depends on {', '.join(without)}" if without else None
 
-    def _tell(self, task_id: str, outcome: Outcome, seconds: float) -> None:
-        if task_id in self._recalled:
+    def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
+        if task_id in self._reused:
             return
         output = outcome.output if isinstance(outcome, Done) else None
         error = None if isinstance(outcome, Done) else outcome.error
         self.record(TaskFinished(task_id, _STATUS[type(outcome)], seconds, output, error))
 
     async def cancel(self) -> None:
-        """Stop what still runs and wait until it has; nothing to do after a normal end."""
+        """Cancel running tasks and wait until they have ended; a no-op after a normal end."""
         if not self._running:
             return
         for running in self._running.values():
@@ -198,4 +196,4 @@ class _PlanRun:
             self._settle(*self._ended.popleft())
         now = time.monotonic()
         for task_id in list(self._running):
-            self._settle(task_id, Cancelled("stopped before its end"), now - self._began.get(task_id, now))
+            self._settle(task_id, Cancelled("stopped before its end"), now - self._started.get(task_id, now))

@@ -1,4 +1,4 @@
-"""The answer: one call over the final tasks' results, or the one final result itself."""
+"""The answer: one model call over the final tasks' results, or the only final result itself."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ class Synthesis:
     continuations: int = 3
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
-        """The answer; what is missing stands below it, whatever the model says."""
+        """The answer, with whatever is missing listed below it."""
         missing = self.missing(outcomes)
         if not self.plan.needs_synthesis:
             return self.without_model(outcomes)
-        return with_missing(await self._written(model, self._request(outcomes, missing)), missing)
+        return with_missing(await self._ask(model, self._request(outcomes, missing)), missing)
 
-    async def _written(self, model: Model, request: Request) -> str:
-        """What the model says, asked to go on where its answer breaks off at the token limit."""
-        said: list[str] = []
+    async def _ask(self, model: Model, request: Request) -> str:
+        """The model's text; truncated answers are continued."""
+        parts: list[str] = []
         while True:
             reply = await model.complete(request)
-            said.append(reply.text)
-            if not (reply.cut_off and reply.text.strip() and len(said) <= self.continuations):
+            parts.append(reply.text)
+            if not (reply.cut_off and reply.text.strip() and len(parts) <= self.continuations):
                 break
             request = replace(
                 request, messages=(*request.messages, Message("assistant", reply.text), Message("user", GO_ON))
             )
-        text, name = "".join(said).strip(), reply.model or model.name
+        text, name = "".join(parts).strip(), reply.model or model.name
         if not text:
             raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
         return marked(text, "the answer", name, self.record) if reply.cut_off else text
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
-        """The results as they are, one after the other, and what is missing."""
+        """The results as they are, one after the other, with whatever is missing listed below."""
         results = self._results(outcomes)
         texts = [result.text for result in results]
         if len(results) > 1:
@@ -71,9 +71,9 @@ class Synthesis:
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task that has no result, and why."""
+        """A line for each task without a result, with the reason."""
         return [
-            f"{_called(task)}: {_reason(outcomes.get(task.id))}"
+            f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
             if not isinstance(outcomes.get(task.id), Done)
         ]
@@ -98,13 +98,13 @@ class Synthesis:
         )
 
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
-        """The final tasks' results; for a final task without one, the last results on the way to it."""
+        """The final tasks' results; for a final task without one, the last results upstream of it."""
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
         wanted = {task.id for task in self.plan.finals if task.id in done}
         lost = [task.id for task in self.plan.finals if task.id not in done]
         for final in lost:
-            reached = nx.ancestors(self.plan.graph, final) & done
-            wanted |= {one for one in reached if not set(self.plan.graph.successors(one)) & done}
+            upstream = nx.ancestors(self.plan.graph, final) & done
+            wanted |= {one for one in upstream if not set(self.plan.graph.successors(one)) & done}
         return [
             UpstreamResult(task.id, task.title, outcome.output)
             for task in self.plan.tasks
@@ -113,14 +113,14 @@ class Synthesis:
 
 
 def with_missing(text: str, missing: list[str]) -> str:
-    """The text, and below it what could not be done."""
+    """The text, with whatever could not be done listed below it."""
     if not missing:
         return text
     lines = "\n".join(f"- {part}" for part in missing)
     return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
 
 
-def _called(task: Task) -> str:
+def _label(task: Task) -> str:
     return f"{task.title} ({task.id})" if task.title not in ("", task.id) else task.id
 
 

@@ -1,4 +1,4 @@
-"""Goal to plan: ask, read, validate, ask again with all faults, and give up after three."""
+"""Goal to plan: ask the model, validate its answer, ask again with all faults, and give up after three attempts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the decomposer is told: the goal, and what there is to reach it with; `names` are the skills selected."""
+    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills."""
 
     goal: str
     skills: str
@@ -39,32 +39,32 @@ class Brief:
     profile: Profile = FULL
 
     @property
-    def most_tasks(self) -> int:
+    def max_tasks(self) -> int:
         """How many tasks the plan may have."""
-        return min(self.known.most_tasks, self.profile.most_tasks or self.known.most_tasks)
+        return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The selected skills that a model of this kind is shown."""
+        """The selected skills that the model is shown."""
         return self.names[: self.profile.skills_shown]
 
 
 def variables_of(brief: Brief) -> dict[str, Any]:
-    """What the decomposer's templates are given."""
+    """The variables of the decomposer's templates."""
     return {
         "goal": brief.goal,
         "skills": brief.skills,
         "tools": brief.tools,
         "names": brief.shown,
         "date": brief.date,
-        "most_tasks": brief.most_tasks,
+        "most_tasks": brief.max_tasks,
         "files": brief.files,
         "answers": brief.answers,
     }
 
 
 def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
-    """The first request's messages; the system message stays the same to the byte within a run."""
+    """The messages of the first request; the system message never changes within a run, for the prompt cache."""
     agent, variables = brief.profile.agent("decomposer"), variables_of(brief)
     turns = [
         message
@@ -79,10 +79,10 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
 
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
-    """A valid plan for the goal, or a plan that holds only a clarification."""
+    """A valid plan for the goal, or a plan with nothing but a clarification."""
     record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
-    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.most_tasks)
+    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks)
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):
         reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))
@@ -99,12 +99,12 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
     raise PlanError(
         f"the model {model.name} gave no valid plan in {ATTEMPTS} attempts; the last one's faults: {'; '.join(faults)}",
         faults=faults,
-        hint="try a stronger model with --model, say the goal more plainly, or write the plan yourself and use --plan",
+        hint="try a stronger model with --model, state the goal more plainly, or write a plan and use --plan",
     )
 
 
 def read(reply: Reply, brief: Brief) -> tuple[Mapping[str, Any], list[str]]:
-    """The plan document in a reply, and everything that is wrong with it."""
+    """The plan document in a reply, and all its faults."""
     if reply.cut_off:
         return {}, ["the answer was cut off at the model's output limit; give a shorter plan with fewer words"]
     try:

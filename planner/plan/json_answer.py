@@ -1,7 +1,7 @@
-"""From what a model wrote to the JSON value it meant: nothing is guessed that strict parsing can tell.
+"""Extracts the JSON value from a model's answer, without guessing.
 
-A valid document is never altered: mending is tried only on text that does not parse, it touches only what stands
-outside strings, and it never completes a document that breaks off inside a value.
+A valid document is never changed. Only text that does not parse is repaired, only outside strings, and a document that
+is cut off inside a value is never completed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.DOTALL | re.VERBOSE,
 )
-_MOST_PIECES = 50
-# Each that is never closed is looked for to the end of the text.
-_MOST_UNCLOSED = 5
+_MAX_PIECES = 50
+# Finding that a bracket is never closed takes a scan to the end of the text.
+_MAX_UNCLOSED = 5
 _CLOSER = {"{": "}", "[": "]"}
 _OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 
@@ -43,12 +43,12 @@ class NotJson(ValueError):
 
 
 def extract(text: str, *keys: str) -> Any:
-    """The JSON document in a model's answer; where there are several, the last that has one of the keys."""
+    """The JSON document in a model's answer; of several, the last that has one of the keys."""
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
     whole = [value for block in (answer, *_fenced(answer)) if (value := _load(block)) is not None]
-    embedded = [] if whole else [_load(piece) for piece in islice(_objects(answer), _MOST_PIECES)]
+    embedded = [] if whole else [_load(piece) for piece in islice(_objects(answer), _MAX_PIECES)]
     fitting = [value for value in (*whole, *embedded) if isinstance(value, dict) and not value.keys().isdisjoint(keys)]
     if fitting or whole:
         return (fitting or whole)[-1]
@@ -56,15 +56,15 @@ def extract(text: str, *keys: str) -> Any:
 
 
 def without_thinking(text: str) -> str:
-    """The text without the model's thinking aloud before its answer."""
+    """The text without the model's thinking before its answer."""
     without = _THINKING.sub("", text)
     if without == text and (unopened := _UNOPENED.match(text)) and _load(text.strip()) is None:
         without = text[unopened.end() :]
     return without
 
 
-def mend(text: str) -> str | None:
-    """The text with comments dropped and commas and closing brackets set right; None where that cannot be done."""
+def repair(text: str) -> str | None:
+    """The text with comments removed and commas and closing brackets corrected; None if that is not possible."""
     written: list[str] = []
     open_brackets: list[str] = []
     after_value = False
@@ -92,7 +92,7 @@ def mend(text: str) -> str | None:
         written.append(token)
         after_value = kind in ("string", "scalar")
     if len(open_brackets) != 1 or not after_value:
-        return None  # it breaks off inside a value: completing it would invent a plan
+        return None  # cut off inside a value: completing it would invent a plan
     return "".join(written) + _CLOSER[open_brackets[0]]
 
 
@@ -101,9 +101,9 @@ def _fenced(answer: str) -> list[str]:
 
 
 def _objects(text: str) -> Iterator[str]:
-    """Every outermost {...} or [...] in prose, with strings in mind; a few may lack their closing brackets."""
+    """Every outermost {...} or [...] in prose, ignoring brackets in strings; a few may be unclosed."""
     position = unclosed = 0
-    while (start := _first_bracket(text, position)) >= 0 and unclosed < _MOST_UNCLOSED:
+    while (start := _first_bracket(text, position)) >= 0 and unclosed < _MAX_UNCLOSED:
         depth, end = 0, len(text)
         for match in _TOKEN.finditer(text, start):
             depth += (match.lastgroup == "open") - (match.lastgroup == "close")
@@ -121,11 +121,11 @@ def _first_bracket(text: str, position: int) -> int:
 
 
 def _load(candidate: str) -> Any:
-    """The candidate as a JSON object or list, mended where it has to be; None where it is neither."""
+    """The candidate as a JSON object or list, repaired if necessary; None if it is neither."""
     stripped = candidate.strip().removeprefix("\ufeff")
     if not stripped.startswith(("{", "[")):
         return None
-    for attempt in (str, mend):
+    for attempt in (str, repair):
         if (text := attempt(stripped)) is None:
             continue
         try:
@@ -136,7 +136,7 @@ def _load(candidate: str) -> Any:
 
 
 def _closing(open_brackets: list[str], token: str) -> str | None:
-    """What to write for a closing bracket, inner ones that were forgotten first."""
+    """The text for a closing bracket, with missing inner ones before it; None if it was never opened."""
     if _OPENER[token] not in open_brackets:
         return None
     closers = ""

@@ -1,4 +1,4 @@
-"""A plan: tasks and what they wait for, kept as a networkx graph."""
+"""A plan: tasks and their dependencies, as a networkx graph."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Task:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The tasks whose output its instruction or arguments refer to, each once."""
+        """The ids of tasks whose output its instruction or arguments refer to, each once."""
         found = (match for text in strings((self.instruction, self.arguments)) for match in REFERENCE.findall(text))
         return tuple(dict.fromkeys(found))
 
     def to_dict(self) -> dict[str, Any]:
-        """The task as the plan's JSON has it, without what is left out."""
+        """The task as in the plan's JSON, without empty fields."""
         fields: dict[str, Any] = {
             "id": self.id,
             "title": self.title,
@@ -46,13 +46,13 @@ class Task:
             "instruction": self.instruction,
             "arguments": dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments,
         }
-        kept = {key: value for key, value in fields.items() if value not in ("", None)}
-        return kept | {"depends_on": list(self.depends_on)}
+        given = {key: value for key, value in fields.items() if value not in ("", None)}
+        return given | {"depends_on": list(self.depends_on)}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A validated plan. `graph` has an edge from each task to those that wait for it."""
+    """A validated plan; `graph` has an edge from each task to those that depend on it."""
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
@@ -68,21 +68,21 @@ class Plan:
 
     @property
     def finals(self) -> tuple[Task, ...]:
-        """The tasks that no other waits for, in plan order."""
+        """The tasks that no other task depends on, in plan order."""
         return tuple(task for task in self.tasks if self.graph.out_degree(task.id) == 0)
 
     @property
     def needs_synthesis(self) -> bool:
-        """Whether the answer takes a call of its own."""
+        """Whether the answer needs a model call of its own."""
         return self.synthesis is not None or len(self.finals) != 1
 
     @property
     def needs_model(self) -> bool:
-        """Whether any call is made to carry it out."""
+        """Whether running the plan needs any model call."""
         return self.needs_synthesis or any(task.action_type != "tool" for task in self.tasks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as its JSON has it."""
+        """The plan as JSON values."""
         return {
             "tasks": [task.to_dict() for task in self.tasks],
             "synthesis": self.synthesis,
@@ -91,16 +91,16 @@ class Plan:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
-        """The plan that a document without problems stands for."""
+        """The plan in a valid document."""
         return cls(
             tasks=tuple(_task(row) for row in document.get("tasks") or ()),
-            synthesis=_said(document.get("synthesis")),
-            clarification=_said(document.get("clarification")),
+            synthesis=_text(document.get("synthesis")),
+            clarification=_text(document.get("clarification")),
         )
 
 
 def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
-    """The tasks as nodes, an edge from each dependency to the task that waits for it."""
+    """The tasks as nodes, with an edge from each dependency to its dependent."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     for task in tasks:
         graph.add_node(task.id, task=task)
@@ -121,8 +121,8 @@ def strings(value: object) -> Iterator[str]:
                 yield from strings(item)
 
 
-def _said(text: str | None) -> str | None:
-    """The text where there is one: blanks ask for nothing."""
+def _text(text: str | None) -> str | None:
+    """The text, or None if it is empty or blank."""
     return text if text and text.strip() else None
 
 

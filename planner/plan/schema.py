@@ -1,4 +1,4 @@
-"""The plan's JSON schema, for providers that can hold a model to it."""
+"""The plan's JSON schema, for providers that support structured output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.plan.plan import ACTION_TYPES
 
 
 def plan_schema() -> dict[str, Any]:
-    """The schema of a plan: loose enough for every provider's dialect, validation does the rest."""
+    """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
     optional_text = {"type": ["string", "null"]}
     task = {
         "type": "object",

@@ -1,7 +1,7 @@
-"""The shapes in which models write plans: the full one, and one for small models that admits only valid plans.
+"""The shapes in which models write plans: the full one, and one for small models that allows only valid plans.
 
-A grammar enforces the small schema while the model writes, so it spells out what is otherwise checked afterwards: tasks
-stand by position with fixed ids, and a task may only wait for tasks before it.
+A grammar enforces the small schema while the model writes, so the schema spells out what validation checks otherwise:
+tasks have fixed ids by position, and a task can only depend on tasks before it.
 """
 
 from __future__ import annotations
@@ -15,37 +15,35 @@ from planner.plan.schema import plan_schema
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A space keeps it apart from every name that a skill or a tool can have.
+# The space sets it apart from every valid name of a skill or tool.
 NO_SKILL = "no skill"
 INSTRUCTION_LIMIT = 240
 TITLE_LIMIT = 60
 
-# What llama.cpp's grammar is known to take; a tool's schema may hold anything.
+# Keywords that llama.cpp's grammar is known to support; a tool's schema may use any.
 _KEYWORDS = frozenset({"type", "enum", "const", "required", "minItems", "maxItems", "minimum", "maximum"})
-
-
 _NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.IGNORECASE | re.MULTILINE)
 
 
 class PlanShape(Protocol):
-    """How a plan is asked for, and how what was written becomes a plan document."""
+    """The schema that a plan is asked for with, and the way back to a full plan document."""
 
-    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
-        """The JSON schema for a goal, the skills that were selected for it, and at most so many tasks."""
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int) -> dict[str, Any]:
+        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks."""
 
     def widen(self, document: Any) -> Any:
-        """The plan document that the written one stands for."""
+        """The full plan document for the one that the model wrote."""
 
 
 class FullShape:
-    """The plan as it is: validation finds what the schema cannot say."""
+    """The full plan: validation finds what the schema cannot express."""
 
-    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
-        """The one schema for all plans."""
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int) -> dict[str, Any]:
+        """The same schema for all plans."""
         return plan_schema()
 
     def widen(self, document: Any) -> Any:
-        """The document itself; a bare list of tasks, or a plan inside one outer key, is the plan it stands for."""
+        """The document itself, or the plan in a bare list of tasks or inside a single outer key."""
         if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
             return {"tasks": document}
         if isinstance(document, dict) and len(document) == 1 and "tasks" not in document:
@@ -56,14 +54,14 @@ class FullShape:
 
 
 class SmallShape:
-    """A few tasks with fixed ids, each with a skill of those selected, or none."""
+    """A few tasks with fixed ids, each with one of the selected skills or none."""
 
-    def schema(self, goal: str, names: Sequence[str], most: int) -> dict[str, Any]:
-        """A schema with room for the parts that the goal names: small models fill whatever room they are given."""
-        return small_plan_schema(names, most=min(most, parts(goal)))
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int) -> dict[str, Any]:
+        """A schema for as many tasks as the goal has parts: small models use all the room they are given."""
+        return small_plan_schema(names, max_tasks=min(max_tasks, parts(goal)))
 
     def widen(self, document: Any) -> Any:
-        """The full plan; what is not of the small schema is left for validation to judge."""
+        """The full plan; a document that does not follow the small schema is left to validation."""
         rows = document.get("tasks") if isinstance(document, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) and "use" in row for row in rows):
             return SHAPES["full"].widen(document)
@@ -74,26 +72,26 @@ SHAPES: dict[str, PlanShape] = {"full": FullShape(), "small": SmallShape()}
 
 
 def parts(goal: str) -> int:
-    """How many parts a goal names one after the other."""
+    """How many consecutive parts a goal names."""
     return 1 + len(_NEXT_PART.findall(goal.strip().lstrip("-*").strip()))
 
 
 def small_plan_schema(
-    skills: Sequence[str], tools: Mapping[str, Mapping[str, Any]] | None = None, *, most: int = 3
+    skills: Sequence[str], tools: Mapping[str, Mapping[str, Any]] | None = None, *, max_tasks: int = 3
 ) -> dict[str, Any]:
-    """A JSON schema whose every document widens to a valid plan of at most `most` tasks.
+    """A JSON schema whose documents all widen to valid plans of at most `max_tasks` tasks.
 
     `tools` maps a tool's name to the JSON schema of its parameters.
     """
-    if most < 1:
-        raise ValueError(f"a plan has at least one task, not {most}")
-    tasks = [_task(position, skills, tools or {}) for position in range(1, most + 1)]
-    lengths = [_list_of(tasks[:length]) for length in range(1, most + 1)]
-    return _object({"tasks": lengths[0] if most == 1 else {"anyOf": lengths}})
+    if max_tasks < 1:
+        raise ValueError(f"a plan has at least one task, not {max_tasks}")
+    tasks = [_task(position, skills, tools or {}) for position in range(1, max_tasks + 1)]
+    lengths = [_list_of(tasks[:length]) for length in range(1, max_tasks + 1)]
+    return _object({"tasks": lengths[0] if max_tasks == 1 else {"anyOf": lengths}})
 
 
 def widen(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan that a document of the small schema stands for; its last task's output is the answer."""
+    """The plan for a document of the small schema; its last task's output is the answer."""
     tasks = [_widen_task(task) for task in document["tasks"]]
     return {"tasks": tasks, "synthesis": None, "clarification": None}
 
@@ -104,7 +102,7 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
     start = {"id": {"const": f"t{position}"}}
     end = {"depends_on": {"enum": subsets}}
     instruction = {"type": "string", "minLength": 1, "maxLength": INSTRUCTION_LIMIT}
-    # The skills were selected because they fit the goal; a small model left to choose would rather use none.
+    # The skills were selected because they fit the goal; given the choice, a small model would use none.
     choices = list(skills) if position == 1 and skills else [*skills, NO_SKILL]
     written = _object(start | {"use": {"enum": choices}, "instruction": instruction} | end)
     called = [
@@ -115,7 +113,7 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
 
 
 def _list_of(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    # `"items": false` would say the same of the length, but llama.cpp's server refuses it.
+    # `"items": false` would also limit the length, but llama.cpp's server rejects it.
     return {"type": "array", "prefixItems": list(tasks), "minItems": len(tasks), "maxItems": len(tasks)}
 
 
@@ -129,7 +127,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's parameters without the keywords that a grammar may not know."""
+    """A tool's parameters without keywords that a grammar may not support."""
     plain: dict[str, Any] = {key: value for key, value in schema.items() if key in _KEYWORDS}
     if isinstance(properties := schema.get("properties"), dict):
         plain["properties"] = {name: _plain(value) for name, value in properties.items()}

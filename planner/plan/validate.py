@@ -1,4 +1,7 @@
-"""Everything that is wrong with a plan, found at once and said so that a model or a person can mend it."""
+"""Finds everything that is wrong with a plan at once, in words that a model or a person can act on.
+
+Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,15 @@ _ID = re.compile(r"[\w-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a plan may use: skills by name, tools by name with their parameters' JSON schema, how many tasks."""
+    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks."""
 
     skills: Sequence[str] = ()
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    most_tasks: int = 100
+    max_tasks: int = 100
 
 
 def problems(document: object, known: Known) -> list[str]:
-    """All faults of a plan document, each with its remedy; an empty list where it can be run."""
+    """All faults of a plan document, each with a remedy; empty if the plan can be run."""
     if not isinstance(document, Mapping):
         return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
     found = [
@@ -41,8 +44,8 @@ def problems(document: object, known: Known) -> list[str]:
         return [*found, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
     if not rows:
         return [*found, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
-    if len(rows) > known.most_tasks:
-        found.append(f"the plan has {len(rows)} tasks, more than the {known.most_tasks} allowed; merge some")
+    if len(rows) > known.max_tasks:
+        found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
         found += _row_problems(number, row, known)
     return [*found, *_graph_problems([row for row in rows if isinstance(row, Mapping)])]
@@ -110,24 +113,24 @@ def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[st
 
 
 def _argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
-    """What the call itself would be refused for; null counts as left out, as it does there."""
+    """What the call itself would be refused for; null counts as left out, as in the call."""
     properties = schema.get("properties", {})
     for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
         yield f"needs the argument {missing!r}"
     for key, value in given.items():
         if key not in properties:
             yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
-        elif value is not None and not _waits(value):
+        elif value is not None and not _is_reference(value):
             yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
 
 
-def _waits(value: object) -> bool:
-    """Whether only the run will tell what a value is: it is an earlier result, or holds one."""
+def _is_reference(value: object) -> bool:
+    """Whether a value is, or contains, an upstream result, which only the run knows."""
     return isinstance(value, str) and REFERENCE.search(value) is not None
 
 
 def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What a value should be and is not; of a schema that says more than a plain type, the rest is the tool's own."""
+    """What a value should be and is not, by its type and choices; the tool checks the rest of its schema."""
     wanted, choices = schema.get("type"), schema.get("enum")
     if wanted in TYPES and not fits(value, wanted):
         yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
@@ -143,7 +146,7 @@ def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(ids)
     for row in rows:
-        for before in _listed(row):
+        for before in _dependencies(row):
             if before == row["id"]:
                 yield f"task {row['id']!r} depends on itself"
             elif before not in graph:
@@ -183,13 +186,13 @@ def _reference_problems(row: Mapping[str, Any], graph: nx.DiGraph[str], ids: Seq
             )
 
 
-def _listed(row: Mapping[str, Any]) -> list[str]:
+def _dependencies(row: Mapping[str, Any]) -> list[str]:
     value = row.get("depends_on")
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
-    """A way round, from each task to one that it depends on: the graph's edges go the other way."""
+    """A cycle, from each task to one that it depends on: the graph's edges point the other way."""
     first = min(component, key=ids.index)
     edges = nx.find_cycle(graph.subgraph(component).reverse(), first)
     return " → ".join([*(edge[0] for edge in edges), edges[0][0]])

@@ -1,4 +1,4 @@
-"""Models and what belongs to it."""
+"""The Models port: which model fills which role."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Models(Protocol):
-    """Which model plays which role."""
+    """Which model fills which role."""
 
     def for_role(self, role: Role) -> Model:
         """The model for a role."""
@@ -19,4 +19,4 @@ class Models(Protocol):
         """The model of that name, for a skill that asks for one."""
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
-        """How the model that plays a role, for a task where it is one's, is worked with."""
+        """The profile of the model in a role, or in the role for one task."""

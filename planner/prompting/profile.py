@@ -1,6 +1,6 @@
-"""How a kind of model is worked with: who plays its roles, the shape of its plans, bounds and sampling.
+"""Profiles: how to work with a kind of model, from its prompts and the shape of its plans to limits and sampling.
 
-A profile belongs to a model's entry, as data in `seed/profiles.yaml`; the planner follows whichever it is given.
+Profiles are data in `seed/profiles.yaml`, whose keys are the fields of `Profile`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 
 @dataclass(frozen=True, slots=True)
 class PlanExample:
-    """A goal and its plan, shown to the model as a turn of the conversation."""
+    """A goal and its plan, shown to the model as an earlier turn of the conversation."""
 
     goal: str
     names: tuple[str, ...]
@@ -35,9 +35,10 @@ class PlanExample:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a kind of model needs; the defaults are for models that need no help.
+    """How to work with a kind of model; the defaults are for models that need no help.
 
-    `sampling` holds each role's parameters for any provider, `server` what only llama.cpp's server takes.
+    `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
+    `server` those that only llama.cpp's server accepts.
     """
 
     name: str = "full"
@@ -54,11 +55,11 @@ class Profile:
     examples: tuple[PlanExample, ...] = ()
 
     def agent(self, role: Role) -> str:
-        """The agent of `seed/agents.yaml` that plays a role."""
+        """The agent of `seed/agents.yaml` that fills a role."""
         return self.agents.get(role, role)
 
     def digest(self, skill: str) -> str:
-        """As much of a skill's body as a model of this kind can follow: its beginning, before any template."""
+        """As much of a skill's body as such a model can follow: its beginning, up to the first code block."""
         if self.skill_characters is None or len(skill) <= self.skill_characters:
             return skill
         head = skill[: self.skill_characters].rpartition("\n")[0] or skill[: self.skill_characters]
@@ -80,7 +81,7 @@ def profiles() -> Mapping[str, Profile]:
 
 
 def profile_of(model: str) -> Profile:
-    """The profile of another server's model: by its provider and the size in its name."""
+    """The profile of a model on another server, by its provider and the size in its name."""
     rule = _document()["by_size"]
     provider, _, name = model.lower().partition("/")
     sizes = [float(number) / (1000 if unit == "m" else 1) for number, unit in _SIZE.findall(name)]

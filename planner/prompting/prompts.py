@@ -1,9 +1,9 @@
 """Prompts: the agents defined in `seed/`, their templates, and the user's own versions of them.
 
 A template is Jinja with `<<` and `>>` around variables, `<%` and `%>` around statements and `<#` and `#>` around
-comments, so that JSON braces and a skill's own `{{…}}` stand as they are. It has a block for each message it makes; one
-of your own may take over the rest with `<% extends "seed/task.j2" %>`. What comes from users, skills and models goes in
-as a variable's value and is never itself read as a template.
+comments, so that JSON braces and a skill's own `{{…}}` need no escaping. It has a block for each message; a user's
+template can inherit the others with `<% extends "seed/task.j2" %>`. Text from users, skills and models is passed in as
+variables and never rendered as a template.
 """
 
 from __future__ import annotations
@@ -27,15 +27,12 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SEED = Path(__file__).parents[2] / "seed"
-_REMEDY = "mend the template, or delete it to use the one that weft ships"
+_FIX = "fix the template, or delete it to use weft's own"
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent as `seed/agents.yaml` defines it: its template, its messages, the variables it cannot do without.
-
-    `blocks` holds for each message the variables that it is given.
-    """
+    """An agent of `seed/agents.yaml`: `blocks` maps each message to its variables, `needs` are the required ones."""
 
     name: str
     template: str
@@ -45,7 +42,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A template with its syntax tree; a template that extends another is two layers."""
+    """A template with its syntax tree; a template that extends another has two layers."""
 
     template: Template
     tree: nodes.Template
@@ -60,7 +57,7 @@ class _Layer:
 
 
 class Prompts:
-    """Renders agents' messages; templates in the folders given come before those in `seed/`."""
+    """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`."""
 
     def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED) -> None:
         self._folders = [*overrides, seed]
@@ -82,7 +79,7 @@ class Prompts:
         self._layers = cache(self._load)
 
     def render(self, agent: str, block: str, variables: Mapping[str, Any]) -> str:
-        """One message of an agent, from the block of that name in its template."""
+        """A message of an agent, rendered from the block of that name."""
         first, *parents = self._layers(agent)
         context = first.template.new_context(dict(variables))
         for layer in parents:
@@ -97,7 +94,7 @@ class Prompts:
             ) from error
 
     def check(self) -> None:
-        """Raise where a template is missing, broken, lacks something it needs or uses what it is not given."""
+        """Raise if any template is missing, broken, lacks a required variable, or uses an unknown one."""
         faults: list[TemplateError] = []
         for agent in self._agents:
             try:
@@ -118,8 +115,8 @@ class Prompts:
             ) from error
         except (JinjaError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if hasattr(error, "lineno") else ""
-            file = getattr(error, "filename", None) or self._where(agent)  # it may be one that this one includes
-            raise TemplateError(f"the template {file}{line} is broken: {error}", hint=_REMEDY) from error
+            file = getattr(error, "filename", None) or self._where(agent)  # it may be an included one
+            raise TemplateError(f"the template {file}{line} is broken: {error}", hint=_FIX) from error
         self._check(definition, layers)
         return layers
 
@@ -131,13 +128,13 @@ class Prompts:
             tree = self._environment.parse(Path(template.filename or "").read_text(encoding="utf-8"))
             layer = _Layer(template, tree)
             for other in meta.find_referenced_templates(tree):
-                if other is not None:  # one whose name only shows when it is rendered
+                if other is not None:  # a name that is only known when it is rendered
                     self._environment.get_template(other)
             yield layer
             name = layer.parent
 
     def _check(self, agent: Agent, layers: Sequence[_Layer]) -> None:
-        found = {name: _innermost(name, layers) for name in agent.blocks}
+        found = {name: _effective(name, layers) for name in agent.blocks}
         for name in (name for name, bodies in found.items() if not bodies):
             raise TemplateError(
                 f"the template {self._where(agent.name)} lacks the block {name}",
@@ -150,11 +147,11 @@ class Prompts:
             names = ", ".join(f"<<{name}>>" for name in missing)
             raise TemplateError(
                 f"the template {self._where(agent.name)} lacks {names}, which it needs",
-                hint=f"put <<{missing[0]}>> where the text should stand; weft's own version in {SEED} shows how",
+                hint=f"put <<{missing[0]}>> where the text should go; weft's own version in {SEED} shows how",
             )
 
     def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[tuple[_Layer, nodes.Block]]) -> None:
-        """Raise where a block uses names that it is not given: most are slips, and would fail when its turn comes."""
+        """Raise if a block uses unknown variables: most are typos that would only fail when rendered."""
         always = {*known, *self._environment.globals, "super", "self"}
         unknown = [
             (layer.template.filename, _line(body, name), name)
@@ -162,19 +159,19 @@ class Prompts:
             for name in sorted(_variables(body) - always - _guarded(body))
         ]
         if unknown:
-            said = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
+            messages = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
             near = guess(unknown[0][2], known)
             meant = f"did you mean <<{near}>>? " if near else ""
             have = ", ".join(sorted(known)) or "none"
-            raise TemplateError("; ".join(said), hint=f"{meant}the variables of the block {block} are: {have}")
+            raise TemplateError("; ".join(messages), hint=f"{meant}the variables of the block {block} are: {have}")
 
     def _where(self, agent: str) -> str:
         name = self._agents[agent].template
         return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
 
 
-def _innermost(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
-    """The block that counts, and those it reaches through super(), each with where it stands."""
+def _effective(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
+    """The block in effect and those it reaches through super(), each with its layer."""
     found: list[tuple[_Layer, nodes.Block]] = []
     for layer in layers:
         block = layer.block(name)
@@ -191,10 +188,10 @@ def _line(block: nodes.Block, variable: str) -> int:
 
 
 def _guarded(block: nodes.Block) -> set[str]:
-    """The names that a block asks after, or has something in the place of: these may be missing."""
-    asked = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
-    replaced = [one.node for one in block.find_all(nodes.Filter) if one.name in ("default", "d")]
-    return {node.name for node in (*asked, *replaced) if isinstance(node, nodes.Name)}
+    """The variables that a block tests with `is defined` or gives a default: these may be missing."""
+    tested = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
+    defaulted = [one.node for one in block.find_all(nodes.Filter) if one.name in ("default", "d")]
+    return {node.name for node in (*tested, *defaulted) if isinstance(node, nodes.Name)}
 
 
 def _variables(block: nodes.Block) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.tasks.outcome import Cancelled, Done, Outcome
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
@@ -81,7 +81,7 @@ class Pipeline:
             return RunFinished("clarification", question=plan.clarification)
         runner = self._task_runner(plan, catalogue)
         limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
-        outcomes = await run_plan(plan, runner.perform, self.record, limits, self.memo)
+        outcomes = await run_plan(plan, runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         return await self._answer(plan, outcomes)

@@ -30,7 +30,7 @@ from weft.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from executor.stores.store import Store
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace

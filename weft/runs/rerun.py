@@ -13,7 +13,7 @@ from skills.text.nearest import known_are
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from planner.plan.plan import Plan
 
 

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.history.history import RunHistory
 from executor.history.ledger import Ledger
+from executor.history.run_history import RunHistory
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import FinishedWork, Memo

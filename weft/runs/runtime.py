@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.history.history import RunHistory
+from executor.history.run_history import RunHistory
 from executor.stores.errors import UnknownRun
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
@@ -130,13 +130,13 @@ class Weft:
             settings=settings,
             open_model=self._open,
             journal=self.journal,
-            log=self.journal.take_up(summary, records.capture(self.paths, run_id), history.last_seq),
+            log=self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq),
             opening=RunResumed(run_id, records.plain(settings)),
             date=history.started.date,
             history=history,
             ledger=history.ledger.copy(),
             finished=history.finished,
-            reused=history.untold,
+            reused=history.unrecorded_reuse,
             observer=record,
         )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.history.history import RunHistory
 from executor.history.ledger import Ledger
 from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from executor.history.run_history import RunHistory
 from executor.tasks.artifacts import Artifacts
 from planner.errors import RecordEnded
 from planner.events import PlanMade, RunFinished, RunStarted
@@ -45,7 +45,7 @@ class Replay:
 class _ReplayModels:
     """Which recorded model has which role; a resumed run may have had other models from then on."""
 
-    sittings: Sequence[Settings]
+    settings_in_force: Sequence[Settings]
     tape: Tape
     memo: ReplayMemo
 
@@ -59,7 +59,7 @@ class _ReplayModels:
         return profile_of(self._name(role, task))
 
     def _name(self, role: Role, task: str | None = None) -> str:
-        return self.sittings[self.tape.history.sat.get((role, task), 0)].model_for(role) or "recorded"
+        return self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)].model_for(role) or "recorded"
 
 
 async def strict(
@@ -73,8 +73,8 @@ async def strict(
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
-    sittings = [records.settings_of(one, settings, {}) for one in history.sittings]
-    in_force = sittings[0]
+    settings_in_force = [records.settings_of(one, settings, {}) for one in history.settings_in_force]
+    first = settings_in_force[0]
     tape, ledger = Tape(history, capture), Ledger()
 
     def note(event: Event) -> None:
@@ -88,7 +88,7 @@ async def strict(
 
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
-    models = _ReplayModels(sittings, tape, memo)
+    models = _ReplayModels(settings_in_force, tape, memo)
     use = records.substitutes(started)
     for name in started.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
@@ -96,8 +96,8 @@ async def strict(
     planned = (
         [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
     )
-    workspace = Workspace(paths, in_force, use, gone=[name for name in planned if name], portable=True)
-    pipeline = Pipeline(goal, workspace, in_force, models, memo, artifacts, started.date)
+    workspace = Workspace(paths, first, use, gone=[name for name in planned if name], portable=True)
+    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date)
     note(started)
     note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

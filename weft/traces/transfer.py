@@ -7,8 +7,8 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from executor.journal import codec, trace_file
-from executor.journal.summary import noted
-from executor.stores.errors import RunThere, UnknownRun
+from executor.journal.summary import updated
+from executor.stores.errors import RunExists, UnknownRun
 from executor.stores.row import Row, RunSummary
 from executor.tasks.artifacts import Artifacts
 from skills.errors import InputError
@@ -31,7 +31,7 @@ Chunk = tuple[list[Row], dict[str, RunSummary]]
 def import_runs(files: Sequence[Path], store: Store, paths: Paths) -> list[str]:
     """Import the runs in files into a store and return their ids; all of them or, if anything fails, none."""
     run_ids = _validate(files, store)
-    store.take_in(_chunks(files, paths))
+    store.import_runs(_chunks(files, paths))
     return run_ids
 
 
@@ -46,7 +46,7 @@ def _chunks(files: Sequence[Path], paths: Paths) -> Iterator[Chunk]:
             chunk.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:
-                summary = noted(summary, event, row.at)
+                summary = updated(summary, event, row.at)
             summaries[run_id] = summary
             if len(chunk) >= _CHUNK_SIZE:
                 yield chunk, summaries
@@ -66,7 +66,7 @@ def _validate(files: Sequence[Path], store: Store) -> list[str]:
                     hint="a run must appear once, its events ordered by seq",
                 )
             if _exists(run_id, store):
-                raise RunThere(run_id)
+                raise RunExists(run_id)
             _check_complete(run_id, rows, file)
             seen[run_id] = None
         if len(seen) == before:

@@ -1,12 +1,12 @@
-"""What SQLite complains of, in words that a person can use, and what to do about it."""
+"""SQLite's errors in plain words, and what to do about them."""
 
 from __future__ import annotations
 
-_ELSEWHERE = "make room or mend the folder, or put the journal elsewhere with --journal sqlite:///path or WEFT_JOURNAL"
+_ELSEWHERE = "free disk space or fix the folder, or put the journal elsewhere: --journal sqlite:///path or WEFT_JOURNAL"
 
 
-def said(error: Exception) -> str:
-    """What went wrong; a text that cannot be read is no part of it."""
+def explain(error: Exception) -> str:
+    """What went wrong; an unreadable text is not quoted."""
     if isinstance(error, ValueError) or "Could not decode" in str(error):
         return "it is damaged: a text in it cannot be read"
     if "UNIQUE constraint" in str(error):
@@ -16,11 +16,11 @@ def said(error: Exception) -> str:
 
 def hint(error: Exception) -> str:
     """What to do about it."""
-    text = said(error)
+    text = explain(error)
     if "damaged" in text or "malformed" in text or "not a database" in text:
-        return "move the file away (runs in it cannot be resumed), or name another with --journal"
+        return "move the file away (its runs cannot be resumed), or name another with --journal"
     if "taken over" in text:
-        return "leave the run to that one, or resume it later"
+        return "leave the run to that process, or resume it later"
     if "locked" in text:
-        return "another process has been writing to it for long: wait until it ends, then go on with weft resume"
+        return "another process keeps it locked: wait until that one ends, then continue with weft resume"
     return _ELSEWHERE

@@ -1,4 +1,4 @@
-"""The SQLite store's tables, version by version; a file of an older version is brought forward when it is opened."""
+"""The SQLite store's tables, version by version; an older file is migrated when it is opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-# "weft" as a number: tells a journal from any other SQLite file.
+# "weft" in ASCII: tells a journal from any other SQLite file.
 APPLICATION = 0x77656674
 
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
@@ -41,10 +41,10 @@ STEPS: Sequence[str] = (
     CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
     CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID;
     """,
-    # Selections of all runs are looked at together by `replay --select`, without a walk over every event.
+    # `replay --select` reads the selections of all runs, without scanning every event.
     f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
-    # Events are a log, appended at its end whichever run they are of: ordered by run, each run that a commit concerns
-    # had a page of its own to write.
+    # Events are appended at the end of one table, whichever run they belong to: ordered by run, a commit had to write
+    # at least one page for each run.
     """
     DROP INDEX events_by_type;
     ALTER TABLE events RENAME TO events_by_run;
@@ -68,17 +68,17 @@ VERSION = len(STEPS)
 
 
 def check(connection: sqlite3.Connection, where: str) -> None:
-    """Refuse a file that is newer, or that is no journal at all."""
+    """Raise if the file is newer than this version, or not a journal."""
     _version(connection, where, VERSION)
 
 
 def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = STEPS) -> None:
-    """Bring a file to this version; refuse one that is newer, or that is no journal at all."""
+    """Bring a file to this version; raises if it is newer, or not a journal."""
     if _version(connection, where, len(steps)) == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have done it while this one waited.
+        # Another process may have migrated it while this one waited.
         for step in steps[_version(connection, where, len(steps)) :]:
             for statement in step.split(";"):
                 if statement.strip():
@@ -87,19 +87,19 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
         connection.execute(f"PRAGMA user_version = {len(steps)}")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk has ended it already
+        if connection.in_transaction:  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
 
 
 def _version(connection: sqlite3.Connection, where: str, newest: int) -> int:
-    # In one statement: another process may bring it forward between two.
+    # In one statement: between two, another process may migrate it.
     application, version, tables = connection.execute(
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
         "(SELECT count(*) FROM sqlite_master)"
     ).fetchone()
     if application != APPLICATION and (tables or version):
-        raise BadStore(f"{where} is a database, but no journal of weft", hint="name another file with --journal")
+        raise BadStore(f"{where} is a database, but not a weft journal", hint="name another file with --journal")
     if version > newest:
         raise BadStore(
             f"{where} was written by a newer weft (schema {version}; this one knows {newest})",

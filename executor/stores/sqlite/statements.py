@@ -1,4 +1,4 @@
-"""What is written into a journal's SQLite file, statement by statement, many rows at a time."""
+"""The statements that write to a journal's SQLite file, many rows at a time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from executor.stores.lease import Handover
     from executor.stores.row import Row, RunSummary
 
-LINE = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
-_LINES = (
-    f"INSERT INTO runs ({LINE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
+SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
+_SUMMARIES = (
+    f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
     "cost_usd = excluded.cost_usd"
 )
@@ -28,25 +28,25 @@ _EVENTS = "INTO events (run, seq, at, type, task, body)"
 _TEXTS = "OR IGNORE INTO texts (sha, text)"
 _USES = "OR IGNORE INTO uses (run, sha)"
 
-# Rows in one statement at most. Each statement gives Python's lock away and waits to get it back, which takes long
-# where the run itself is busy; one for each row would be slower by far. A size used once is there for the next time.
-MOST_ROWS = 128
-_MOST_NAMES = 500
+# The most rows in one statement. Each statement releases Python's lock and waits to get it back, which takes long
+# while the run itself is busy: one statement per row would be far slower. Statements are cached by size.
+MAX_ROWS = 128
+_MAX_NAMES = 500
 
 Body = tuple[str, Mapping[str, str]]
 _NONE: Mapping[str, str] = {}
 
 
-def write_lines(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
-    """Write runs' lines, new or changed."""
-    names = LINE.split(", ")
-    connection.executemany(_LINES, [[_clean(getattr(line, name)) for name in names] for line in summaries])
+def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
+    """Write new or changed summaries."""
+    names = SUMMARY.split(", ")
+    connection.executemany(_SUMMARIES, [[_clean(getattr(summary, name)) for name in names] for summary in summaries])
 
 
 def write_texts(
     connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
 ) -> None:
-    """Write the large texts that are not there yet, and whose they are."""
+    """Write large texts that are not stored yet, and which runs use them."""
     texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
     for row, (_, large) in zip(rows, bodies, strict=True):
@@ -60,15 +60,15 @@ def write_texts(
 def write_events(
     connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
 ) -> None:
-    """Write events; up to `MOST_ROWS` in one statement."""
+    """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
     for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
         values += (run[run_id], seq, at, kind, _clean(fields.get("task")), body)
     _insert(connection, _EVENTS, 6, values)
 
 
-def body_of(row: Row) -> Body:
-    """A row's body as JSON, and the large texts taken out of it, by their hash."""
+def encode(row: Row) -> Body:
+    """A row's body as JSON, and the large texts taken out of it, by hash."""
     for value in row.body.values():
         kind = type(value)
         if kind is dict or kind is list or (kind is str and len(value) >= texts.LARGE):
@@ -77,23 +77,23 @@ def body_of(row: Row) -> Body:
     return _clean(compact(row.body)), _NONE
 
 
-def numbers(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """The runs' numbers, by which all else refers to them."""
-    for at in range(0, len(run_ids), _MOST_NAMES):
-        some = run_ids[at : at + _MOST_NAMES]
-        paths = ", ".join("?" * len(some))
-        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({paths})", some)  # noqa: S608
+def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The primary keys of runs, which the other tables refer to."""
+    for at in range(0, len(run_ids), _MAX_NAMES):
+        some = run_ids[at : at + _MAX_NAMES]
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
 
 
 def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
-    """Take runs that nobody has, and let go those that are the holder's."""
+    """Take runs that nobody holds, and release runs of this holder."""
     holder = handover.holder.to_json()
     for run_id in handover.taken:
         taken = connection.execute(
             "UPDATE runs SET holder = ?, beat = ? WHERE run_id = ? AND holder IS NULL", (holder, time.time(), run_id)
         )
         if not taken.rowcount:
-            raise StoreFailed(f"another process is at run {run_id}", hint="leave it to that one")
+            raise StoreFailed(f"run {run_id} is in use by another process", hint="leave it to that process")
     connection.executemany(
         "UPDATE runs SET holder = NULL, beat = NULL WHERE run_id = ? AND holder = ?",
         [(run_id, holder) for run_id in handover.released],
@@ -101,10 +101,10 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
 
 
 def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
-    """Insert rows of so many columns, all their values in one list."""
-    most = MOST_ROWS * width
-    for at in range(0, len(values), most):
-        some = values[at : at + most]
+    """Insert rows of `width` columns; `values` holds all their values in one list."""
+    step = MAX_ROWS * width
+    for at in range(0, len(values), step):
+        some = values[at : at + step]
         connection.execute(_statement(into, width, len(some) // width), some)
 
 
@@ -115,7 +115,7 @@ def _statement(into: str, width: int, size: int) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """A value that SQLite takes: a model's broken output may hold lone surrogates."""
+    """A value that SQLite accepts: a model's broken output may hold lone surrogates."""
     if type(value) is not str or value.isascii():
         return value
     try:

@@ -1,4 +1,4 @@
-"""What enters a record: no secret, and paths that mean the same elsewhere."""
+"""Recorded values hold no secrets, and their paths mean the same in another checkout."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_a_record_means_another_folder_in_another_checkout() -> None:
     assert there.local("⟦unknown⟧/x") == "⟦unknown⟧/x"
 
 
-def test_a_root_is_found_as_a_listing_escapes_it_and_put_back_so() -> None:
+def test_a_root_is_found_and_restored_as_a_listing_escapes_it() -> None:
     odd = NamedRoots({"workspace": "/srv/R&D <x>"})
     listed = "<location>/srv/R&amp;D &lt;x&gt;/skills/a</location>, /srv/R&D <x>/b"
     assert odd.portable(listed) == "<location>⟦workspace⟧/skills/a</location>, ⟦workspace⟧/b"
     assert odd.local(odd.portable(listed)) == listed
 
 
-def test_roots_that_begin_differently_are_all_found() -> None:
+def test_roots_that_start_differently_are_all_found() -> None:
     mixed = NamedRoots({"workspace": "/srv/w", "share": "C:\\share"})
     assert mixed.portable("/srv/w/a and C:\\share/b, xC:\\share") == "⟦workspace⟧/a and ⟦share⟧/b, xC:\\share"
 
@@ -100,7 +100,7 @@ ODD = 'we"ird\\ tök/en+va=lü&e#7'
 
 
 @pytest.mark.parametrize("secret", [SECRET, KEY, ODD], ids=["plain", "lines", "odd"])
-def test_a_secret_is_found_in_other_writing_too(secret: str) -> None:
+def test_a_secret_is_found_in_its_other_forms_too(secret: str) -> None:
     secrets, data = Secrets.of({"MY_API_KEY": secret}), secret.encode()
     once = json.dumps(secret)
     written = {
@@ -127,16 +127,16 @@ def test_a_secret_is_found_in_other_writing_too(secret: str) -> None:
 @pytest.mark.parametrize(
     "name", ["PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GPG_PASSPHRASE", "GITHUB_PAT", "GHTOKEN", "OPENAI_API_KEY"]
 )
-def test_a_variable_whose_name_says_so_holds_a_secret(name: str) -> None:
+def test_a_variable_with_a_telling_name_holds_a_secret(name: str) -> None:
     assert Secrets.of({name: SECRET}).redact(SECRET) == REDACTED
 
 
 @pytest.mark.parametrize("name", ["PWD", "OLDPWD", "PATH", "MONKEY_ISLAND", "COMPASS", "TOKENIZERS_PARALLELISM"])
-def test_other_variables_hold_none(name: str) -> None:
+def test_other_variables_do_not(name: str) -> None:
     assert Secrets.of({name: "/home/me/work"}).redact("see /home/me/work/x") == "see /home/me/work/x"
 
 
-def test_a_secret_is_no_name_of_a_field_either() -> None:
+def test_a_secret_is_redacted_in_field_names_too() -> None:
     capture = Capture(secrets=Secrets.of({"MY_API_KEY": "identifier0123"}))
     assert capture.value({"identifier0123": 1, "a": {"ghp_0123456789abcdefghij": 2}, "tool_calls": 3}) == {
         REDACTED: 1, "a": {REDACTED: 2}, "tool_calls": 3,
@@ -163,11 +163,11 @@ def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
         "secret: none",
     ],
 )
-def test_what_only_speaks_of_secrets_stays(text: str) -> None:
+def test_texts_that_only_mention_secrets_stay(text: str) -> None:
     assert Secrets.of({"SHORT_TOKEN": "abc"}).redact(text) == text
 
 
-def test_a_short_secret_is_redacted_as_a_word_of_its_own() -> None:
+def test_a_short_secret_is_redacted_as_a_whole_word() -> None:
     secrets = Secrets.of({"DB_PASSWORD": "hunter2", "PIN_SECRET": "a-1b", "API_TOKEN": "tok3n-0123456789"})
     assert secrets.redact("log in with hunter2, or 'a-1b'") == f"log in with {REDACTED}, or '{REDACTED}'"
     assert secrets.redact("hunter2") == REDACTED
@@ -181,12 +181,12 @@ def test_a_short_value_that_may_be_a_word_or_a_number_stays(value: str) -> None:
     assert Secrets.of({"API_KEY": value}).redact(text) == text
 
 
-def test_a_field_whose_name_says_so_is_redacted_whatever_it_holds() -> None:
+def test_a_field_with_a_telling_name_is_redacted_whatever_it_holds() -> None:
     recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
     assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}
-    said = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
-    kept = {"headers": {"Authorization": [REDACTED, ""]}, "clientSecret": REDACTED, "tokenizer": "bpe"}
-    assert Capture().value(said) == kept
+    given = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
+    recorded = {"headers": {"Authorization": [REDACTED, ""]}, "clientSecret": REDACTED, "tokenizer": "bpe"}
+    assert Capture().value(given) == recorded
     paths = {"next_page_token": "p2", "nextToken": "p3", "pageToken": "p4"}
     assert Capture().value(paths) == paths
 
@@ -208,7 +208,7 @@ def test_large_texts_are_taken_out_and_put_back(value: object) -> None:
     assert set(texts.hashes(small)) <= set(kept)
 
 
-def test_a_long_list_said_twice_is_kept_once_and_put_back() -> None:
+def test_a_repeated_long_list_is_stored_once_and_put_back() -> None:
     kept: dict[str, str] = {}
     skills = [{"name": f"skill-{number}", "description_hash": "0" * 64, "$json": "own"} for number in range(20)]
     small = texts.split({"skills": skills, "again": list(skills)}, kept)
@@ -218,12 +218,12 @@ def test_a_long_list_said_twice_is_kept_once_and_put_back() -> None:
 
 
 @pytest.mark.parametrize("key", ["$text", "$json", "$$json"])
-def test_a_field_named_like_a_mark_stays_what_it_is(key: str) -> None:
+def test_a_field_named_like_a_marker_stays_as_it_is(key: str) -> None:
     value, kept = {key: "of the user's"}, dict[str, str]()
     assert texts.join(texts.split(value, kept), kept.__getitem__) == value
 
 
-def test_a_large_text_said_twice_is_kept_once() -> None:
+def test_a_repeated_large_text_is_stored_once() -> None:
     kept: dict[str, str] = {}
     long = "word " * 200
     assert texts.split([long, {"a": long}], kept) != [long, {"a": long}]
@@ -231,6 +231,6 @@ def test_a_large_text_said_twice_is_kept_once() -> None:
 
 
 @pytest.mark.parametrize("text", ["⟦workspace⟧/literal", "⟦run⟧", "⟦=⟧", "⟦", "see /w/notes.md and ⟦workspace⟧"])
-def test_what_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
+def test_text_that_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
     capture = Capture(NamedRoots({"run": "/w/.agents/runs/r", "workspace": "/w"}))
     assert capture.local(capture.text(text)) == text

@@ -1,4 +1,4 @@
-"""What differs is said in a line that names the skill, the task or the prompt."""
+"""A difference is one line that names the skill, the task or the prompt."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ def listing(kind: str, *names: str) -> str:
     return "\n".join(f"<{kind}>\n<name>{name}</name>\n<description>d</description>\n</{kind}>" for name in names)
 
 
-def test_the_first_line_that_differs_is_said_as_it_was_and_as_it_is() -> None:
+def test_the_first_line_that_differs_is_given_as_it_was_and_as_it_is() -> None:
     assert difference("a\nb", "a\nb") is None
     assert difference("a\nb", "a\nc") == "line 2 was 'b', is 'c'"
-    assert difference("a", "a\nb") == "line 2 was not there, is 'b'"
+    assert difference("a", "a\nb") == "line 2 was missing, is 'b'"
 
 
 @pytest.mark.parametrize(("kind", "what"), [("skill", "skill"), ("tool", "prompt of planning: tool")])
 def test_listings_are_compared_entry_by_entry(kind: str, what: str) -> None:
     then, now = listing(kind, "a", "b"), listing(kind, "b", "c").replace("<description>d", "<description>e", 1)
     gone, changed, new = of_listings(then, now, kind)
-    assert gone == f"{what} 'a' is not in the listing any more"
+    assert gone == f"{what} 'a' is no longer in the listing"
     assert changed.startswith(f"{what} 'b' is listed differently: line 3 was '<description>d</description>', is ")
     assert new == f"{what} 'c' is new in the listing"
     (order,) = of_listings(listing(kind, "a", "b"), listing(kind, "b", "a"), kind)
@@ -32,22 +32,22 @@ def test_listings_are_compared_entry_by_entry(kind: str, what: str) -> None:
 
 def test_selections_are_compared_skill_by_skill() -> None:
     assert list(of_names(["a", "b"], ["b", "c"])) == [
-        "skill 'a' was selected, is not any more",
-        "skill 'c' is selected, was not",
+        "skill 'a' is no longer selected",
+        "skill 'c' is newly selected",
     ]
-    assert list(of_names(["a", "b"], ["b", "a"])) == ["skills were selected in another order: a, b → b, a"]
+    assert list(of_names(["a", "b"], ["b", "a"])) == ["skills are selected in another order: a, b → b, a"]
     assert list(of_names(["a"], ["a"])) == []
 
 
 def test_plans_are_compared_task_by_task() -> None:
     a, b, c = Task("a", "llm", instruction="x"), Task("b", "llm"), Task("c", "llm")
     assert list(of_plans(Plan((a, b)), Plan((a, c)))) == [
-        "task 'b' is not in the plan any more",
+        "task 'b' is no longer in the plan",
         "task 'c' is new in the plan",
     ]
     (changed,) = of_plans(Plan((a,)), Plan((Task("a", "llm", instruction="y"),)))
     assert changed.startswith("task 'a' is planned differently: line ")
-    assert list(of_plans(Plan((a, b)), Plan((b, a)))) == ["tasks stand in another order: a, b → b, a"]
+    assert list(of_plans(Plan((a, b)), Plan((b, a)))) == ["tasks are in another order: a, b → b, a"]
     assert list(of_plans(Plan((a,), "short"), Plan((a,), "long"))) == [
         "prompt of synthesis: the plan's synthesis: line 1 was 'short', is 'long'"
     ]

@@ -1,4 +1,4 @@
-"""Events survive the way to the record and back."""
+"""Events survive being recorded and read back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from executor.journal import codec, trace_file
 from executor.stores.row import VERSION, Row
 from planner import events
-from planner.events import Event, to_dict
+from planner.event_fields import to_dict
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
@@ -19,6 +19,8 @@ from skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from planner.events import Event
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EVENTS: list[Event] = [
@@ -62,7 +64,7 @@ def test_every_kind_of_event_is_covered() -> None:
     assert {type(event) for event in EVENTS} == set(get_args(events.Event))
 
 
-def test_an_unknown_kind_is_passed_over() -> None:
+def test_an_unknown_type_is_ignored() -> None:
     assert codec.event("moon_landed", {}) is None
 
 
@@ -70,7 +72,7 @@ def test_an_unknown_kind_is_passed_over() -> None:
     ("kind", "body"),
     [("task_started", {}), ("plan_made", {"plan": {"tasks": [{}]}, "attempts": 1}), ("call_finished", {"reply": None})],
 )
-def test_a_malformed_event_is_said(kind: str, body: dict[str, object]) -> None:
+def test_a_malformed_event_is_reported(kind: str, body: dict[str, object]) -> None:
     with pytest.raises(InputError, match=f"'{kind}' is malformed"):
         codec.event(kind, body)
 
@@ -83,13 +85,13 @@ def test_an_envelope_survives() -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "no JSON"),
-        ("[]", "no event"),
-        ('{"type": "warned"}', "no event"),
+        ("{", "not JSON"),
+        ("[]", "not an event"),
+        ('{"type": "warned"}', "not an event"),
         (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
     ],
 )
-def test_a_line_that_is_no_event_is_said_with_its_place(line: str, says: str) -> None:
+def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         trace_file.parse(line, "file x, line 3")
     assert "file x, line 3" in caught.value.message
@@ -119,12 +121,12 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"type": "task_finished", "task": "a", "status": "sleeping", "seconds": 1}, "'status' is 'sleeping'"),
         ({"type": "run_started", **STARTED, "answers": [1]}, "'answers'"),
         ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
-        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "wait for each other"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "depend on each other"),
         ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),
-        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have one id"),
+        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
     ],
 )
-def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[str, object], says: str) -> None:
+def test_an_edited_line_is_refused_with_its_faults(fields: dict[str, object], says: str) -> None:
     line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
     with pytest.raises(InputError) as caught:
         trace_file.parse(line, "line 3")
@@ -133,18 +135,18 @@ def test_a_line_that_someone_edited_is_refused_with_what_is_wrong(fields: dict[s
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
-def test_what_json_cannot_be_is_said(text: str) -> None:
-    with pytest.raises(InputError, match="no JSON"):
+def test_text_that_is_not_json_is_reported(text: str) -> None:
+    with pytest.raises(InputError, match="not JSON"):
         trace_file.parse(text, "line 3")
 
 
-def test_a_number_beyond_all_numbers_is_none() -> None:
+def test_an_infinite_number_is_refused() -> None:
     line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
     with pytest.raises(InputError, match="'seconds' is inf"):
         trace_file.parse(line.replace("12345", "1e999"), "line 3")
 
 
-def test_what_is_not_known_here_is_passed_over() -> None:
+def test_unknown_fields_and_types_are_kept_in_the_row() -> None:
     row = trace_file.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
     assert row.body["mood"] == "calm"
     assert trace_file.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
@@ -155,5 +157,5 @@ def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[in
     file = tmp_path / "run.jsonl"
     lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
     file.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r stands behind"):
+    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r comes after"):
         list(trace_file.read(file))

@@ -1,4 +1,4 @@
-"""Group commit: who waits is told once it is on disk, and all are told where it cannot be."""
+"""Group commit: a waiter continues once its entries are on disk, and every waiter learns if they cannot be."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Counting(SqliteStore):
-    """Counts commits, and fails from one on; a sign of life is more than it can bear."""
+    """Counts commits, fails after some of them, and always fails to renew a lease."""
 
     commits = 0
     fails_after = 10**9
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        raise ValueError("nobody expected this")
+        raise ValueError("an unexpected error")
 
     def append(
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
@@ -58,7 +58,7 @@ def writer(store: Counting) -> Iterator[Writer]:
     store.close()
 
 
-async def test_what_was_waited_for_can_be_read(writer: Writer, store: Counting) -> None:
+async def test_settled_entries_can_be_read(writer: Writer, store: Counting) -> None:
     log = Log(writer, "r", Capture())
     log.record(RunStarted("r", "goal", "/w", {}))
     await log.settle()
@@ -73,13 +73,11 @@ async def test_many_producers_share_commits(writer: Writer, store: Counting) -> 
         await log.settle()
 
     await asyncio.gather(*(produce(number) for number in range(100)))
-    assert store.commits < 100  # each began and ended, and said so twice: two hundred apart
+    assert store.commits < 100  # one each would be a hundred
     assert sum(len(list(store.rows(f"r{number}"))) for number in range(100)) == 100
 
 
-async def test_those_who_wait_longer_than_one_commit_find_their_rows_on_disk_too(
-    writer: Writer, store: Counting
-) -> None:
+async def test_waiters_of_later_commits_find_their_rows_on_disk_too(writer: Writer, store: Counting) -> None:
     async def produce(number: int) -> None:
         log = Log(writer, f"r{number:03d}", Capture())
         for seq in range(1, 4):
@@ -95,21 +93,21 @@ async def test_those_who_wait_longer_than_one_commit_find_their_rows_on_disk_too
         assert messages == [f"{number}: {seq}" for seq in (1, 2, 3)]
 
 
-async def test_those_behind_the_commit_that_failed_are_told_too(writer: Writer, store: Counting) -> None:
+async def test_waiters_behind_a_failed_commit_learn_of_it(writer: Writer, store: Counting) -> None:
     store.fails_after = 1
     log = Log(writer, "r", Capture())
     waiting = []
     for number in range(3 * COHORT):
         log.record(Warned(f"{number}"))
         waiting.append(log.settle())
-    told = await asyncio.gather(*waiting, return_exceptions=True)
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
     kept = len(list(store.rows("r")))
-    assert told[:kept] == [None] * kept
-    assert len(told[kept:]) >= 2 * COHORT
-    assert all(isinstance(one, StoreFailed) for one in told[kept:])
+    assert outcomes[:kept] == [None] * kept
+    assert len(outcomes[kept:]) >= 2 * COHORT
+    assert all(isinstance(one, StoreFailed) for one in outcomes[kept:])
 
 
-async def test_pieces_of_a_streamed_answer_are_not_kept(writer: Writer, store: Counting) -> None:
+async def test_pieces_of_a_streamed_answer_are_not_recorded(writer: Writer, store: Counting) -> None:
     log = Log(writer, "r", Capture())
     log.record(TextStreamed("synthesis", None, "piece"))
     log.record(Warned("w"))
@@ -117,7 +115,7 @@ async def test_pieces_of_a_streamed_answer_are_not_kept(writer: Writer, store: C
     assert [(row.seq, row.type) for row in store.rows("r")] == [(1, "warned")]
 
 
-async def test_once_it_cannot_be_written_everyone_is_told(writer: Writer, store: Counting) -> None:
+async def test_after_a_failed_write_every_settle_raises(writer: Writer, store: Counting) -> None:
     store.fails_after = 0
     log = Log(writer, "r", Capture())
     for _ in range(2):
@@ -126,7 +124,7 @@ async def test_once_it_cannot_be_written_everyone_is_told(writer: Writer, store:
             await log.settle()
 
 
-async def test_what_nobody_waited_for_is_written_at_the_end(tmp_path: Path) -> None:
+async def test_entries_that_nobody_waited_for_are_written_at_the_end(tmp_path: Path) -> None:
     journal = Journal(url_of(tmp_path / "j.sqlite"))
     log = journal.begin("r", Capture())
     for number in range(100):
@@ -135,7 +133,9 @@ async def test_what_nobody_waited_for_is_written_at_the_end(tmp_path: Path) -> N
     assert len(list(SqliteStore(tmp_path / "j.sqlite").rows("r"))) == 100
 
 
-async def test_runs_that_begin_and_end_together_change_hands_in_shared_commits(writer: Writer, store: Counting) -> None:
+async def test_runs_that_begin_and_end_together_take_and_release_leases_in_shared_commits(
+    writer: Writer, store: Counting
+) -> None:
     async def run(number: int) -> None:
         log = Log(writer, f"r{number}", Capture())
         log.record(RunStarted(f"r{number}", "goal", "/w", {}))
@@ -147,12 +147,12 @@ async def test_runs_that_begin_and_end_together_change_hands_in_shared_commits(w
         await log.settle()
 
     await asyncio.gather(*(run(number) for number in range(50)))
-    assert store.commits < 100  # each began and ended, and said so twice: two hundred apart
+    assert store.commits < 100  # one for each start and each end would be a hundred
     assert {one.status for one in store.summaries()} == {"interrupted"}
-    assert writer.held == set()
+    assert writer.leases == set()
 
 
-async def test_a_run_that_nobody_waits_for_is_let_go_at_the_end(tmp_path: Path) -> None:
+async def test_a_run_that_nobody_waits_for_is_released_at_the_end(tmp_path: Path) -> None:
     journal = Journal(url_of(tmp_path / "j.sqlite"))
     log = journal.begin("r", Capture())
     log.record(Warned("w"))
@@ -162,7 +162,7 @@ async def test_a_run_that_nobody_waits_for_is_let_go_at_the_end(tmp_path: Path) 
     SqliteStore(tmp_path / "j.sqlite").claim("r", replace(myself(), pid=1))
 
 
-async def test_nobody_waits_for_a_journal_that_is_closed(tmp_path: Path) -> None:
+async def test_settling_a_closed_journal_raises(tmp_path: Path) -> None:
     journal = Journal(url_of(tmp_path / "journal.sqlite"))
     log = journal.begin("r", Capture())
     journal.close()
@@ -171,7 +171,7 @@ async def test_nobody_waits_for_a_journal_that_is_closed(tmp_path: Path) -> None
 
 
 class Overtaken(Writer):
-    """Closed by another thread right after someone saw that it is open."""
+    """Closed by another thread right after `settle` saw that it is open."""
 
     _has_ended = False
 
@@ -189,7 +189,7 @@ class Overtaken(Writer):
         self._has_ended = ended
 
 
-async def test_who_comes_at_the_moment_of_closing_is_told_too(store: Counting) -> None:
+async def test_a_waiter_at_the_moment_of_closing_is_notified(store: Counting) -> None:
     writer = Overtaken(store)
     log = Log(writer, "r", Capture())
     log.record(Warned("w"))
@@ -200,19 +200,19 @@ async def test_who_comes_at_the_moment_of_closing_is_told_too(store: Counting) -
     store.close()
 
 
-async def test_whatever_ends_the_writer_whoever_waits_hears_of_it(writer: Writer) -> None:
+async def test_waiters_learn_of_whatever_ends_the_writer(writer: Writer) -> None:
     log = Log(writer, "r", Capture())
     log.record(RunStarted("r", "goal", "/w", {}))
     writer.take("r")
-    writer._beaten = -BEAT  # a sign of life is due
+    writer._last_beat = -BEAT  # a heartbeat is due
     await log.settle()
     writer._thread.join(60)
     log.record(Warned("w"))
-    with pytest.raises(StoreFailed, match="nobody expected this"):
+    with pytest.raises(StoreFailed, match="an unexpected error"):
         await asyncio.wait_for(asyncio.ensure_future(log.settle()), 60)
 
 
-async def test_a_run_whose_journal_failed_is_free_once_it_is_closed(tmp_path: Path) -> None:
+async def test_closing_a_failed_journal_releases_its_runs(tmp_path: Path) -> None:
     store = Counting(tmp_path / "j.sqlite")
     writer = Writer(store)
     log = Log(writer, "r", Capture())
@@ -223,7 +223,7 @@ async def test_a_run_whose_journal_failed_is_free_once_it_is_closed(tmp_path: Pa
     log.record(Warned("w"))
     with pytest.raises(StoreFailed, match="disk is full"):
         await log.settle()
-    store.fails_after = 10**9  # someone made room
+    store.fails_after = 10**9  # there is space again
     writer.close()
     store.claim("r", replace(myself(), pid=1))
     store.close()

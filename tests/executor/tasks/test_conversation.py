@@ -37,14 +37,14 @@ def asks(name: str, arguments: str, times: int = 1) -> Reply:
 async def talk(model: ScriptedModel, limit: int = 30) -> tuple[str, Recorder]:
     record = Recorder()
     toolbox = Toolbox(Memo(record), [Echo()], limit, "/")
-    said = await Conversation(model, toolbox, "t", (Message("user", "go"),)).answer()
-    return said, record
+    answer = await Conversation(model, toolbox, "t", (Message("user", "go"),)).answer()
+    return answer, record
 
 
 async def test_a_tools_result_comes_back_as_an_envelope_and_the_answer_follows() -> None:
     model = saying(asks("text_echo", '{"text": "hi"}'), "done")
-    said, record = await talk(model)
-    assert said == "done"
+    answer, record = await talk(model)
+    assert answer == "done"
     result = model.asked[1].messages[-1]
     assert (result.role, result.tool_call_id) == ("tool", "c0")
     assert json.loads(result.content)["text"] == "hi"
@@ -59,7 +59,7 @@ async def test_a_tools_result_comes_back_as_an_envelope_and_the_answer_follows()
         (asks("text_echo", "[1]"), "INVALID_PARAM", "no JSON object"),
     ],
 )
-async def test_what_the_model_gets_wrong_is_told_to_it(call: Reply, code: str, says: str) -> None:
+async def test_the_model_is_told_about_its_mistakes(call: Reply, code: str, says: str) -> None:
     model = saying(call, "sorry")
     await talk(model)
     error = json.loads(model.asked[1].messages[-1].content)["error"]
@@ -79,8 +79,8 @@ async def test_at_the_limit_the_model_is_told_to_answer_with_what_it_has() -> No
         return asks("text_echo", "{}") if request.may_call_tools else Reply("what I have")
 
     model = ScriptedModel(script)
-    said, record = await talk(model, limit=30)
-    assert said == "what I have"
+    answer, record = await talk(model, limit=30)
+    assert answer == "what I have"
     assert len(record.of(ToolCalled)) == 30
     last = model.asked[-1]
     assert not last.may_call_tools
@@ -99,20 +99,20 @@ async def test_a_model_that_only_wants_tools_after_the_limit_fails() -> None:
         await talk(saying(asks("text_echo", "{}")), limit=2)
 
 
-async def test_a_cut_off_answer_is_continued() -> None:
+async def test_a_truncated_answer_is_continued() -> None:
     model = saying(Reply("one, ", finish="length"), Reply("two, ", finish="length"), "three")
-    said, _ = await talk(model)
-    assert said == "one, two, three"
+    answer, _ = await talk(model)
+    assert answer == "one, two, three"
 
 
-async def test_an_answer_that_is_cut_off_again_and_again_ends_and_says_so() -> None:
-    said, record = await talk(saying(Reply("more ", finish="length", model="small")))
-    assert said == f"more more more more\n\n{NOTE}"
+async def test_an_answer_that_stays_truncated_ends_with_a_note() -> None:
+    answer, record = await talk(saying(Reply("more ", finish="length", model="small")))
+    assert answer == f"more more more more\n\n{NOTE}"
     (warning,) = [event.message for event in record.events if isinstance(event, Warned)]
     assert "was cut off: small reached its token limit" in warning
 
 
-async def test_a_tool_call_that_was_cut_off_is_not_completed_for_the_model() -> None:
+async def test_a_truncated_tool_call_is_not_completed() -> None:
     cut = replace(asks("text_echo", '{"text": "half"'), finish="length")
     model = saying(cut, "ok")
     _, record = await talk(model)
@@ -124,12 +124,12 @@ async def test_a_tool_call_that_was_cut_off_is_not_completed_for_the_model() -> 
 
 
 async def test_an_empty_answer_is_asked_again_and_then_fails() -> None:
-    said, _ = await talk(saying("", "at last"))
-    assert said == "at last"
+    answer, _ = await talk(saying("", "at last"))
+    assert answer == "at last"
     with pytest.raises(ModelError, match="gave no answer"):
         await talk(saying(""))
 
 
-async def test_a_filtered_answer_fails_with_a_remedy() -> None:
+async def test_a_filtered_answer_fails_with_a_hint() -> None:
     with pytest.raises(ContentRefused, match="content filter"):
         await talk(saying(Reply("", finish="content_filter")))

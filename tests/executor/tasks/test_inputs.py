@@ -14,13 +14,13 @@ from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
 from planner.plan.plan import Plan, Task
 
 
-def test_references_are_filled_once_and_never_again() -> None:
+def test_references_inside_results_are_not_filled() -> None:
     assert fill("see <<a.output>>!", {"a": "<<b.output>>", "b": "no"}) == "see <<b.output>>!"
     assert fill("<< a.output >> <<a.title>> {{a.output}}", {"a": "1"}) == "1 <<a.title>> {{a.output}}"
 
 
 @given(st.text(), st.text())
-def test_what_a_result_says_is_taken_to_the_letter(before: str, result: str) -> None:
+def test_a_result_is_inserted_verbatim(before: str, result: str) -> None:
     text = before.replace("<<", "") + "<<a.output>>"
     assert fill(text, {"a": result}) == before.replace("<<", "") + result
 
@@ -35,12 +35,14 @@ def test_what_a_result_says_is_taken_to_the_letter(before: str, result: str) -> 
         ("object", {"deep": ["<<a.output>>", 5]}, {"deep": ["[1, 2]", 5]}),
     ],
 )
-def test_a_lone_reference_that_is_no_string_is_read_as_json(kind: str, given_value: Any, wanted: Any) -> None:
+def test_a_lone_reference_for_another_type_than_string_is_read_as_json(
+    kind: str, given_value: Any, wanted: Any
+) -> None:
     schema = {"properties": {"x": {"type": kind}}}
     assert fill_arguments({"x": given_value}, {"a": "[1, 2]", "bad": "not json"}, schema) == {"x": wanted}
 
 
-def test_what_fits_stays_whole_and_what_does_not_is_cut_with_a_note(tmp_path: Path) -> None:
+def test_texts_that_fit_stay_whole_and_others_are_cut_with_a_note(tmp_path: Path) -> None:
     artifacts = Artifacts.of(tmp_path, "run-1")
     texts = {"short": "s" * 100, "long": "l" * 5_000, "longer": "m" * 9_000}
     cut = shorten(texts, 2_000, artifacts)
@@ -53,27 +55,27 @@ def test_what_fits_stays_whole_and_what_does_not_is_cut_with_a_note(tmp_path: Pa
     assert "/runs/" in (tmp_path / ".agents" / ".gitignore").read_text(encoding="utf-8")
 
 
-def test_nothing_is_written_where_everything_fits(tmp_path: Path) -> None:
+def test_nothing_is_written_if_everything_fits(tmp_path: Path) -> None:
     shorten({"a": "x" * 10, "b": ""}, 10, Artifacts.of(tmp_path, "r"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_text_is_cut_at_the_same_place_in_another_checkout() -> None:
     here, there = (Artifacts.of(Path(folder), "r", written=False) for folder in ("/w", "/srv/much/longer/checkout"))
-    said = [f"see {one.workspace}/a.md and {one.folder}/b.md " * 100 for one in (here, there)]
-    cut = [shorten({"a": text}, 2_000, one)["a"] for text, one in zip(said, (here, there), strict=True)]
+    texts = [f"see {one.workspace}/a.md and {one.folder}/b.md " * 100 for one in (here, there)]
+    cut = [shorten({"a": text}, 2_000, one)["a"] for text, one in zip(texts, (here, there), strict=True)]
     assert cut[0] != cut[1]
     assert here.roots.portable(cut[0]) == there.roots.portable(cut[1])
 
 
-def test_a_text_is_not_cut_within_a_path_of_the_record() -> None:
+def test_a_text_is_not_cut_inside_the_name_of_a_root() -> None:
     artifacts = Artifacts.of(Path("/w"), "r", written=False)
     for more in range(20):
         cut = shorten({"a": "x" * (700 - more) + "/w/y " * 1_000}, 1_010, artifacts)["a"]
         assert "⟦" not in cut
 
 
-def test_a_result_that_the_instruction_holds_is_not_listed_again() -> None:
+def test_a_result_that_the_instruction_contains_is_not_listed_again() -> None:
     plan = Plan(
         (
             Task("a", "llm", title="A"),

@@ -31,29 +31,29 @@ def graph(**waits: str) -> Plan:
 @settings(max_examples=60)
 def test_every_task_runs_once_and_after_its_dependencies(plan: Plan, limit: int) -> None:
     began: list[str] = []
-    running = most = 0
+    running = peak = 0
 
-    async def perform(task: Task, results: Mapping[str, str]) -> str:
-        nonlocal running, most
+    async def run_task(task: Task, results: Mapping[str, str]) -> str:
+        nonlocal running, peak
         assert all(before in results for before in task.depends_on)
         began.append(task.id)
         running += 1
-        most = max(most, running)
+        peak = max(peak, running)
         await asyncio.sleep(0)
         running -= 1
         return task.id.upper()
 
-    outcomes = asyncio.run(run_plan(plan, perform, Recorder(), ScheduleLimits(limit)))
+    outcomes = asyncio.run(run_plan(plan, run_task, Recorder(), ScheduleLimits(limit)))
     assert sorted(began) == sorted(task.id for task in plan.tasks)
-    assert most <= limit
+    assert peak <= limit
     assert outcomes == {task.id: Done(task.id.upper()) for task in plan.tasks}
 
 
-async def test_a_task_starts_the_moment_its_own_dependencies_are_done() -> None:
+async def test_a_task_starts_as_soon_as_its_own_dependencies_are_done() -> None:
     slow = asyncio.Event()
     order: list[str] = []
 
-    async def perform(task: Task, _: Mapping[str, str]) -> str:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
         if task.id == "slow":
             await slow.wait()
         order.append(task.id)
@@ -62,12 +62,12 @@ async def test_a_task_starts_the_moment_its_own_dependencies_are_done() -> None:
         return ""
 
     plan = graph(slow="", fast="", next_of_fast="fast", end_of_fast="next_of_fast", last="slow end_of_fast")
-    await asyncio.wait_for(run_plan(plan, perform, Recorder(), ScheduleLimits()), 5)
+    await asyncio.wait_for(run_plan(plan, run_task, Recorder(), ScheduleLimits()), 5)
     assert order == ["fast", "next_of_fast", "end_of_fast", "slow", "last"]
 
 
 async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the_reason() -> None:
-    async def perform(task: Task, _: Mapping[str, str]) -> str:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
         if task.id == "bad":
             raise WeftError("the key is wrong")
         if task.id == "worse":
@@ -76,7 +76,7 @@ async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the
 
     plan = graph(good="", bad="", worse="", after_good="good", after_bad="bad good", after_that="after_bad")
     record = Recorder()
-    outcomes = await run_plan(plan, perform, record, ScheduleLimits())
+    outcomes = await run_plan(plan, run_task, record, ScheduleLimits())
     assert outcomes["after_good"] == Done("fine")
     assert outcomes["bad"] == Failed("the key is wrong")
     assert outcomes["worse"] == Failed("an unexpected error, please report it: ZeroDivisionError: by zero")
@@ -88,20 +88,20 @@ async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the
 
 
 async def test_a_task_that_takes_too_long_fails_alone() -> None:
-    async def perform(task: Task, _: Mapping[str, str]) -> str:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
         await asyncio.sleep(30 if task.id == "slow" else 0)
         return "ok"
 
-    outcomes = await run_plan(graph(slow="", quick=""), perform, Recorder(), ScheduleLimits(task_seconds=0.05))
+    outcomes = await run_plan(graph(slow="", quick=""), run_task, Recorder(), ScheduleLimits(task_seconds=0.05))
     assert isinstance(outcomes["slow"], Failed)
     assert "longer than 0.05 s" in outcomes["slow"].error
     assert outcomes["quick"] == Done("ok")
 
 
-async def test_a_spent_budget_starts_nothing_more_but_lets_what_runs_end() -> None:
+async def test_a_spent_budget_starts_nothing_more_but_lets_running_tasks_end() -> None:
     may_end = asyncio.Event()
 
-    async def perform(task: Task, _: Mapping[str, str]) -> str:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
         if task.id == "broke":
             may_end.set()
             raise BudgetSpent("no money left")
@@ -110,17 +110,17 @@ async def test_a_spent_budget_starts_nothing_more_but_lets_what_runs_end() -> No
 
     record = Recorder()
     with pytest.raises(BudgetSpent, match="no money left"):
-        await run_plan(graph(paid="", broke="", later="paid"), perform, record, ScheduleLimits())
+        await run_plan(graph(paid="", broke="", later="paid"), run_task, record, ScheduleLimits())
     ends = {event.task: event for event in record.events if isinstance(event, TaskFinished)}
     assert ends["paid"].status == "done"
     assert ends["broke"].status == "cancelled"
     assert "later" not in ends
 
 
-async def test_cancelling_stops_what_runs_and_waits_until_it_has() -> None:
+async def test_cancelling_stops_running_tasks_and_waits_for_them() -> None:
     cleaned: list[str] = []
 
-    async def perform(task: Task, _: Mapping[str, str]) -> str:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
         try:
             await asyncio.sleep(30)
         finally:
@@ -128,7 +128,7 @@ async def test_cancelling_stops_what_runs_and_waits_until_it_has() -> None:
         return ""
 
     record = Recorder()
-    run = asyncio.ensure_future(run_plan(graph(a="", b="", c="a b"), perform, record, ScheduleLimits()))
+    run = asyncio.ensure_future(run_plan(graph(a="", b="", c="a b"), run_task, record, ScheduleLimits()))
     await asyncio.sleep(0.01)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):

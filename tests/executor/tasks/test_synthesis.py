@@ -50,7 +50,7 @@ async def test_the_final_results_are_put_together_in_one_call(tmp_path: Path) ->
     assert "A-text" not in user
 
 
-async def test_what_is_missing_is_said_whatever_the_model_says(tmp_path: Path) -> None:
+async def test_whatever_is_missing_is_listed_below_the_answer(tmp_path: Path) -> None:
     outcomes: dict[str, Outcome] = {"a": Done("A-text"), "b": Failed("no luck"), "c": Done("C-text")}
     model = saying("partly")
     answer = await synthesis(tmp_path, Plan(FORK)).answer(outcomes, model)
@@ -60,7 +60,7 @@ async def test_what_is_missing_is_said_whatever_the_model_says(tmp_path: Path) -
     assert "A-text" not in model.asked[0].messages[-1].content
 
 
-async def test_for_a_lost_final_task_the_last_results_on_the_way_count(tmp_path: Path) -> None:
+async def test_for_a_failed_final_task_the_last_results_upstream_count(tmp_path: Path) -> None:
     model = saying("unused")
     answer = await synthesis(tmp_path, Plan(CHAIN)).answer({"a": Done("A"), "b": Failed("x")}, model)
     assert answer.startswith("A\n")
@@ -75,7 +75,7 @@ def test_the_results_themselves_are_an_answer_of_last_resort(tmp_path: Path) -> 
     assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c: it did not begin"]
 
 
-async def test_an_answer_that_is_cut_off_is_gone_on_with_and_says_so_where_it_stays_cut(tmp_path: Path) -> None:
+async def test_a_truncated_answer_is_continued_and_marked_if_it_stays_truncated(tmp_path: Path) -> None:
     done = {"a": Done("A"), "b": Done("B"), "c": Done("C")}
     model = saying(Reply("one, ", finish="length"), "two")
     assert await synthesis(tmp_path, Plan(FORK)).answer(done, model) == "one, two"
@@ -89,6 +89,6 @@ async def test_an_answer_that_is_cut_off_is_gone_on_with_and_says_so_where_it_st
     assert await within.answer(done, saying(code)) == f"So:\n```python\nprint(\n```\n\n{NOTE}"
 
 
-async def test_an_empty_answer_is_a_failure_and_not_an_answer(tmp_path: Path) -> None:
+async def test_an_empty_answer_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="gave no answer"):
         await synthesis(tmp_path, Plan(FORK)).answer({"a": Done("A"), "b": Done("B"), "c": Done("C")}, saying(" "))

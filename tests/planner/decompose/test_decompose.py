@@ -51,13 +51,13 @@ async def test_a_faulty_plan_is_asked_again_with_all_faults_and_the_previous_ans
     assert len(record.of(PlanRefused)) == 1
 
 
-async def test_a_cut_off_answer_is_asked_again_even_where_it_would_parse() -> None:
+async def test_a_truncated_answer_is_asked_again_even_if_it_would_parse() -> None:
     model = saying(Reply(GOOD, finish="length"), GOOD)
     await plan_with(model)
     assert "cut off" in model.asked[1].messages[-1].content
 
 
-async def test_a_hopeless_model_is_given_up_after_three_attempts() -> None:
+async def test_planning_gives_up_after_three_attempts() -> None:
     model = saying("I would rather talk.")
     with pytest.raises(PlanError, match="no valid plan in 3 attempts") as caught:
         await plan_with(model)

@@ -1,4 +1,4 @@
-"""What models really write, and the JSON they meant."""
+"""What models really write, and the JSON that they mean."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.json_answer import NotJson, extract, mend, without_thinking
+from planner.plan.json_answer import NotJson, extract, repair, without_thinking
 
 PLAN = {"tasks": [{"id": "a", "instruction": 'say "{x}", // not a comment'}], "synthesis": None}
 TEXT = json.dumps(PLAN)
@@ -39,11 +39,11 @@ json_values = st.recursive(
         "\ufeff" + TEXT,
     ],
 )
-def test_the_plan_is_found_whatever_stands_around_it(text: str) -> None:
+def test_the_plan_is_found_whatever_surrounds_it(text: str) -> None:
     assert extract(text, "tasks") == PLAN
 
 
-def test_missing_commas_and_inner_brackets_are_set_right() -> None:
+def test_missing_commas_and_inner_brackets_are_repaired() -> None:
     assert extract('{"tasks": [{"id": "a"} {"id": "b"}] "synthesis": "x"}', "tasks") == {
         "tasks": [{"id": "a"}, {"id": "b"}],
         "synthesis": "x",
@@ -68,12 +68,12 @@ def test_of_several_documents_the_last_that_is_a_plan_counts() -> None:
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_json_is_refused_with_the_reason(text: str, says: str) -> None:
+def test_text_that_is_not_json_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(NotJson, match=says):
         extract(text, "tasks")
 
 
-def test_a_document_that_breaks_off_is_completed_only_where_its_last_bracket_is_all_that_is_missing() -> None:
+def test_a_truncated_document_is_completed_only_if_nothing_but_its_last_bracket_is_missing() -> None:
     whole = json.dumps({"tasks": [{"id": "a", "depends_on": []}, {"id": "b", "depends_on": ["a"]}]})
     for end in range(1, len(whole) - 1):
         with pytest.raises(NotJson):
@@ -89,11 +89,11 @@ def test_valid_json_is_never_altered(value: object) -> None:
 
 
 @given(json_values)
-def test_mending_leaves_valid_json_as_it_is(value: object) -> None:
+def test_repairing_leaves_valid_json_as_it_is(value: object) -> None:
     text = json.dumps({"tasks": value})
-    mended = mend(text)
-    assert mended is not None
-    assert json.loads(mended) == {"tasks": value}
+    repaired = repair(text)
+    assert repaired is not None
+    assert json.loads(repaired) == {"tasks": value}
 
 
 @given(st.text())
@@ -111,5 +111,5 @@ def test_half_a_character_is_replaced() -> None:
 
 def test_brackets_that_are_never_closed_do_not_hide_a_plan_nor_take_forever() -> None:
     assert extract('a set { of things, then {"tasks": [1]}', "tasks") == {"tasks": [1]}
-    with pytest.raises(NotJson):  # hours, were each bracket looked for to the end
+    with pytest.raises(NotJson):  # scanning to the end for each bracket would take hours
         extract("x {" * 100_000, "tasks")

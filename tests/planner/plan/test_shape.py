@@ -1,3 +1,5 @@
+"""The small plan schema: what it admits, and the plans that its documents widen to."""
+
 from __future__ import annotations
 
 import json
@@ -28,8 +30,8 @@ def admits(schema: dict[str, Any], *tasks: dict[str, Any]) -> bool:
     return bool(jsonschema.Draft202012Validator(schema).is_valid({"tasks": list(tasks)}))
 
 
-def test_tasks_stand_by_position_and_wait_only_for_earlier_ones() -> None:
-    schema = small_plan_schema(SKILLS, most=3)
+def test_tasks_are_ordered_and_depend_only_on_earlier_ones() -> None:
+    schema = small_plan_schema(SKILLS, max_tasks=3)
     assert admits(schema, task(1))
     assert admits(schema, task(1), task(2, NO_SKILL, ("t1",)), task(3, needs=("t1", "t2")))
     assert not admits(schema, task(2))
@@ -56,15 +58,15 @@ def test_a_tool_is_called_with_its_own_parameters() -> None:
     assert not admits(schema, task(1, "excel_read"))
 
 
-def test_what_the_servers_grammar_refuses_is_left_out() -> None:
+def test_keywords_that_the_servers_grammar_refuses_are_left_out() -> None:
     text = json.dumps(small_plan_schema(SKILLS, {"excel_read": EXCEL}))
     for keyword in ('"items": false', "pattern", "$defs", "description"):
         assert keyword not in text
 
 
-def test_a_plan_without_room_is_a_mistake_of_the_caller() -> None:
+def test_a_schema_for_no_task_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="at least one task"):
-        small_plan_schema(SKILLS, most=0)
+        small_plan_schema(SKILLS, max_tasks=0)
 
 
 def test_a_document_widens_to_a_full_plan() -> None:

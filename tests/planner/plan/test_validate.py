@@ -27,7 +27,7 @@ KNOWN = Known(
             "required": ["path"],
         }
     },
-    most_tasks=5,
+    max_tasks=5,
 )
 
 
@@ -108,7 +108,7 @@ def test_an_argument_that_the_tool_would_refuse_is_found_before_it_runs(argument
     assert says in found(llm("a"), call(**arguments))
 
 
-def test_an_argument_that_only_the_run_can_tell_is_left_to_it() -> None:
+def test_an_argument_that_only_the_run_knows_is_not_checked() -> None:
     arguments = {"path": "x", "rows": "<<a.output>>", "form": "<<a.output>>", "sheet": [1]}
     assert found(llm("a"), call(**arguments)) == ""
     assert found(llm("a"), call(path="x", rows=None)) == ""
@@ -134,18 +134,18 @@ def test_all_faults_are_reported_at_once() -> None:
         ({"tasks": [], "clarification": 4}, "'clarification' must be a string"),
     ],
 )
-def test_what_is_no_plan_at_all_is_said_so(document: object, says: str) -> None:
+def test_a_document_that_is_not_a_plan_is_a_fault(document: object, says: str) -> None:
     assert says in "\n".join(problems(document, KNOWN))
 
 
-def test_a_question_instead_of_tasks_is_no_fault() -> None:
+def test_a_question_instead_of_tasks_is_valid() -> None:
     assert problems({"clarification": "Which service?"}, KNOWN) == []
     assert problems({"tasks": [], "clarification": "Which service?"}, KNOWN) == []
 
 
 @given(plans(), st.data())
 def test_every_cycle_is_reported(plan: Plan, data: st.DataObject) -> None:
-    known = Known(["a_name"], {"a_name": {}}, most_tasks=50)
+    known = Known(["a_name"], {"a_name": {}}, max_tasks=50)
     document = plan.to_dict()
     for row in document["tasks"]:
         row["arguments"] = {} if row["action_type"] == "tool" else ""

@@ -53,8 +53,8 @@ def test_a_list_counts_its_items() -> None:
 
 
 async def test_a_small_plan_becomes_a_full_one() -> None:
-    said = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe it.","depends_on":[]}]}'
-    model = saying(said)
+    answer = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe it.","depends_on":[]}]}'
+    model = saying(answer)
     plan = await decompose(brief(GOAL, "a"), model, Prompts(), Recorder())
     (task,) = plan.tasks
     assert (task.action_type, task.name, task.instruction) == ("skill", "a", "Describe it.")
@@ -73,7 +73,7 @@ async def test_a_small_plan_becomes_a_full_one() -> None:
         {"tasks": [3]},
     ],
 )
-def test_what_is_not_of_the_small_schema_is_left_to_validation(document: object) -> None:
+def test_a_document_that_does_not_follow_the_small_schema_is_left_to_validation(document: object) -> None:
     assert isinstance(problems(SHAPES["small"].widen(document), Known(["a"])), list)
 
 
@@ -83,11 +83,11 @@ def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "openai/some-1b"])
-def test_large_ones_and_those_of_unknown_size_do_not(name: str) -> None:
+def test_large_models_and_those_of_unknown_size_do_not(name: str) -> None:
     assert profile_of(name) is FULL
 
 
-def test_an_instruction_that_is_the_goal_is_said_once() -> None:
+def test_an_instruction_that_repeats_the_goal_is_given_once() -> None:
     variables = {"goal": "Write notes", "instruction": "write notes.", "results": [], "title": "", "files": ()}
     once = Prompts().render("task-small", "user", variables)
     assert once.lower().count("write notes") == 1

@@ -36,7 +36,7 @@ def test_every_shipped_template_passes_its_own_check() -> None:
     Prompts().check()
 
 
-def test_a_users_template_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
+def test_a_users_template_replaces_the_shipped_one(tmp_path: Path) -> None:
     prompts = override(
         tmp_path,
         "<% block system %>mine<% endblock %><% block user %><<goal>> <<instruction>> <<results>><% endblock %>",
@@ -81,7 +81,7 @@ def test_a_template_that_cannot_be_used_is_a_clear_error(tmp_path: Path, templat
     assert caught.value.hint
 
 
-def test_a_missing_template_says_where_it_was_looked_for(tmp_path: Path) -> None:
+def test_an_error_about_a_missing_template_names_the_folders_searched(tmp_path: Path) -> None:
     (tmp_path / "agents.yaml").write_text((SEED / "agents.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(TemplateError, match=r"no template 'task.j2'"):
         Prompts(seed=tmp_path).render("task", "system", {})
@@ -118,20 +118,20 @@ def test_an_unknown_variable_is_found_before_anything_is_rendered(
         "<% set mood = goal %><<mood>>",
     ],
 )
-def test_a_name_that_may_be_missing_or_is_made_here_is_no_slip(tmp_path: Path, more: str) -> None:
+def test_a_variable_that_may_be_missing_or_is_set_here_is_accepted(tmp_path: Path, more: str) -> None:
     prompts = override(tmp_path, f'<% extends "seed/task.j2" %><% block user %><<super()>>{more}<% endblock %>')
     prompts.check()
     assert "do" in prompts.render("task", "user", USER)
 
 
-def test_all_templates_are_told_of_at_once(tmp_path: Path) -> None:
+def test_all_broken_templates_are_reported_at_once(tmp_path: Path) -> None:
     override(tmp_path, "<% block system %>")
     prompts = override(tmp_path, '<% extends "seed/task.j2" %><% include "gone.j2" %>', "synthesis.j2")
     with pytest.raises(TemplateError, match=r"task\.j2, line 1 is broken: .*; there is no template 'gone.j2'"):
         prompts.check()
 
 
-def test_a_planner_gives_its_templates_what_the_agents_name() -> None:
+def test_the_decomposer_gets_exactly_the_variables_that_agents_yaml_names() -> None:
     handed = variables_of(Brief("g", "", "", "today", Known([], {}, 9)))
     agents = yaml.safe_load((SEED / "agents.yaml").read_text(encoding="utf-8"))["agents"]
     for name in ("decomposer", "decomposer-small"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from planner.event_fields import to_dict
 from planner.events import (
     CallFailed,
     CallFinished,
@@ -23,7 +24,6 @@ from planner.events import (
     TextStreamed,
     ToolCalled,
     Warned,
-    to_dict,
 )
 from planner.model import Message, Reply, Usage
 from planner.plan.plan import Plan, Task

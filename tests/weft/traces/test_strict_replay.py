@@ -123,7 +123,7 @@ async def test_a_skill_that_is_gone_fails_its_task_and_the_rest_is_replayed(
 ) -> None:
     shutil.rmtree(skill.parent)
     replay = await replayed(workspace, recorded)
-    assert any("skill 'tabulating-endpoints' is not in the listing any more" in one.what for one in replay.drift)
+    assert any("skill 'tabulating-endpoints' is no longer in the listing" in one.what for one in replay.drift)
     assert any(one.what.startswith("task 'survey' was done, is failed") for one in replay.drift)
     assert {task.id: task.status for task in replay.result.tasks} == {
         "survey": "failed",
@@ -166,7 +166,7 @@ async def test_a_changed_plan_is_reported_task_by_task(workspace: Path, recorded
 
     replay = await replayed(workspace, [changed(row) for row in recorded])
     planned = [one.what for one in replay.drift if one.where == "plan"]
-    assert "task 'notes' is not in the plan any more" in planned
+    assert "task 'notes' is no longer in the plan" in planned
     assert "task 'papers' is new in the plan" in planned
     assert any(what.startswith("task 'brief' is planned differently: ") for what in planned)
     assert any(what.startswith("prompt of synthesis: the plan's synthesis: ") for what in planned)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from executor.journal import trace_file
-from executor.stores.errors import RunThere
+from executor.stores.errors import RunExists
 from executor.stores.sqlite.store import SqliteStore
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
@@ -65,7 +65,7 @@ def test_an_imported_run_is_the_same_run(tmp_path: Path, there: SqliteStore, lin
     [
         (lambda run: run[1:], "its event 1 is missing"),
         (lambda run: run[:5] + run[6:], "its event 6 is missing"),
-        (lambda run: [*run[:5], run[4], *run[5:]], "stands behind"),
+        (lambda run: [*run[:5], run[4], *run[5:]], "comes after"),
         (lambda run: run[::-1], "its event 1 is missing"),
         (lambda run: [*run[:5], run[6], run[5], *run[7:]], "its event 6 is missing"),
         (lambda run: [{**run[0], "type": "warned", "message": "m"}, *run[1:]], "its event 1 is missing"),
@@ -73,7 +73,7 @@ def test_an_imported_run_is_the_same_run(tmp_path: Path, there: SqliteStore, lin
         (lambda run: [*run[:-1], {**run[-1], "seconds": None}], "'seconds' is None"),
         (lambda run: [{**line, "run_id": "../../src"} for line in run], "'run_id' is '../../src'"),
         (lambda run: run[:3] + called(run, "other") + run[3:], "its events are not consecutive"),
-        (lambda run: run + called(run, "whole"), "in the journal already"),
+        (lambda run: run + called(run, "whole"), "already in the journal"),
     ],
 )
 def test_a_faulty_file_imports_nothing(
@@ -90,14 +90,14 @@ def test_a_faulty_file_imports_nothing(
 class Broken(SqliteStore):
     """A journal whose process ends after it imported the first piece."""
 
-    def take_in(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
+    def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         def first() -> Iterator[tuple[Sequence[Row], Mapping[str, RunSummary]]]:
             left = iter(pieces)
             yield next(left)
             assert next(left)[0]  # there was more to come
             raise KeyboardInterrupt
 
-        super().take_in(first())
+        super().import_runs(first())
 
 
 def test_an_interrupted_import_leaves_nothing_and_can_be_repeated(
@@ -124,10 +124,10 @@ def test_a_run_imported_meanwhile_refuses_the_whole_file(
         ([row._replace(run_id=run) for row in there.rows("two")], {run: replace(there.find("two"), run_id=run)})
         for run in ("one", "two")
     ]
-    with pytest.raises(RunThere, match="run two is in the journal already"):
-        there.take_in(pieces)
+    with pytest.raises(RunExists, match="run two is already in the journal"):
+        there.import_runs(pieces)
     assert [run.run_id for run in there.summaries()] == ["two"]
-    there.take_in(pieces[:1])
+    there.import_runs(pieces[:1])
     assert [run.run_id for run in there.summaries()] == ["two", "one"]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from executor.capture.fast_json import digest
+from executor.tasks.memo import request_form
 from planner.model import Usage
 
 if TYPE_CHECKING:
@@ -66,13 +66,6 @@ class DedupedModel:
 
 
 def fingerprint(model: str, request: Request) -> str:
-    """What makes two calls identical: model, messages, tools, schema, and the role, which decides the sampling."""
-    content = {
-        "model": model,
-        "role": request.role,
-        "messages": [asdict(message) for message in request.messages],
-        "tools": [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools],
-        "may_call_tools": request.may_call_tools,
-        "schema": request.schema,
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    """What makes two calls identical, whichever task makes them; the role counts, since it decides the sampling."""
+    tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]
+    return digest(request_form(replace(request, task=None), model, tools))

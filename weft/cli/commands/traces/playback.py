@@ -61,7 +61,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
 
 def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
     """Print the results of recorded runs as JSON, as `weft run --json` does."""
-    from executor.history.history import RunHistory
+    from executor.history.run_history import RunHistory
     from weft.runs import records
     from weft.traces.read import find_traces
 

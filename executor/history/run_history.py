@@ -1,4 +1,4 @@
-"""A run read back: how it stands, and everything it has finished."""
+"""A run read back from its record: its state, and all the work that it has finished."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RunHistory:
-    """What the record says of a run. Its events come as they were, with paths as they are here.
+    """What the record says about a run; recorded paths are turned into paths of this checkout.
 
-    `sittings` are the settings of each time that it was at work, `sat` in which of them a role was last asked, by task.
+    `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
+    a role was last asked, by role and task.
     """
 
     started: RunStarted | None = None
@@ -51,17 +52,17 @@ class RunHistory:
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     tools: list[ToolCalled] = field(default_factory=list)
     finished: FinishedWork = field(default_factory=FinishedWork)
-    sittings: list[Mapping[str, Any]] = field(default_factory=list)
-    sat: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
+    asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
-    _told: set[str] = field(default_factory=set)
+    _reuse_recorded: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
-        """Read a run's rows, in order."""
+        """The history in a run's rows, given in order."""
         history = cls()
         for row in rows:
             history.last_seq = row.seq
@@ -71,15 +72,15 @@ class RunHistory:
         return history
 
     def note(self, event: Event) -> None:
-        """Take an event into account."""
+        """Add an event."""
         self.ledger.note(event)
         match event:
             case RunStarted():
                 self.started = event
-                self.sittings.append(event.settings)
+                self.settings_in_force.append(event.settings)
                 self.finished.given.update({one.task: one.output for one in event.reused})
             case RunResumed():
-                self.sittings.append(event.settings)
+                self.settings_in_force.append(event.settings)
             case CatalogueTaken():
                 self.catalogue = event
             case SkillsSelected():
@@ -95,7 +96,7 @@ class RunHistory:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
-                self._told.add(event.task)
+                self._reuse_recorded.add(event.task)
                 self.finished.given[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
@@ -110,15 +111,15 @@ class RunHistory:
                 pass
 
     @property
-    def untold(self) -> tuple[TaskReused, ...]:
-        """The outputs that the run was given whose own events are not on record: it ended before."""
+    def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
+        """The outputs that the run was given at its start, but whose own events it did not get to record."""
         given = self.started.reused if self.started is not None else ()
-        return tuple(one for one in given if one.task not in self._told)
+        return tuple(one for one in given if one.task not in self._reuse_recorded)
 
     def reopen(self) -> None:
-        """Forget what failed tasks, or failed planning, failed of: found again, it would fail them again.
+        """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
 
-        That is the last answer they got, where no call failed after it; all before it stays found.
+        Earlier answers stay, and so does the last one if a call failed after it.
         """
         failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
         end = self.ledger.finished
@@ -138,7 +139,7 @@ class RunHistory:
         match event:
             case CallStarted():
                 self.calls.append(event)
-                self.sat[event.role, event.task] = len(self.sittings) - 1
+                self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
             case CallFailed():
                 self.failed[event.request] = event
             case CallFinished():

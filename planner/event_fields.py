@@ -1,0 +1,54 @@
+"""Events as plain values: the name of an event's type, its fields, and both as one JSON object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+# The types of JSON values that hold no other values.
+ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def type_name(event: object) -> str:
+    """The type of an event as traces spell it: `task_started` for TaskStarted."""
+    kind: type = type(event)
+    return type_name_of(kind)
+
+
+@cache
+def type_name_of(kind: type) -> str:
+    """The name that traces use for an event class."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """The field names of an event class, or of any other dataclass."""
+    return tuple(one.name for one in fields(kind))
+
+
+def to_dict(event: object) -> dict[str, Any]:
+    """The event as plain JSON values, its type first."""
+    return {"type": type_name(event), **_plain_fields(event)}
+
+
+def _plain_fields(value: object) -> dict[str, Any]:
+    kind: type = type(value)
+    return {name: _plain(getattr(value, name)) for name in field_names(kind)}
+
+
+def _plain(value: Any) -> Any:
+    if type(value) in ATOMS:
+        return value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

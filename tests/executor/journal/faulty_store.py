@@ -1,0 +1,88 @@
+"""A store that fails when told to, and helpers for tests of the writer before it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from executor.stores.lease import BEAT, Handover, Holder, myself
+from executor.stores.sqlite.store import SqliteStore
+from planner.events import RunStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from executor.journal.log import Log
+    from executor.journal.writer import Writer
+    from executor.stores.row import Row, RunSummary
+
+SOON = BEAT / 2
+STARTED = RunStarted("r", "goal", "/w", {})
+
+
+@dataclass
+class Commit:
+    """What one call of `append` was given."""
+
+    rows: list[tuple[str, int]]
+    summaries: dict[str, RunSummary]
+    taken: list[str]
+    released: list[str]
+
+
+@dataclass
+class Faults:
+    """What the store raises from now on; `before_renew` is called first."""
+
+    append: Exception | None = None
+    renew: Exception | None = None
+    before_renew: Callable[[], object] = lambda: None
+    commits: list[Commit] = field(default_factory=list)
+    renewed: list[list[str]] = field(default_factory=list)
+
+
+class FaultyStore(SqliteStore):
+    """A store that notes what it is asked to write, and fails when told to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.faults = Faults()
+
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
+        change = handover or Handover(myself())
+        places = [(row.run_id, row.seq) for row in rows]
+        self.faults.commits.append(Commit(places, dict(summaries), list(change.taken), list(change.released)))
+        if self.faults.append is not None:
+            raise self.faults.append
+        super().append(rows, summaries, handover)
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        self.faults.renewed.append(list(run_ids))
+        self.faults.before_renew()
+        if self.faults.renew is not None:
+            raise self.faults.renew
+        super().renew(run_ids, holder)
+
+
+async def settled(log: Log) -> None:
+    await asyncio.wait_for(asyncio.ensure_future(log.settle()), SOON)
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    """Wait for something that happens without anyone waiting, long before the next heartbeat."""
+    deadline = time.monotonic() + SOON
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+async def begun(writer: Writer, log: Log) -> None:
+    """Begin the run and take its lease."""
+    log.record(STARTED)
+    writer.take("r")
+    await settled(log)

@@ -1,0 +1,177 @@
+"""Leases are taken, renewed and given back; a commit takes what is queued, up to a cohort of waiters."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.capture.capture import Capture
+from executor.journal.log import Log
+from executor.journal.writer import COHORT, Writer
+from executor.stores.errors import RunHeld, StoreFailed
+from executor.stores.lease import BEAT, myself
+from planner.events import RunFinished, Warned
+from tests.executor.journal.faulty_store import SOON, STARTED, Commit, FaultyStore, begun, eventually, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FaultyStore:
+    return FaultyStore(tmp_path / "j.sqlite")
+
+
+@pytest.fixture
+def writer(store: FaultyStore) -> Iterator[Writer]:
+    writer = Writer(store)
+    yield writer
+    writer.close()
+    store.close()
+
+
+@pytest.fixture
+def log(writer: Writer) -> Log:
+    return Log(writer, "r", Capture())
+
+
+# Leases
+
+
+async def test_closing_gives_back_what_is_leased_after_a_failure(store: FaultyStore) -> None:
+    writer = Writer(store)
+    for name in ("b", "a"):
+        log = Log(writer, name, Capture())
+        log.record(replace(STARTED, run_id=name))
+        writer.take(name)
+        await settled(log)
+    store.faults.append = StoreFailed("the disk is full")
+    log.record(Warned("w"))
+    with pytest.raises(StoreFailed):
+        await settled(log)
+    store.faults.append = None
+    writer.close()
+    assert store.faults.commits[-1] == Commit([], {}, [], ["a", "b"])
+    assert writer.leases == set()
+    store.claim("a", replace(myself(), pid=1))
+    store.close()
+
+
+async def test_closing_does_not_raise_if_leases_cannot_be_given_back(store: FaultyStore) -> None:
+    writer = Writer(store)
+    await begun(writer, Log(writer, "r", Capture()))
+    store.faults.append = StoreFailed("the disk is full")
+    writer.close()
+    assert writer.leases == set()
+    store.close()
+
+
+async def test_closing_writes_nothing_if_nothing_is_leased(store: FaultyStore) -> None:
+    writer = Writer(store)
+    log = Log(writer, "r", Capture())
+    await begun(writer, log)
+    writer.release("r")
+    await settled(log)
+    commits = len(store.faults.commits)
+    writer.close()
+    assert len(store.faults.commits) == commits
+    store.close()
+
+
+async def test_a_claimed_run_is_leased_and_a_refused_one_is_not(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await begun(writer, log)
+    writer.release("r")
+    await settled(log)
+    writer.claim("r")
+    assert writer.leases == {"r"}
+    writer.release("r")
+    await settled(log)
+    store.claim("r", replace(myself(), host="another-host"))
+    with pytest.raises(RunHeld):
+        writer.claim("r")
+    assert writer.leases == set()
+
+
+async def test_leases_are_renewed_when_a_heartbeat_is_due_and_not_before(
+    writer: Writer, store: FaultyStore, log: Log
+) -> None:
+    writer._last_beat = -BEAT  # due, but there is nothing to renew
+    log.record(STARTED)
+    await settled(log)
+    assert store.faults.renewed == []
+    writer._last_beat = time.monotonic()
+    writer.take("r")
+    await settled(log)
+    log.record(Warned("not due"))
+    await settled(log)
+    assert store.faults.renewed == []
+    writer._last_beat = time.monotonic() - BEAT
+    log.record(Warned("due"))
+    await settled(log)
+    eventually(lambda: store.faults.renewed == [["r"]])
+    log.record(Warned("not due again"))
+    await settled(log)
+    assert store.faults.renewed == [["r"]]
+
+
+# What one commit takes
+
+
+def test_what_nobody_waits_for_is_written_soon(writer: Writer, store: FaultyStore, log: Log) -> None:
+    log.record(STARTED)
+    eventually(lambda: [commit.rows for commit in store.faults.commits] == [[("r", 1)]])
+    writer.take("r")
+    eventually(lambda: writer.leases == {"r"})
+    writer.release("r")
+    eventually(lambda: writer.leases == set())
+
+
+async def test_who_waits_for_nothing_waits_briefly(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await settled(log)
+    assert store.faults.commits == []
+
+
+async def test_entries_that_someone_waits_for_do_not_wait_for_others(
+    writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("executor.journal.writer.LINGER", 60.0)
+    log.record(STARTED)
+    await settled(log)
+    assert [row.seq for row in store.rows("r")] == [1]
+    assert log.url == store.url
+
+
+def test_entries_that_nobody_waits_for_wait_for_others(
+    writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("executor.journal.writer.LINGER", 0.5)
+    for event in (STARTED, Warned("a"), Warned("b")):
+        log.record(event)
+    eventually(lambda: store.faults.commits)
+    assert [commit.rows for commit in store.faults.commits] == [[("r", 1), ("r", 2), ("r", 3)]]
+
+
+async def test_a_commit_serves_a_cohort_and_those_behind_it_follow_at_once(writer: Writer, store: FaultyStore) -> None:
+    logs = [Log(writer, f"r{number:03d}", Capture()) for number in range(2 * COHORT + 1)]
+    with store._database._lock:  # the first commit waits, and the others queue up behind it
+        logs[0].record(Warned("first"))
+        waiting = [logs[0].settle()]
+        eventually(lambda: store.faults.commits)
+        for log in logs[1:]:
+            log.record(Warned("w"))
+            waiting.append(log.settle())
+    await asyncio.wait_for(asyncio.gather(*waiting), SOON)
+    assert [len(commit.rows) for commit in store.faults.commits] == [1, COHORT, COHORT]
+
+
+async def test_a_summary_is_written_when_it_changed(writer: Writer, store: FaultyStore, log: Log) -> None:
+    for event in (STARTED, Warned("w"), RunFinished("done", seconds=1.0)):
+        log.record(event)
+        await settled(log)
+    written = [{run: one.status for run, one in commit.summaries.items()} for commit in store.faults.commits]
+    assert written == [{"r": "running"}, {}, {"r": "done"}]

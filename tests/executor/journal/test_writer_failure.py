@@ -1,0 +1,175 @@
+"""After a failed write nothing more is written, and every waiter learns of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.capture.capture import Capture
+from executor.journal.log import Log
+from executor.journal.writer import COHORT, Writer
+from executor.stores.errors import StoreFailed
+from executor.stores.lease import BEAT
+from planner.events import Warned
+from tests.executor.journal.faulty_store import SOON, FaultyStore, begun, eventually, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FaultyStore:
+    return FaultyStore(tmp_path / "j.sqlite")
+
+
+@pytest.fixture
+def writer(store: FaultyStore) -> Iterator[Writer]:
+    writer = Writer(store)
+    yield writer
+    writer.close()
+    store.close()
+
+
+@pytest.fixture
+def log(writer: Writer) -> Log:
+    return Log(writer, "r", Capture())
+
+
+# Nothing is written after a failure
+
+
+async def test_after_a_failed_commit_nothing_is_written(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await begun(writer, log)
+    store.faults.append = failure = StoreFailed("the disk is full")
+    log.record(Warned("lost"))
+    with pytest.raises(StoreFailed):
+        await settled(log)
+    store.faults.append = None  # there would be room again, but the log must not have gaps
+    tried = len(store.faults.commits)
+    log.record(Warned("after it"))
+    writer.take("other")
+    writer.release("r")
+    with pytest.raises(StoreFailed) as caught:
+        await settled(log)
+    assert caught.value is failure
+    assert writer.failure is failure
+    assert len(store.faults.commits) == tried
+    assert [row.seq for row in store.rows("r")] == [1]
+    assert writer.leases == {"r"}, "neither the lease of the failed commit nor any later change counts"
+
+
+async def test_a_lease_of_a_failed_commit_is_not_taken(writer: Writer, store: FaultyStore, log: Log) -> None:
+    store.faults.append = StoreFailed("the disk is full")
+    with pytest.raises(StoreFailed):
+        await begun(writer, log)
+    assert writer.leases == set()
+
+
+async def test_after_a_failed_renewal_nothing_is_written(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await begun(writer, log)
+    store.faults.renew = StoreFailed("another process has taken over run r")
+    log.record(Warned("before the heartbeat"))
+    writer._last_beat = -BEAT
+    await settled(log)
+    eventually(lambda: writer.failure)
+    commits = len(store.faults.commits)
+    writer._last_beat = -BEAT
+    log.record(Warned("after it"))
+    with pytest.raises(StoreFailed, match="taken over"):
+        await settled(log)
+    assert len(store.faults.commits) == commits
+    assert store.faults.renewed == [["r"]], "a lost lease is not renewed again"
+    assert writer._thread.is_alive()
+
+
+# Everyone who waits learns of it
+
+
+async def test_everyone_behind_a_failed_commit_gets_the_same_failure(writer: Writer, store: FaultyStore) -> None:
+    store.faults.append = failure = StoreFailed("the disk is full")
+    logs = [Log(writer, f"r{number}", Capture()) for number in range(3 * COHORT)]
+    waiting = []
+    for log in logs:
+        log.record(Warned("w"))
+        waiting.append(log.settle())
+    outcomes = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), SOON)
+    assert all(outcome is failure for outcome in outcomes)
+    assert len(store.faults.commits) == 1
+
+
+async def test_an_unexpected_error_of_a_commit_is_a_failure_that_says_what_and_what_next(
+    writer: Writer, store: FaultyStore, log: Log
+) -> None:
+    store.faults.append = ZeroDivisionError("by zero")
+    log.record(Warned("w"))
+    with pytest.raises(StoreFailed, match="the journal failed: ZeroDivisionError: by zero") as caught:
+        await settled(log)
+    assert "weft resume" in caught.value.hint
+    assert writer._thread.is_alive()
+    with pytest.raises(StoreFailed, match="by zero"):
+        await settled(log)
+
+
+async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
+    writer: Writer, store: FaultyStore, log: Log
+) -> None:
+    await begun(writer, log)
+    beating, may_fail = threading.Event(), threading.Event()
+    store.faults.renew = ZeroDivisionError("by zero")
+
+    def before_renew() -> None:
+        beating.set()
+        may_fail.wait(60)
+
+    store.faults.before_renew = before_renew
+    writer._last_beat = -BEAT
+    log.record(Warned("the last commit"))
+    await settled(log)
+    await asyncio.to_thread(beating.wait, 60)
+    waiting = []
+    for _ in range(2 * COHORT + 1):
+        log.record(Warned("lost"))
+        waiting.append(log.settle())
+    may_fail.set()
+    outcomes = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), SOON)
+    assert {str(outcome) for outcome in outcomes} == {"the journal failed: ZeroDivisionError: by zero"}
+    writer._thread.join(60)
+    with pytest.raises(StoreFailed, match="by zero"):
+        await settled(log)
+    assert [row.seq for row in store.rows("r")] == [1, 2]
+
+
+async def test_after_closing_a_failed_writer_says_why_it_failed(store: FaultyStore) -> None:
+    writer = Writer(store)
+    log = Log(writer, "r", Capture())
+    store.faults.append = StoreFailed("the disk is full")
+    log.record(Warned("w"))
+    writer.close()
+    with pytest.raises(StoreFailed, match="disk is full"):
+        await settled(log)
+    store.close()
+
+
+async def test_a_waiter_that_gave_up_does_not_keep_others_waiting(writer: Writer, log: Log) -> None:
+    first, second = writer.settle(), writer.settle()
+    first.cancel()
+    await asyncio.wait_for(second, SOON)
+    assert second.result() is None
+
+
+async def test_a_waiter_of_a_closed_loop_does_not_keep_others_waiting(
+    writer: Writer, store: FaultyStore, log: Log
+) -> None:
+    def abandon() -> None:
+        loop = asyncio.new_event_loop()
+        writer._queue.append(loop.create_future())
+        loop.close()
+
+    await asyncio.to_thread(abandon)
+    log.record(Warned("w"))
+    await settled(log)
+    assert writer.failure is None

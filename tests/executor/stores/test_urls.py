@@ -1,0 +1,40 @@
+"""How a journal is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from executor.journal.open_store import open_store
+from executor.stores.urls import normal, url_of
+from skills.errors import InputError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+@pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite://{}", "{}"])
+def test_a_journal_is_named_by_url_or_path(path: Path, form: str) -> None:
+    url = normal(form.format(path), Path("/"))
+    assert url == f"sqlite:///{path}"
+    open_store(url).close()
+    assert path.exists()
+
+
+def test_a_relative_url_starts_at_the_given_folder(tmp_path: Path) -> None:
+    assert normal("sqlite:///runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+    assert normal("runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+
+
+def test_odd_characters_in_a_path_survive(tmp_path: Path) -> None:
+    odd = tmp_path / "100% ?#a b.sqlite"
+    open_store(url_of(odd)).close()
+    assert odd.exists()
+
+
+def test_an_unknown_kind_of_journal_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown kind 'oracle'"):
+        open_store("oracle://db")

@@ -1,0 +1,305 @@
+"""The boundaries of a valid plan: the last value that is accepted, and the first that is not, with its exact fault."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.plan.validate import Known, problems
+from skills.text.nearest import known_are
+
+TOOL = {
+    "properties": {
+        "path": {"type": "string"},
+        "rows": {"type": "integer"},
+        "share": {"type": "number"},
+        "deep": {"type": "boolean"},
+        "names": {"type": "array"},
+        "options": {"type": "object"},
+        "form": {"enum": ["csv", "json"]},
+        "odd": {"type": "matrix", "enum": "csv"},
+        "any": {},
+    },
+    "required": ["path"],
+}
+KNOWN = Known(["code-review"], {"excel_read": TOOL, "excel_info": {}}, max_tasks=40)
+
+
+def llm(task_id: Any, *before: Any, **more: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "llm", "depends_on": list(before), **more}
+
+
+def call(**arguments: Any) -> dict[str, Any]:
+    return {"id": "b", "action_type": "tool", "name": "excel_read", "arguments": {"path": "x"} | arguments}
+
+
+def faults(*tasks: Any, known: Known = KNOWN, **more: Any) -> list[str]:
+    return problems({"tasks": list(tasks), **more}, known)
+
+
+# The document
+
+
+def test_a_plan_may_have_exactly_the_allowed_tasks_and_not_one_more() -> None:
+    known = Known(max_tasks=3)
+    assert faults(*(llm(f"t{number}") for number in range(3)), known=known) == []
+    assert faults(*(llm(f"t{number}") for number in range(4)), known=known) == [
+        "the plan has 4 tasks, more than the 3 allowed; merge some"
+    ]
+    assert faults(llm("only"), known=Known(max_tasks=1)) == []
+
+
+@pytest.mark.parametrize("value", [None, "", "text"])
+def test_synthesis_and_clarification_are_text_or_nothing(value: object) -> None:
+    assert faults(llm("a"), synthesis=value, clarification=value) == []
+
+
+@pytest.mark.parametrize("value", [0, False, [], {}])
+def test_anything_else_is_a_fault_even_if_it_is_empty(value: object) -> None:
+    found = faults(llm("a"), synthesis=value, clarification=value)
+    assert [fault.split(" must")[0] for fault in found] == ["'synthesis'", "'clarification'"]
+
+
+def test_a_question_counts_only_without_tasks() -> None:
+    nothing: list[Any] = [[], None, {}, ""]
+    for tasks in nothing:
+        assert problems({"tasks": tasks, "clarification": "Which?"}, KNOWN) == []
+    assert problems({"tasks": [], "clarification": "Which?", "synthesis": 3}, KNOWN) == [
+        "'synthesis' must be a string or null, not a number"
+    ]
+    assert faults(llm("a", "x"), clarification="Which?") == [
+        "task 'a' depends on 'x', which is not in the plan; tasks are: a"
+    ]
+    assert problems({"tasks": "a", "clarification": "Which?"}, KNOWN) == [
+        "'tasks' must be a list of tasks, not a string"
+    ]
+    assert problems({"tasks": []}, KNOWN) == [
+        "the plan has no tasks; give at least one, or ask a question in 'clarification'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (None, "null"),
+        (True, "a boolean"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ("x", "a string"),
+        ([], "a list"),
+        (date(2026, 1, 1), "a date"),
+    ],
+)
+def test_a_value_of_another_kind_is_named(value: object, kind: str) -> None:
+    assert problems(value, KNOWN) == [f"the plan must be a JSON object with a 'tasks' list, not {kind}"]
+    assert faults(value) == [f"task number 1 must be an object, not {kind}"]
+    assert problems({"tasks": {"a": 1}}, KNOWN) == ["'tasks' must be a list of tasks, not an object"]
+
+
+# Ids
+
+
+@pytest.mark.parametrize("task_id", ["a", "-", "_", "7", "A-b_9", "é", "任务", "x" * 64])
+def test_an_id_has_letters_digits_underscores_and_hyphens_up_to_64(task_id: str) -> None:
+    assert faults(llm(task_id)) == []
+
+
+@pytest.mark.parametrize("task_id", ["x" * 65, "a.b", "a b", " a", "a\n", "a/b", "<<a>>", "\u200b"])
+def test_any_other_id_is_a_fault(task_id: str) -> None:
+    assert faults(llm(task_id)) == [f"task id {task_id!r} may hold only letters, digits, '_' and '-', 64 at most"]
+
+
+@pytest.mark.parametrize("task_id", [None, ""])
+def test_an_empty_id_is_no_id(task_id: object) -> None:
+    missing = "has no 'id'; give each task a short unique one"
+    assert faults(llm(task_id), {"action_type": "llm"}) == [f"task number 1 {missing}", f"task number 2 {missing}"]
+
+
+@pytest.mark.parametrize(("task_id", "kind"), [(0, "a number"), (False, "a boolean"), (["a"], "a list")])
+def test_an_id_is_a_string(task_id: object, kind: str) -> None:
+    assert faults(llm("a"), llm(task_id, title=3)) == [
+        f"task number 2: 'id' must be a string, not {kind}",
+        "task number 2: 'title' must be a string, not a number",
+    ]
+
+
+def test_an_id_used_twice_is_reported_once_with_its_count() -> None:
+    assert faults(llm("a"), llm("b"), llm("a"), llm("a")) == ["the id 'a' is used by 3 tasks; ids must be unique"]
+
+
+@pytest.mark.parametrize("key", ["title", "instruction", "name"])
+def test_texts_may_be_null_or_empty_and_nothing_else(key: str) -> None:
+    assert faults(llm("a", **{key: None}), llm("b", **{key: ""})) == []
+    assert faults(llm("a", **{key: 0})) == [f"task 'a': '{key}' must be a string, not a number"]
+
+
+# Dependencies
+
+
+@pytest.mark.parametrize("value", [None, []])
+def test_a_task_may_depend_on_nothing(value: object) -> None:
+    assert faults(llm("a") | {"depends_on": value}, {"id": "b", "action_type": "llm"}) == []
+
+
+def test_dependencies_are_a_list_of_strings() -> None:
+    wanted = "'depends_on' must be a list of task ids, not"
+    assert faults(llm("a"), llm("b") | {"depends_on": ""}) == [f"task 'b': {wanted} a string"]
+    assert faults(llm("a"), llm("b") | {"depends_on": {}}) == [f"task 'b': {wanted} an object"]
+    assert faults(llm("a"), llm("b", 1)) == ["task 'b': 'depends_on' must hold task ids as strings only"]
+    assert faults(llm("a"), llm("b", "a", None, "x")) == [
+        "task 'b': 'depends_on' must hold task ids as strings only",
+        "task 'b' depends on 'x', which is not in the plan; tasks are: a, b",
+    ]
+
+
+def test_a_task_depends_on_others_and_not_on_itself() -> None:
+    assert faults(llm("a", "a", "b"), llm("b")) == ["task 'a' depends on itself"]
+    assert faults(llm("a", "b"), llm("b", "c"), llm("c")) == []
+
+
+def test_each_circle_is_reported_once() -> None:
+    end = "each waiting for the next; remove one of them"
+    found = faults(llm("a", "b"), llm("b", "a"), llm("c", "d"), llm("d", "c"), llm("e", "a", "c"))
+    assert sorted(found) == [
+        f"the dependencies go in a circle: a → b → a, {end}",
+        f"the dependencies go in a circle: c → d → c, {end}",
+    ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(30, ""), (31, " and 1 more")])
+def test_thirty_tasks_are_named_and_the_rest_is_counted(count: int, more: str) -> None:
+    tasks = [llm(f"t{number}") for number in range(count)]
+    names = ", ".join(f"t{number}" for number in range(30))
+    (fault,) = faults(*tasks[:-1], llm(f"t{count - 1}", "x"))
+    assert fault.endswith(f"which is not in the plan; tasks are: {names}{more}")
+    (fault,) = faults(*tasks[:-1], llm(f"t{count - 1}", instruction="<<x.output>>"))
+    assert fault.endswith(f"but there is no task 'x'; tasks are: {names}{more}")
+
+
+# References
+
+
+def test_a_reference_needs_a_task_upstream_directly_or_through_others() -> None:
+    chain = (llm("a"), llm("b", "a"), llm("c", "b", instruction="<<a.output>> << b.output >>"))
+    assert faults(*chain) == []
+    assert faults(llm("a"), llm("b"), llm("c", "b", instruction="<<a.output>> <<a.output>>")) == [
+        "task 'c' refers to <<a.output>>, but 'a' is not upstream of it; add 'a' to its depends_on"
+    ]
+
+
+def test_a_reference_downstream_cannot_be_filled() -> None:
+    (fault,) = faults(llm("a", instruction="<<c.output>>"), llm("b", "a"), llm("c", "b"))
+    assert fault.startswith("task 'a' refers to <<c.output>>, but 'c' is not upstream of it; ")
+    assert fault.endswith("; it waits for this task: leave the reference out")
+
+
+def test_references_in_arguments_are_checked_at_any_depth() -> None:
+    task = call(any={"list": ["<<b.output>>", 3, "<<x.output>>"]})
+    assert faults(llm("a"), task) == [
+        "task 'b' refers to <<b.output>>, its own output; leave that out, or name another task",
+        "task 'b' refers to <<x.output>>, but there is no task 'x'; tasks are: a, b",
+    ]
+    assert faults(call() | {"instruction": "no reference: <<a.title>> {{a.output}}"}) == []
+
+
+# Skills and tools
+
+
+@pytest.mark.parametrize("name", [None, "", 3])
+def test_a_skill_or_tool_needs_a_name(name: object) -> None:
+    skill = faults({"id": "a", "action_type": "skill", "name": name})
+    assert skill[-1] == "task 'a': a skill task needs 'name', the skill's; known are: code-review"
+    tool = faults({"id": "a", "action_type": "tool", "name": name})
+    assert tool[-1] == "task 'a': a tool task needs 'name', the tool's; known are: excel_read, excel_info"
+    assert len(skill) == len(tool) == 1 + (name == 3)
+
+
+@pytest.mark.parametrize("arguments", [None, "", {}, []])
+def test_empty_arguments_are_no_arguments(arguments: object) -> None:
+    task = {"id": "a", "name": "code-review", "action_type": "skill", "arguments": arguments}
+    assert faults(task) == []
+    assert faults(task | {"action_type": "tool", "name": "excel_info"}) == []
+    assert faults(task | {"action_type": "tool", "name": "excel_read"}) == [
+        "task 'a': tool 'excel_read' needs the argument 'path'"
+    ]
+
+
+def test_arguments_are_text_for_a_skill_an_object_for_a_tool_and_ignored_without_either() -> None:
+    task = {"id": "a", "name": "code-review", "action_type": "skill"}
+    assert faults(task | {"arguments": "short"}) == []
+    assert faults(task | {"arguments": [1]}) == ["task 'a': 'arguments' of a skill task must be a string, not a list"]
+    assert faults({"id": "a", "action_type": "tool", "name": "excel_read", "arguments": "x"}) == [
+        "task 'a': 'arguments' of a tool task must be an object, not a string"
+    ]
+    assert faults(llm("a", arguments={"x": 1})) == []
+
+
+def test_an_unknown_tool_is_one_fault_and_its_arguments_are_not_judged() -> None:
+    task = {"id": "a", "action_type": "tool", "name": "zzz", "arguments": {"x": 1}}
+    assert faults(task) == ["task 'a': there is no tool 'zzz'; known are: excel_read, excel_info"]
+    assert len(faults(task | {"arguments": "x"})) == 2
+
+
+@pytest.mark.parametrize("action", ["SKILL", "", 3, False])
+def test_an_action_is_one_of_three(action: object) -> None:
+    known = "it must be one of skill, tool, llm"
+    assert faults({"id": "a", "action_type": action}) == [f"task 'a': 'action_type' is {action!r}; {known}"]
+    assert faults({"id": "a", "action_type": None}) == [f"task 'a': 'action_type' is missing; {known}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"path": 5}, "a string as 'path', not 5"),
+        ({"rows": 1.5}, "an integer as 'rows', not 1.5"),
+        ({"share": "half"}, "a number as 'share', not 'half'"),
+        ({"deep": 0}, "a boolean as 'deep', not 0"),
+        ({"names": "a"}, "an array as 'names', not 'a'"),
+        ({"options": []}, "an object as 'options', not []"),
+        ({"form": "xml"}, "one of 'csv', 'json' as 'form', not 'xml'"),
+        ({"rows": "9" * 100}, f"an integer as 'rows', not '{'9' * 79}"),
+    ],
+)
+def test_an_argument_has_the_type_and_choice_of_its_parameter(arguments: dict[str, Any], wanted: str) -> None:
+    assert faults(call(**arguments)) == [f"task 'b': tool 'excel_read' takes {wanted}"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rows": 0},
+        {"share": 1},
+        {"share": 0.5},
+        {"deep": False},
+        {"names": []},
+        {"options": {}},
+        {"form": "csv"},
+        {"form": None},
+        {"odd": "anything"},
+        {"any": object()},
+    ],
+)
+def test_an_argument_that_the_tool_may_take_is_left_to_it(arguments: dict[str, Any]) -> None:
+    assert faults(call(**arguments)) == []
+
+
+def test_an_unknown_argument_is_a_fault_whatever_its_value() -> None:
+    (fault,) = faults(call(row=None))
+    assert fault.startswith("task 'b': tool 'excel_read' has no argument 'row'; known are: rows, ")
+
+
+# Names
+
+
+@pytest.mark.parametrize(("count", "more"), [(12, ""), (13, " and 1 more")])
+def test_twelve_names_are_given_and_the_rest_is_counted(count: int, more: str) -> None:
+    names = [f"{letter * 3}" for letter in "abcdefghijklm"[:count]]
+    assert known_are("zzz", names) == f"known are: {', '.join(names[:12])}{more}"
+
+
+def test_the_three_most_similar_names_come_first_and_none_comes_twice() -> None:
+    names = ["zebra", "review", "reviews", "reviewer", "previews"]
+    assert known_are("reviews", names) == "known are: reviews, previews, review, zebra, reviewer"
+    assert known_are("q", ["abc"]) == "known are: abc"
