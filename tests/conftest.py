@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from tests.nursery import Nursery, Ran
+from tests import needs
+from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
 settings.load_profile("weft")
 
+SHARED_NURSERY = "TESTS_NURSERY"
 CATALOGING = """---
 name: cataloging-apis
 description: Write API documentation. Catalogs the endpoints of a service with parameters and answers.
@@ -98,12 +101,49 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Warm the process that others come from while the tests are collected, once for all workers."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        warm = ExitStack()
+        os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
+        config.add_cleanup(warm.close)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine cannot run."""
+    needs.marked(item)
+
+
+def _skip_reasons(config: pytest.Config) -> list[str]:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    return [report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With CI=1, fail where a test was skipped that this machine could have run."""
+    if os.environ.get("CI") and needs.inexcusable(_skip_reasons(session.config)) and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """One line about all skipped tests."""
+    reasons = _skip_reasons(config)
+    if line := needs.summary(reasons):
+        terminalreporter.write_line(line)
+    for problem in needs.inexcusable(reasons):
+        terminalreporter.write_line(problem, red=True)
+
+
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
-    """Where the processes of the command line come from."""
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
+    """Where processes come from that are not tested for how they start."""
+    if shared := os.environ.get(SHARED_NURSERY):
+        yield Nursery(shared)
+    else:
+        with open_nursery() as own:
+            yield own
 
 
 @pytest.fixture

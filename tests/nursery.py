@@ -1,28 +1,35 @@
-"""Real `weft` processes that start at once: forked from one that has litellm imported, which takes seconds.
+"""Real Python processes that start at once: forked from one that has litellm imported, which takes five seconds.
 
-Each is a process like any other: its own arguments, environment, folder, standard files and exit status.
+Each is a process like any other, with its own process id, arguments, environment, folder, standard files, signals and
+exit status. Only its start differs, so tests of the start itself use `subprocess`.
+
+    nursery.run(["trace", "list"], os.environ)                      `weft trace list`, to its end
+    nursery.start(["-m", "weft", "run", "..."], stderr=PIPE)        in the background, as with `subprocess.Popen`
+    nursery.start(["-c", "print(1)"], stdout=PIPE)
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from subprocess import DEVNULL, PIPE
+from typing import IO, TYPE_CHECKING, Any, Self
 
-from weft.providers import litellm_model
+from tests.nursery_process import Request, send
+from weft.models.workers import pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-_LONGEST_REQUEST = 2**20
+ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -34,39 +41,149 @@ class Ran:
     err: str
 
 
+class Process:
+    """A process that was started: as much of `subprocess.Popen` as tests use, with text pipes."""
+
+    def __init__(self, address: str, request: Request, files: Sequence[int | IO[Any] | None]) -> None:
+        self.returncode: int | None = None
+        self.stdout: IO[str] | None = None
+        self.stderr: IO[str] | None = None
+        self._waiting = threading.Lock()
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection.connect(address)
+        ours: list[int] = []
+        try:
+            given = [self._descriptor(number, file, ours) for number, file in enumerate(files)]
+            send(self._connection, request, given)
+        finally:
+            for descriptor in ours:
+                os.close(descriptor)
+        self.pid = int(self._connection.recv(16))
+
+    def _descriptor(self, number: int, file: int | IO[Any] | None, ours: list[int]) -> int:
+        """What the process gets as this standard file; what was opened for it alone is added to `ours`."""
+        if file is None:
+            return number
+        if not isinstance(file, int):
+            return file.fileno()
+        if file == DEVNULL:
+            ours.append(os.open(os.devnull, os.O_RDWR))
+            return ours[-1]
+        if file != PIPE:
+            return file
+        assert number > 0, "standard input is a file here, never a pipe"
+        read, write = os.pipe()
+        ours.append(write)
+        pipe = os.fdopen(read, encoding="utf-8", errors="replace")
+        self.stdout, self.stderr = (pipe, self.stderr) if number == 1 else (self.stdout, pipe)
+        return write
+
+    def poll(self) -> int | None:
+        """How it ended, as `subprocess` has it; None while it runs."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end."""
+        with self._waiting:
+            if self.returncode is None:
+                self._connection.settimeout(timeout)
+                try:
+                    status = self._connection.recv(16)
+                except (TimeoutError, BlockingIOError):
+                    raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0) from None
+                assert status, "the process that watched over it is gone"
+                self.returncode = int(status)
+                self._connection.close()
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Everything that it still prints; returns once nobody holds its pipes and it has ended."""
+        read: dict[IO[str], str] = {}
+        pipes = [pipe for pipe in (self.stdout, self.stderr) if pipe is not None]
+        readers = [threading.Thread(target=lambda one=pipe: read.update({one: one.read()})) for pipe in pipes]
+        for reader in readers:
+            reader.daemon = True
+            reader.start()
+        for reader in readers:
+            reader.join(timeout)
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        self.wait(timeout)
+        for pipe in pipes:
+            pipe.close()
+        return read.get(self.stdout, "") if self.stdout else "", read.get(self.stderr, "") if self.stderr else ""
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it with -9."""
+        self.send_signal(9)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+        self.wait(30)
+
+
 class Nursery:
-    """Starts the process that all others are forked from, and asks it for them."""
+    """Starts processes by asking the warm one at an address for them."""
 
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.nursery", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                cwd=Path(__file__).parent.parent,
-            )
-        self._socket = ours
+    def __init__(self, address: str) -> None:
+        self.address = address
 
-    def run(self, arguments: list[str], env: Mapping[str, str], cwd: Path | None, stdin: str) -> Ran:
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: int | IO[Any] | None = DEVNULL,
+        stdout: int | IO[Any] | None = None,
+        stderr: int | IO[Any] | None = None,
+        pass_fds: Sequence[int] = (),
+        start_new_session: bool = False,
+    ) -> Process:
+        """Start `python COMMAND`, where the command is `-m MODULE …` or `-c CODE …`."""
+        environ = dict(os.environ if env is None else env)
+        request = Request(list(command), environ, str(cwd or Path.cwd()), list(pass_fds), start_new_session)
+        return Process(self.address, request, [stdin, stdout, stderr, *pass_fds])
+
+    def start_worker(self, descriptor: int) -> Process:
+        """Start a process that makes the calls of a batch, exactly as the batch would."""
+        return self.start(
+            ["-P", "-c", pool._PROGRAM, json.dumps(sys.path), str(descriptor)],
+            stdout=DEVNULL,
+            pass_fds=[descriptor],
+            start_new_session=True,
+        )
+
+    def run(
+        self, arguments: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+    ) -> Ran:
         """Run `weft` to its end."""
-        request = {"arguments": arguments, "env": dict(env), "cwd": str(cwd or Path.cwd())}
+        return self.run_python(["-m", "weft", *arguments], env, cwd, stdin)
+
+    def run_python(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+    ) -> Ran:
+        """Run `python COMMAND` to its end."""
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(stdin.encode())
             given.seek(0)
-            files = [given.fileno(), out.fileno(), err.fileno()]
-            ours, theirs = socket.socketpair()
-            with ours:
-                with theirs:
-                    socket.send_fds(self._socket, [json.dumps(request).encode()], [*files, theirs.fileno()])
-                ours.settimeout(120)
-                said = ours.recv(16)
-            assert said, "the process that watched over it is gone"
-            return Ran(int(said), _text(out), _text(err))
-
-    def close(self) -> None:
-        """End it; those forked from it are long at their end."""
-        self._socket.close()
-        self._process.wait(30)
+            with self.start(command, env=env, cwd=cwd, stdin=given, stdout=out, stderr=err) as process:
+                status = process.wait(120)
+            return Ran(status, _text(out), _text(err))
 
 
 def _text(file: IO[bytes]) -> str:
@@ -74,56 +191,20 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _serve(requests: socket.socket) -> None:
-    """Fork for each request; returns only in a process that is to become `weft`."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        body, files, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST, 4)
-        if not body:
-            sys.exit(0)
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            requests.close()
-            child = os.fork()
-            if child:
-                _watch(child, files)
-            _become(json.loads(body), files)
-            return
-        for descriptor in files:
-            os.close(descriptor)
-
-
-def _watch(child: int, files: list[int]) -> NoReturn:
-    """Wait for the process and tell how it ended, as a shell would."""
-    _, status = os.waitpid(child, 0)
-    os.write(files[3], str(os.waitstatus_to_exitcode(status)).encode())
-    os._exit(0)
-
-
-def _become(request: dict[str, Any], files: list[int]) -> None:
-    for number in range(3):
-        os.dup2(files[number], number)
-    for descriptor in files:
-        os.close(descriptor)
-    os.environ.clear()
-    os.environ.update(request["env"])
-    os.chdir(request["cwd"])
-    sys.argv = ["weft", *request["arguments"]]
-    sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - as long as the process lives
-    sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
-
-
-def main() -> None:
-    """The process that all are forked from."""
-    for name in ("weft.runs.runtime", "weft.cli.main", "executor.stores.sqlite.store"):
-        importlib.import_module(name)
-    litellm_model.load()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
-    from weft.cli.main import main as weft_main
-
-    weft_main()
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def open_nursery() -> Iterator[Nursery]:
+    """Start the warm process; it ends with this one, even where this one is killed."""
+    with tempfile.TemporaryDirectory(prefix="nursery-") as folder:
+        address = f"{folder}/socket"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(address)
+            listener.listen(128)  # requests wait here until it is warm
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.nursery_process", str(listener.fileno())],
+                stdin=PIPE,  # its end tells the warm process that nobody needs it any more
+                pass_fds=[listener.fileno()],
+                cwd=ROOT,
+                start_new_session=True,
+            )
+        with process:
+            yield Nursery(address)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +20,8 @@ from weft.settings.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.nursery import Nursery
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.DOTALL)
 PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]}
@@ -29,16 +29,13 @@ PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_librarys_examples_work_as_shown(
-    example: str, workspace: Path, serve: Callable[[Script], OpenAIServer]
+    example: str, workspace: Path, serve: Callable[[Script], OpenAIServer], nursery: Nursery
 ) -> None:
     serve(scripted(PLAN))
     code = example.replace("path/to/workspace", str(workspace)).replace('"code-review"', '"cataloging-apis"')
-    env = {**os.environ, "WEFT_MODEL": "openai/test-model"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=workspace, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "done" in done.stdout or "RunFinished" in done.stdout
+    ran = nursery.run_python(["-c", code], {**os.environ, "WEFT_MODEL": "openai/test-model"}, workspace)
+    assert ran.status == 0, ran.err
+    assert "done" in ran.out or "RunFinished" in ran.out
 
 
 def test_the_short_example_has_ten_lines_or_so() -> None:

@@ -6,7 +6,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.nursery import Ran
+from tests.nursery import Nursery, Process, Ran
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, instruction
 
 if TYPE_CHECKING:
@@ -370,9 +369,9 @@ def test_wrong_usage_is_said(folder: Path, weft: Weft, extra: list[str]) -> None
     assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *extra, *MODEL, cwd=folder).status == 2
 
 
-def start(folder: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", "-q", *more, *MODEL]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(nursery: Nursery, folder: Path, *more: str) -> Process:
+    command = ["-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", "-q", *more, *MODEL]
+    return nursery.start(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for(server: OpenAIServer, calls: int) -> None:
@@ -381,30 +380,9 @@ def wait_for(server: OpenAIServer, calls: int) -> None:
         time.sleep(0.02)
 
 
-def test_killed_twice_and_resumed_every_goal_is_there_once_and_nothing_is_paid_twice(
-    tmp_path: Path, serve: Serve
+def test_ctrl_c_finishes_what_is_under_way_and_says_how_to_go_on(
+    tmp_path: Path, serve: Serve, nursery: Nursery
 ) -> None:
-    count = 200
-    write(tmp_path / "goals.jsonl", count)
-    server = serve(answering)
-    for number, calls in enumerate((100, 320)):
-        process = start(tmp_path, *(["--resume"] if number else []))
-        wait_for(server, calls)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)  # which waits for whoever holds its stderr: nothing outlives it
-    last = start(tmp_path, "--resume")
-    _, err = last.communicate(timeout=120)
-    assert last.returncode == 0, err
-    found = {row["id"]: row["answer"] for row in rows(tmp_path / "out.jsonl")}
-    assert len(rows(tmp_path / "out.jsonl")) == count
-    assert found == {f"g{number}": f"did second of Goal number {number}" for number in range(count)}
-    asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
-    again = sum(times - 1 for times in asked.values())
-    assert again <= 2 * 8, "no more than what was under way at the two kills is paid again"
-    assert not (tmp_path / "out.jsonl.runs").exists()
-
-
-def test_ctrl_c_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path: Path, serve: Serve) -> None:
     write(tmp_path / "goals.jsonl", 60)
 
     def script(call: Call) -> Answer:
@@ -412,7 +390,7 @@ def test_ctrl_c_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path: Path,
         return Say(answer.text, after=0.1) if isinstance(answer, Say) else answer
 
     server = serve(script)
-    process = start(tmp_path)
+    process = start(nursery, tmp_path)
     wait_for(server, 20)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

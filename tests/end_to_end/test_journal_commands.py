@@ -21,7 +21,7 @@ from executor.stores.row import Row, RunSummary
 from executor.stores.urls import url_of
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
-from tests.nursery import Ran
+from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
 from tests.weft import recorded
 
@@ -77,15 +77,12 @@ def run_here(workspace: Path) -> Callable[[], str]:
     return lambda: asyncio.run(run())
 
 
-def interrupt(workspace: Path, server: OpenAIServer, number: int, *more: str) -> tuple[int, str]:
+def interrupt(
+    nursery: Nursery, workspace: Path, server: OpenAIServer, number: int, *more: str
+) -> tuple[int | None, str]:
     """Run until `survey` is done and `slow` is being waited for, then send a signal."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "run", *MODEL, *more, GOAL],
-        cwd=workspace,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = ["-m", "weft", "run", *MODEL, *more, GOAL]
+    process = nursery.start(command, cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     stderr = ""
     for line in process.stderr:
@@ -102,9 +99,11 @@ def interrupt(workspace: Path, server: OpenAIServer, number: int, *more: str) ->
     return process.returncode, stderr
 
 
-def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
+    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
+) -> None:
     server = serve(slow_for(30))
-    status, _ = interrupt(workspace, server, signal.SIGKILL)
+    status, _ = interrupt(nursery, workspace, server, signal.SIGKILL)
     assert status == -signal.SIGKILL
     (listed,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
     assert list(listed) == ["run_id", "goal", "status", "started", "seconds", "tasks", "cost_usd"]
@@ -124,10 +123,12 @@ def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(workspace: Pat
     assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "done"
 
 
-def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(
+    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
+) -> None:
     server = serve(slow_for(30))
     elsewhere = f"sqlite:///{workspace.parent}/runs.sqlite"
-    status, stderr = interrupt(workspace, server, signal.SIGINT, "--journal", elsewhere)
+    status, stderr = interrupt(nursery, workspace, server, signal.SIGINT, "--journal", elsewhere)
     assert status == 130
     assert "Kept: 1 of 3 tasks and 3 calls" in stderr
     command = next(line.split() for line in stderr.splitlines() if "weft resume" in line)
@@ -277,7 +278,7 @@ def test_what_cannot_work_is_reported_before_anything_is_spent(
 
 
 def test_a_full_disk_is_reported_before_anything_is_spent(
-    workspace: Path, serve: Serve, run_here: Callable[[], str]
+    workspace: Path, serve: Serve, run_here: Callable[[], str], nursery: Nursery
 ) -> None:
     """A limit on the size of files stands in for the disk."""
     server = serve(slow_for(0))
@@ -286,9 +287,9 @@ def test_a_full_disk_is_reported_before_anything_is_spent(
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
         f"from weft.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=workspace, capture_output=True, text=True, check=False)
-    assert done.returncode == 4, done.stderr
-    assert "journal" in json.loads(done.stdout)["error"]["message"]
+    ran = nursery.run_python(["-c", program], cwd=workspace)
+    assert ran.status == 4, ran.err
+    assert "journal" in json.loads(ran.out)["error"]["message"]
     assert server.calls == []
 
 

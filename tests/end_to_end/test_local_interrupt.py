@@ -6,37 +6,37 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
-
+from tests.needs import needs_local
 from weft.local import catalogue
-from weft.settings.default_model import local_is_installed
 
-pytestmark = pytest.mark.skipif(not local_is_installed(), reason="weft[local] is not installed")
+if TYPE_CHECKING:
+    from tests.nursery import Nursery, Process
+
+pytestmark = needs_local
 
 
-def hosts(process: subprocess.Popen[str]) -> set[str]:
+def hosts(process: Process) -> set[str]:
     """The processes below this one that have the native library."""
     listed = Path(f"/proc/{process.pid}/task").glob("*/children")
     below = {pid for path in listed for pid in path.read_text(encoding="utf-8").split()}
     return {pid for pid in below if "xllamacpp.abi3" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")}
 
 
-def test_ctrl_c_during_the_load_ends_the_run_at_once(tmp_path: Path) -> None:
+def test_ctrl_c_during_the_load_ends_the_run_at_once(tmp_path: Path, nursery: Nursery) -> None:
     name = catalogue.read().default
     record = {"name": name, "bytes": 0, "sha256": "", "context": 0, "profile": "small", "origin": "a test"}
     (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     os.mkfifo(tmp_path / f"{name}.gguf")  # its load never ends
-    process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "run", "--model", "local", "--json", "Explain tides"],
+    process = nursery.start(
+        ["-m", "weft", "run", "--model", "local", "--json", "Explain tides"],
         env={**os.environ, "WEFT_MODELS_DIR": str(tmp_path)},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     deadline = time.monotonic() + 60
     while not (loading := hosts(process)):

@@ -8,7 +8,6 @@ import select
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.nursery import Ran
+from tests.nursery import Nursery, Process, Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
 
 if TYPE_CHECKING:
@@ -170,17 +169,13 @@ def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, we
 
 
 @pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), ("\x04", 1)])
-def test_a_question_can_be_declined(workspace: Path, serve: Serve, pressed: signal.Signals | str, status: int) -> None:
+def test_a_question_can_be_declined(
+    workspace: Path, serve: Serve, nursery: Nursery, pressed: signal.Signals | str, status: int
+) -> None:
     serve(lambda _: Say(QUESTION))
     ours, theirs = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "run", *MODEL, GOAL],
-        cwd=workspace,
-        env=os.environ | {"TERM": "xterm"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
+    command, env = ["-m", "weft", "run", *MODEL, GOAL], os.environ | {"TERM": "xterm"}
+    process = nursery.start(command, cwd=workspace, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = _until(ours, b"Your answer")
     if isinstance(pressed, str):
@@ -192,12 +187,12 @@ def test_a_question_can_be_declined(workspace: Path, serve: Serve, pressed: sign
     assert ("Answer with: weft run --answer TEXT" in shown) == (status == 1)
 
 
-def _press(key: signal.Signals, process: subprocess.Popen[bytes]) -> None:
+def _press(key: signal.Signals, process: Process) -> None:
     """Press a key until the process ends: Python misses one just before it starts to read a line."""
-    for _ in range(6):
+    for _ in range(15):
         os.kill(process.pid, key)
         try:
-            process.wait(5)
+            process.wait(2)
         except subprocess.TimeoutExpired:
             continue
         return
@@ -248,18 +243,13 @@ def test_a_dry_run_shows_selection_prompt_and_estimate_without_a_call(
     assert server.calls == []
 
 
-def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve) -> None:
+def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve, nursery: Nursery) -> None:
     server = serve(scripted(PLAN, task=lambda _: Say("late", after=30)))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "run", "--json", *MODEL, GOAL],
-        cwd=workspace,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = ["-m", "weft", "run", "--json", *MODEL, GOAL]
+    process = nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not server.asked("task") and time.monotonic() < deadline:
-        time.sleep(0.05)
+        time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err

@@ -6,14 +6,16 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
-from skills.confinement import choose, landlock, seccomp
+from skills.confinement import choose, landlock
 from skills.confinement.bubblewrap import BubblewrapConfinement, working
 from skills.confinement.landlock_box import LandlockConfinement
 from skills.programs import manifest_file as manifests
 from skills.programs.build_cache import BuildCache
 from skills.programs.executable import CallLog, ExecutableTool, ToolHost
+from tests.needs import needs_bubblewrap, needs_landlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,14 +30,18 @@ def reply(output="", error=""):
 """
 
 
-def walls(home: Path) -> dict[str, Confinement]:
-    """Every confinement that works on this machine."""
-    found: dict[str, Confinement] = {}
-    if working():
-        found["bubblewrap"] = BubblewrapConfinement(working(), home)
-    if landlock.version() and seccomp.machine():
-        found["landlock"] = LandlockConfinement(home, landlock.version())
-    return found
+# Each confinement, for the parameters of a fixture; skipped where it does not work on this machine.
+WALLS = [pytest.param("bubblewrap", marks=needs_bubblewrap), pytest.param("landlock", marks=needs_landlock)]
+
+
+def walls(name: str, home: Path) -> Confinement:
+    """A confinement that works on this machine."""
+    return BubblewrapConfinement(working(), home) if name == "bubblewrap" else landlocked(home)
+
+
+def landlocked(home: Path) -> LandlockConfinement:
+    """Confinement by Landlock."""
+    return LandlockConfinement(home, landlock.version())
 
 
 @dataclass

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
-
-jsonschema = pytest.importorskip("jsonschema")
 
 SKILLS = ["cataloging-apis", "writing-changelogs"]
 EXCEL = {

@@ -14,6 +14,7 @@ from skills.builtin.file_tools import ListFiles, ReadFile
 from skills.builtin.readable_roots import ReadableRoots, of
 from skills.discovery.registry import Registry
 from skills.tools.envelope import TEXT_LIMIT, Envelope
+from tests.needs import needs_non_root
 from tests.skills.tree import put
 
 
@@ -117,7 +118,7 @@ async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> Non
     assert code(await read(Path("/"), "/dev/null")) == "ACCESS_DENIED"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@needs_non_root
 async def test_a_file_the_operating_system_denies_is_reported_as_such(workspace: Path) -> None:
     (workspace / "a.md").chmod(0)
     assert code(await read(workspace, "a.md")) == "PERMISSION_DENIED"

@@ -18,16 +18,15 @@ import pytest
 from skills.confinement import choose
 from skills.confinement.bubblewrap import BubblewrapConfinement
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import LandlockConfinement, NoConfinement, counts
-from tests.skills.workbench import Workbench, walls
+from skills.confinement.landlock_box import NoConfinement
+from tests.needs import needs_counted_processes, needs_landlock, needs_listed_children
+from tests.skills.workbench import WALLS, Workbench, landlocked, walls
 
-NAMES = sorted(walls(Path("/nonexistent")))
 
-
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=WALLS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
     bench = Workbench(tmp_path)
-    bench.confinement = walls(bench.home)[request.param]
+    bench.confinement = walls(request.param, bench.home)
     return bench
 
 
@@ -93,8 +92,8 @@ async def test_a_workspace_that_is_the_home_shows_no_hidden_files(bench: Workben
     """)
     (bench.workspace / ".netrc").write_text("password")
     (bench.workspace / "notes.txt").write_text("notes")
-    name = "bubblewrap" if isinstance(bench.confinement, BubblewrapConfinement) else "landlock"
-    bench.confinement = walls(bench.workspace)[name]
+    assert bench.confinement is not None
+    bench.confinement = walls(bench.confinement.name, bench.workspace)
     assert (await bench.load(tool.manifest.folder).call({})).text == "wall notes"
 
 
@@ -337,7 +336,7 @@ def test_killing_the_caller_leaves_no_orphan(bench: Workbench) -> None:
         from pathlib import Path
         from tests.skills.workbench import Workbench, walls
         bench = Workbench(Path({str(bench.root)!r}))
-        bench.confinement = walls(bench.home)[{("bubblewrap" if detached else "landlock")!r}]
+        bench.confinement = walls({("bubblewrap" if detached else "landlock")!r}, bench.home)
         asyncio.run(bench.load(bench.folder()).call({{}}))
     """)
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as caller:
@@ -365,11 +364,8 @@ async def test_limits_hold(bench: Workbench, what: str, program: str) -> None:
     assert (await tool.call({})).text != "True", what
 
 
+@needs_counted_processes
 async def test_the_number_of_processes_is_limited(bench: Workbench) -> None:
-    from skills.confinement import cgroup
-
-    if os.geteuid() == 0 and cgroup.root() is None:
-        pytest.skip("root's processes are only counted if control groups can be created")
     tool = bench.tool("""
         import subprocess, sys
         started = []
@@ -399,18 +395,16 @@ BOMB = """
 """
 
 
+@needs_landlock
+@needs_listed_children
 async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> None:
-    walled = walls(tmp_path / "home").get("landlock")
-    if not isinstance(walled, LandlockConfinement) or not counts():
-        pytest.skip("needs Landlock and a kernel that lists children")
-    bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
+    bench = Workbench(tmp_path, confinement=replace(landlocked(tmp_path / "home"), groups=Groups(None)))
     assert (await bench.tool(BOMB).call({})).text == "wall"
     assert gone(str(bench.folder() / "main.py"))
 
 
+@needs_listed_children
 async def test_without_walls_too_many_processes_are_killed(tmp_path: Path) -> None:
-    if not counts():
-        pytest.skip("needs a kernel that lists children")
     bench = Workbench(tmp_path, confinement=NoConfinement(groups=Groups(None)))
     tool = bench.tool("""
         import os, time
@@ -425,11 +419,9 @@ async def test_without_walls_too_many_processes_are_killed(tmp_path: Path) -> No
     assert gone(str(bench.folder() / "main.py"))
 
 
+@needs_landlock
 async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None:
-    walled = walls(tmp_path / "home").get("landlock")
-    if not isinstance(walled, LandlockConfinement):
-        pytest.skip("needs Landlock")
-    bench = Workbench(tmp_path, confinement=replace(walled, groups=Groups(None)))
+    bench = Workbench(tmp_path, confinement=replace(landlocked(tmp_path / "home"), groups=Groups(None)))
     tool = bench.tool("""
         import subprocess
         started = [subprocess.Popen(["sleep", "0.3"]) for _ in range(40)]
@@ -438,9 +430,8 @@ async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None
     assert (await tool.call({})).data["output"] == 0
 
 
+@needs_listed_children
 async def test_without_walls_what_left_the_group_ends_with_the_call_too(tmp_path: Path) -> None:
-    if not counts():
-        pytest.skip("needs a kernel that lists children")
     bench = Workbench(tmp_path, confinement=NoConfinement())
     marker = f"daemon-{os.getpid()}-{tmp_path.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=True, pause=0))

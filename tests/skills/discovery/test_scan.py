@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import pytest
-
 from skills.discovery.locations import Location
 from skills.discovery.scan import Bounds, scan
+from tests.needs import needs_non_root
 from tests.skills.tree import put, registry, states
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def test_hostile_files_never_stop_the_rest(tmp_path: Path) -> None:
     assert len(found.warnings) == 5
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@needs_non_root
 def test_a_file_the_operating_system_denies_is_reported(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a").chmod(0)
     (tmp_path / "skills/closed").mkdir(mode=0)

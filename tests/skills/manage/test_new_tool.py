@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from skills.check import review
 from skills.errors import InputError
 from skills.manage.new_tool import new
+from tests.needs import needs_go, needs_node
 from tests.skills.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
     from skills.programs.manifest import Runtime
 
-NEEDS = {"python": "python3", "node": "node", "go": "go", "binary": "sh"}
 
-
-@pytest.mark.parametrize("runtime", ["python", "node", "go", "binary"])
+@pytest.mark.parametrize(
+    "runtime", ["python", pytest.param("node", marks=needs_node), pytest.param("go", marks=needs_go), "binary"]
+)
 async def test_a_new_tool_passes_the_check(tmp_path: Path, runtime: Runtime) -> None:
-    if shutil.which(NEEDS[runtime]) is None:
-        pytest.skip(f"{NEEDS[runtime]} is not installed")
     bench = Workbench(tmp_path)
     files = new("word-count", runtime, bench.workspace / "skills")
     assert all(path.is_file() for path in files)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skills.check import review
+from tests.needs import need, needs_go, needs_node
 from tests.skills.workbench import Workbench
 
 PAGE = Path(__file__).parents[3] / "docs" / "executable-skills.md"
@@ -22,22 +22,16 @@ EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def runnable(name: str) -> str:
-    """Why an example cannot run here; empty if it can."""
-    program = {"primes": "go", "slugs": "node"}.get(name)
-    return f"{program} is not installed" if program and shutil.which(program) is None else ""
-
-
 def test_there_is_an_example_for_each_runtime() -> None:
     folders = {Path(match["path"]).parent.name for match in FILE.finditer(PAGE.read_text(encoding="utf-8"))}
     assert folders == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@pytest.mark.parametrize(
+    "name",
+    ["words", pytest.param("slugs", marks=needs_node), pytest.param("primes", marks=needs_go), "host"],
+)
 async def test_an_example_works_as_shown(tmp_path: Path, name: str) -> None:
-    reason = runnable(name)
-    if reason:
-        pytest.skip(reason)
     bench = Workbench(tmp_path)
     for match in FILE.finditer(PAGE.read_text(encoding="utf-8")):
         path = bench.workspace / match["path"]
@@ -49,7 +43,7 @@ async def test_an_example_works_as_shown(tmp_path: Path, name: str) -> None:
     folder = bench.folder(name)
     envelope = await bench.load(folder).call(arguments)
     if "cannot run TypeScript" in envelope.text:
-        pytest.skip(envelope.text)
+        need("typescript")
     assert envelope.text == text
     (report,) = await review(folder, bench.host())
     assert report.problems == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import textwrap
 from typing import TYPE_CHECKING
@@ -10,13 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skills.programs.toolchain import available
-from tests.skills.workbench import REPLY, Workbench, walls
+from tests.needs import needs_go, needs_node, needs_npm
+from tests.skills.workbench import REPLY, WALLS, Workbench, walls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
 
 JAVASCRIPT = """
 const line = require("fs").readFileSync(0, "utf8").split("\\n")[0];
@@ -52,10 +50,10 @@ echo '{"output": "hello '$(echo "$line" | sed 's/.*"name": "\\([a-z]*\\)".*/\\1/
 """
 
 
-@pytest.fixture(params=sorted(walls(__import__("pathlib").Path("/nonexistent"))))
+@pytest.fixture(params=WALLS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
     bench = Workbench(tmp_path)
-    bench.confinement = walls(bench.home)[request.param]
+    bench.confinement = walls(request.param, bench.home)
     return bench
 
 
@@ -105,8 +103,7 @@ async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
     assert await answer(bench, folder) == "ADA"
 
 
-@needs_node
-@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+@needs_npm
 async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) -> None:
     package = bench.root / "shout"
     package.mkdir()

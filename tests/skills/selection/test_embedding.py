@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from array import array
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skills.errors import SetupError
-from skills.selection import vectors
+from skills.selection import minilm, vectors
 from skills.selection.detectors import detector
 from skills.selection.embedding import EmbeddingDetector, text_of
 from skills.selection.minilm import MiniLM
 from skills.selection.ranked import RankedDetector
 from skills.selection.vectors import Vectors
+from tests.needs import needs_embedding, needs_numpy
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:
@@ -172,25 +172,14 @@ def test_a_folder_that_cannot_be_written_is_skipped(tmp_path: Path) -> None:
 # the model itself
 
 
-def _installed() -> bool:
-    try:
-        MiniLM.installed()
-    except SetupError:
-        return False
-    return True
-
-
-needs_extra = pytest.mark.skipif(not _installed(), reason="weft[embedding] is not installed")
-
-
-@pytest.mark.skipif(_installed(), reason="weft[embedding] is installed")
-def test_without_the_extra_the_error_says_how_to_get_it() -> None:
+def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "find_spec", lambda _: None)
     with pytest.raises(SetupError, match="'embedding' needs") as raised:
         detector("embedding")
     assert "pip install 'weft[embedding]'" in raised.value.hint
 
 
-@needs_extra
+@needs_embedding
 def test_vectors_are_those_that_the_models_authors_publish() -> None:
     long = "word " * 1_000
     first, second, cut = MiniLM.installed().encode(["This is an example sentence", "Each sentence is converted", long])
@@ -199,7 +188,7 @@ def test_vectors_are_those_that_the_models_authors_publish() -> None:
     assert sum(number * number for number in cut) == pytest.approx(1.0, abs=1e-4)
 
 
-@needs_extra
+@needs_embedding
 def test_a_text_has_the_same_vector_alone_and_in_a_batch() -> None:
     encoder = MiniLM.installed()
     (alone,) = encoder.encode(["Sum up receipts"])
@@ -207,13 +196,13 @@ def test_a_text_has_the_same_vector_alone_and_in_a_batch() -> None:
     assert list(together[0]) == pytest.approx(list(alone), abs=1e-5)
 
 
-@needs_extra
+@needs_embedding
 def test_the_real_model_finds_a_skill_that_shares_no_word(pool: list[Skill], tmp_path: Path) -> None:
     found = detector("embedding", cache=tmp_path).detect("How do I take care of my houseplants?", pool)
     assert [one.name for one in found] == ["gardening"]
 
 
-@pytest.mark.skipif(find_spec("numpy") is None, reason="numpy is not installed")
+@needs_numpy
 def test_weights_other_than_the_published_ones_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
     with pytest.raises(SetupError, match="does not contain the published weights"):

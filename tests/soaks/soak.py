@@ -1,0 +1,24 @@
+"""What a soak is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from random import Random
+
+    from tests.nursery import Nursery
+
+
+@dataclass(frozen=True)
+class Soak:
+    """Runs with so many kills in an empty folder, raises at the first fault, and returns its figures."""
+
+    name: str
+    summary: str
+    run: Callable[[Nursery, Path, int, Random], str]
+    kills: int = 200
+    short: int = 3

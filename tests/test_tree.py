@@ -1,0 +1,179 @@
+"""The house stays as docs/architecture.md draws it: no circles, imports downwards, small modules, one name a class.
+
+Needs nothing but the standard library, so that it says at once, and by name, what stands in the wrong place.
+"""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("weft", "executor", "planner", "skills")
+DATA = ("skills/templates", "skills/library")
+MOST_MODULES, MOST_LINES, MEDIAN_LINES = 15, 300, 130
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of a module of ours; `at_start` where it happens as soon as the importing module is imported."""
+
+    source: str
+    target: str
+    at_start: bool
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            place = path.relative_to(ROOT)
+            if not place.as_posix().startswith(DATA):
+                parts = place.parent.parts if path.name == "__init__.py" else place.with_suffix("").parts
+                found[".".join(parts)] = path
+    return found
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text(encoding="utf-8"))
+
+
+@cache
+def imports() -> list[Import]:
+    """Every import of one of our modules by another."""
+    return [found for name in modules() for found in _imports(name, tree(name), at_start=True)]
+
+
+def _imports(source: str, node: ast.AST, *, at_start: bool) -> list[Import]:
+    found: list[Import] = []
+    for child in ast.iter_child_nodes(node):
+        later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _for_types_only(child)
+        if isinstance(child, ast.Import):
+            found += [Import(source, alias.name, at_start) for alias in child.names if alias.name in modules()]
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            names = {f"{child.module}.{alias.name}" for alias in child.names}
+            submodules = names & modules().keys()
+            targets = submodules | ({child.module} & modules().keys() if names - submodules else set())
+            found += [Import(source, target, at_start) for target in sorted(targets)]
+        else:
+            found += _imports(source, child, at_start=at_start and not later)
+    return found
+
+
+def _for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def circles(edges: dict[str, set[str]]) -> list[str]:
+    """Every circle that a walk in depth meets, as a → b → a."""
+    found: list[str] = []
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> None:
+        if name in path:
+            found.append(" → ".join([*path[path.index(name) :], name]))
+        elif name not in done:
+            for other in sorted(edges.get(name, ())):
+                walk(other, [*path, name])
+            done.add(name)
+
+    for name in sorted(edges):
+        walk(name, [])
+    return found
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    edges: dict[str, set[str]] = defaultdict(set)
+    for one in imports():
+        if one.at_start:
+            edges[one.source].add(one.target)
+    assert circles(edges) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a → b → c → a"]
+
+
+def test_wings_are_imported_downwards_only() -> None:
+    """The layers of pyproject.toml, imports for types included."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = [one for one in settings["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
+    assert {container for one in contracts for container in one.get("containers", [])} == set(PACKAGES)
+    wrong = []
+    for contract in contracts:
+        for container in contract.get("containers", [""]):
+            rank = {
+                f"{container}.{wing.strip()}".strip("."): (-height, wing)
+                for height, layer in enumerate(contract["layers"])
+                for wing in layer.split("|")
+            }
+            for one in imports():
+                lower, upper = _wing(one.source, rank), _wing(one.target, rank)
+                if lower and upper and lower != upper and rank[lower][0] <= rank[upper][0]:
+                    wrong.append(f"{one.source} imports {one.target}")
+    assert sorted(set(wrong)) == []
+
+
+def _wing(module: str, wings: dict[str, tuple[int, str]]) -> str:
+    return next((wing for wing in wings if module == wing or module.startswith(f"{wing}.")), "")
+
+
+def test_every_wing_stands_in_a_contract() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = [one for one in settings["tool"]["importlinter"]["contracts"] if "containers" in one]
+    known = {
+        f"{container}.{wing.strip()}"
+        for one in contracts
+        for container in one["containers"]
+        for layer in one["layers"]
+        for wing in layer.split("|")
+    }
+    wings = {".".join(name.split(".")[:2]) for name in modules() if name.count(".")}
+    assert sorted(wings - known - {"weft.__main__"}) == []
+
+
+def test_no_folder_holds_too_many_modules() -> None:
+    counted: dict[Path, int] = defaultdict(int)
+    for path in modules().values():
+        counted[path.parent.relative_to(ROOT)] += path.name != "__init__.py"
+    assert {str(folder): count for folder, count in counted.items() if count > MOST_MODULES} == {}
+
+
+def test_modules_are_small() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules().items()}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+    written = [count for name, count in lines.items() if modules()[name].name != "__init__.py"]
+    assert statistics.median(written) < MEDIAN_LINES
+
+
+def test_no_public_class_name_stands_twice() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for name in modules():
+        for node in tree(name).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+def test_every_package_says_what_lives_in_it() -> None:
+    silent = []
+    for name, path in modules().items():
+        if path.name == "__init__.py":
+            text = ast.get_docstring(tree(name)) or ""
+            if len(text) < 40 or "what belongs to it" in text:
+                silent.append(name)
+    assert silent == []
+
+
+def test_tests_stand_where_the_code_stands() -> None:
+    folders = [path for package in PACKAGES for path in (ROOT / "tests" / package).rglob("*") if path.is_dir()]
+    tested = [path.relative_to(ROOT / "tests") for path in folders if any(path.glob("test_*.py"))]
+    assert [str(place) for place in tested if not (ROOT / place).is_dir()] == []
