@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from executor.capture.capture import Capture
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """An event on its way to the store; `at` is in nanoseconds, `summary` is the run's as of this event."""
 
     # A tuple, because recording an event must cost as little as possible: the rest is done in the writer's thread.
@@ -43,7 +43,7 @@ class Sink(Protocol):
     def url(self) -> str:
         """The URL of the journal."""
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
 
     def settle(self) -> Awaitable[None]:
@@ -80,7 +80,7 @@ class Log:
         self._seq += 1
         if kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(Entry(self, self._seq, at, event, self._summary))
+        self._sink.put(LogEntry(self, self._seq, at, event, self._summary))
 
     def captured(self, summary: RunSummary) -> RunSummary:
         """The run's summary as it is stored."""

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from executor.journal.log import Entry
+from executor.journal.log import LogEntry
 from executor.stores.errors import StoreFailed
 from executor.stores.lease import BEAT, Handover, myself
 from skills.errors import WeftError
@@ -34,10 +34,10 @@ class LeaseChange(NamedTuple):
     taken: bool
 
 
-class Batch(NamedTuple):
+class Commit(NamedTuple):
     """What one commit writes, and who waits for it."""
 
-    entries: list[Entry]
+    entries: list[LogEntry]
     changes: list[LeaseChange]
     waiters: list[Waiter]
 
@@ -52,7 +52,7 @@ class Writer:
         self.failure: WeftError | None = None
         # One queue for all three: a waiter waits for what was put before it, and a run's entries come before its
         # lease changes.
-        self._queue: deque[Entry | LeaseChange | Waiter] = deque()
+        self._queue: deque[LogEntry | LeaseChange | Waiter] = deque()
         self._pending = threading.Event()
         self._urgent = threading.Event()
         self._closing = False
@@ -66,7 +66,7 @@ class Writer:
         """The URL of the journal."""
         return self.store.url
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
         self._queue.append(entry)
         if not self._pending.is_set():
@@ -144,13 +144,13 @@ class Writer:
                 self.failure = _failed(error)
         self._notify(batch.waiters)
 
-    def _next(self) -> Batch:
+    def _next(self) -> Commit:
         """What the next commit takes: everything queued now, up to a full cohort of waiters."""
-        batch = Batch([], [], [])
+        batch = Commit([], [], [])
         queue = self._queue
         for _ in range(len(queue)):  # other threads may keep adding to it
             item = queue.popleft()
-            if isinstance(item, Entry):
+            if isinstance(item, LogEntry):
                 batch.entries.append(item)
             elif isinstance(item, LeaseChange):
                 batch.changes.append(item)
@@ -161,7 +161,7 @@ class Writer:
                     break
         return batch
 
-    def _write(self, batch: Batch) -> None:
+    def _write(self, batch: Commit) -> None:
         taken = [change.run_id for change in batch.changes if change.taken]
         released = [change.run_id for change in batch.changes if not change.taken]
         rows = [entry.row() for entry in batch.entries]
@@ -186,7 +186,7 @@ class Writer:
                 self.failure = error
 
 
-def _changed_summaries(entries: list[Entry]) -> dict[str, RunSummary]:
+def _changed_summaries(entries: list[LogEntry]) -> dict[str, RunSummary]:
     """The summaries that changed since they were last written, by run."""
     changed = {entry.log.run_id: entry for entry in entries if entry.log.written is not entry.summary}
     for entry in changed.values():

@@ -41,7 +41,7 @@ class GoalOrder:
         return variants(self.goals(known), self.models, self.repeat) if self.compares else self.goals(known)
 
     def count(self, known: int) -> int:
-        """How many runs that makes of so many goals."""
+        """The number of runs for this many goals."""
         return min(known, self.limit or known) * max(len(self.models), 1) * self.repeat
 
 

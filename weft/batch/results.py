@@ -1,8 +1,8 @@
-"""The results file: one whole line for each goal as it ends, each id once; and what a batch needs to go on.
+"""The results file: one line for each goal as it ends, each id once; and what resuming a batch needs.
 
-Beside it, while a batch is under way, `<file>.runs` says which run belongs to which goal, so that a goal that was cut
-off goes on from its journal, and which file has the goals that are not done, where they stand apart; whoever writes
-results holds a lock on it. It is gone once the batch is through and no goal stands apart.
+While a batch is unfinished, `<file>.runs` beside it records which run belongs to which goal, so that an interrupted goal
+resumes from its journal, and which `--errors` files are in use. The batch that writes results holds a lock on it. It is
+removed once the batch is complete and no goal is left in an errors file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EarlierResult:
-    """What an earlier sitting left of a goal: its content then, its run, and how it ended, if it did."""
+    """What an earlier run of the batch left of a goal: its content, its run, and how it ended, if it did."""
 
     content_hash: str
     run_id: str
@@ -43,30 +43,30 @@ class Results:
         self._file = _opened(path)
         self._errors = _opened(errors) if errors else None
         self._runs = _opened(runs_path(path))
-        if errors is not None:  # before any line goes there: a later sitting finds it without being told
-            _append(self._runs, {"errors": _beside(path, errors)})
+        if errors is not None:  # before any line goes there, so that --resume finds it
+            _append(self._runs, {"errors": _relative(path, errors)})
 
     def began(self, goal_id: str, content_hash: str, run_id: str) -> None:
-        """Note which run a goal has, before it spends anything."""
+        """Record a goal's run before it spends anything."""
         _append(self._runs, {"id": goal_id, "content_hash": content_hash, "run_id": run_id})
 
     def ended(self, row: dict[str, Any]) -> None:
-        """Add a goal's line, whole and on disk."""
-        apart = self._errors is not None and row["status"] != "done"
-        _append(self._errors if apart and self._errors else self._file, row)
+        """Append a goal's line, on disk when this returns."""
+        failed = self._errors is not None and row["status"] != "done"
+        _append(self._errors if failed and self._errors else self._file, row)
 
-    def close(self, *, through: bool) -> None:
-        """Close the files; where all goals are through, what a later sitting does not need is removed."""
+    def close(self, *, complete: bool) -> None:
+        """Close the files; remove `.runs` if the batch is complete and nothing is left to retry."""
         for file in filter(None, (self._file, self._errors, self._runs)):
-            with suppress(OSError):  # a line that could not be written was said to be
+            with suppress(OSError):  # a failed write was reported already
                 file.close()
-        if through and not any(file.stat().st_size for file in apart(self._path)):
+        if complete and not any(file.stat().st_size for file in errors_files(self._path)):
             runs_path(self._path).unlink(missing_ok=True)
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Keep other batches from the same results while the block lasts."""
+def locked(path: Path) -> Iterator[None]:
+    """Keep other batches from writing the same results while the block lasts."""
     if sys.platform == "win32":  # a lock there would also keep this process from writing the file
         yield
         return
@@ -75,11 +75,11 @@ def held(path: Path) -> Iterator[None]:
         with _opened(runs) as file:
             if not try_lock(file.fileno()):
                 raise InputError(
-                    f"another batch is writing {path}, and nothing was touched",
-                    hint="wait for its end, or name another file with -o",
+                    f"another batch is writing {path}; nothing was touched",
+                    hint="wait until it ends, or name another file with -o",
                 )
             if not _is_still(runs, file):
-                continue  # the other batch ended, and took it away, between our opening and locking it
+                continue  # another batch ended and removed it after we opened it
             try:
                 yield
             finally:
@@ -97,55 +97,55 @@ def _is_still(path: Path, file: IO[str]) -> bool:
 
 
 def runs_path(path: Path) -> Path:
-    """Where the runs under way are noted."""
+    """The file that records the runs of an unfinished batch."""
     return path.with_name(path.name + ".runs")
 
 
-def apart(path: Path) -> list[Path]:
-    """The files to which earlier sittings wrote goals that are not done, the latest last, as far as they are there."""
-    noted = [path.parent / row["errors"] for row in _notes(path) if "errors" in row]
-    return [file for file in reversed(dict.fromkeys(reversed(noted))) if file.exists()]
+def errors_files(path: Path) -> list[Path]:
+    """The existing `--errors` files of earlier runs of the batch, the latest last."""
+    recorded = [path.parent / row["errors"] for row in _run_rows(path) if "errors" in row]
+    return [file for file in reversed(dict.fromkeys(reversed(recorded))) if file.exists()]
 
 
-def _beside(path: Path, errors: Path) -> str:
-    """A file's path as seen from the results, so that a folder that is moved as a whole goes on as it was."""
+def _relative(path: Path, errors: Path) -> str:
+    """A path relative to the results, if it can be, so that the folder can be moved as a whole."""
     here, there = path.absolute().parent, errors.absolute()
     return str(there.relative_to(here) if there.is_relative_to(here) else there)
 
 
-def forget(path: Path) -> None:
-    """Drop what is noted of a batch whose results somebody took away; it stays one file, for there is a lock on it."""
+def forget_runs(path: Path) -> None:
+    """Empty the `.runs` of a batch whose results were deleted; the file itself stays, since it is locked."""
     if runs_path(path).exists():
         os.truncate(runs_path(path), 0)
 
 
-def fresh(*paths: Path | None) -> None:
-    """Refuse to touch results that are there already."""
+def refuse_existing(*paths: Path | None) -> None:
+    """Raise if a file exists already, or has no folder to be written to."""
     for path in paths:
         if path is None:
             continue
         if path.exists():
             raise InputError(
-                f"{path} exists already, and nothing was touched",
-                hint="--resume goes on with it; otherwise name another file with -o, or move this one away",
+                f"{path} exists already; nothing was touched",
+                hint="continue it with --resume, name another file with -o, or move this one away",
             )
         if not path.absolute().parent.is_dir():
-            raise InputError(f"there is no folder for {path}", hint="make it, or name another file with -o")
+            raise InputError(f"no folder for {path}", hint="create it, or name another file with -o")
 
 
-def recall(path: Path, *errors: Path) -> dict[str, EarlierResult]:
-    """What earlier sittings left; a half last line is dropped, and so is every line but one of the same goal."""
-    history = {
-        row["id"]: EarlierResult(row["content_hash"], row["run_id"]) for row in _notes(path) if "errors" not in row
+def read_earlier(path: Path, *errors: Path) -> dict[str, EarlierResult]:
+    """The results of earlier runs of the batch; an incomplete last line and duplicate lines are dropped."""
+    runs = {
+        row["id"]: EarlierResult(row["content_hash"], row["run_id"]) for row in _run_rows(path) if "errors" not in row
     }
     ended: dict[str, EarlierResult] = {}
     for file in (path, *errors):
         ended |= _ended(file, ended)
-    return history | ended
+    return runs | ended
 
 
 def _ended(path: Path, elsewhere: Mapping[str, EarlierResult]) -> dict[str, EarlierResult]:
-    """The goals that have a line in a file and none elsewhere; where one has two there, only the last is left."""
+    """The goals with a line in this file and none elsewhere; of two lines, the last is kept."""
     found: dict[str, EarlierResult] = {}
     last: dict[str, int] = {}
     lines = 0
@@ -160,22 +160,22 @@ def _ended(path: Path, elsewhere: Mapping[str, EarlierResult]) -> dict[str, Earl
 
 
 def read(*paths: Path) -> Iterator[dict[str, Any]]:
-    """The lines of results files, of this sitting and of earlier ones."""
+    """The rows of results files."""
     for path in paths:
         yield from _rows(path)
 
 
-def remember(path: Path, goals: Mapping[str, EarlierResult]) -> None:
-    """Keep, on disk, which runs these goals have: their lines are about to be dropped."""
+def record_runs(path: Path, goals: Mapping[str, EarlierResult]) -> None:
+    """Record the runs of goals whose lines are about to be dropped."""
     with _opened(runs_path(path)) as file:
-        for goal_id, history in goals.items():
-            if history.run_id:
-                _append(file, {"id": goal_id, "content_hash": history.content_hash, "run_id": history.run_id})
+        for goal_id, earlier in goals.items():
+            if earlier.run_id:
+                _append(file, {"id": goal_id, "content_hash": earlier.content_hash, "run_id": earlier.run_id})
         os.fsync(file.fileno())
 
 
 def drop(path: Path, ids: Iterable[str]) -> None:
-    """Rewrite a results file without these goals' lines, in one step."""
+    """Rewrite a results file without these goals' lines, atomically."""
     gone = set(ids)
     if gone and path.exists():
         _rewrite(path, (row for row in _rows(path) if row["id"] not in gone))
@@ -191,13 +191,13 @@ def _rewrite(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     scratch.replace(path)
 
 
-def _notes(path: Path) -> Iterator[dict[str, Any]]:
-    """What is noted of a batch: runs of goals, and the files of those that are not done."""
+def _run_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of `.runs`: runs of goals, and errors files."""
     return _rows(runs_path(path), [_RUN, {"errors"}])
 
 
 def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[str, Any]]:
-    """The whole lines of a file; what follows the last of them is cut off."""
+    """The rows of a file; an incomplete last line is cut off."""
     if not path.exists():
         return
     whole, ended = 0, True
@@ -209,11 +209,11 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[s
                 if _is_half(line):
                     break
                 raise InputError(
-                    f"{path}, line {number} is no JSON: {error}",
-                    hint="this is no results file of weft; nothing was touched",
+                    f"{path}, line {number} is not valid JSON: {error}",
+                    hint="this is not a results file of weft; nothing was touched",
                 ) from error
             if not isinstance(row, dict) or not any(keys <= row.keys() for keys in kinds):
-                raise InputError(f"{path}, line {number} is no result of weft", hint="name the right file with -o")
+                raise InputError(f"{path}, line {number} is not a result of weft", hint="name the right file with -o")
             whole += len(line)
             yield row
             ended = line.endswith(b"\n")
@@ -225,12 +225,12 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[s
 
 
 def _is_half(line: bytes) -> bool:
-    """Whether it can be what a kill left of a row, or a power cut: anything else is somebody's text, and is kept."""
+    """Whether a line may be what a kill or a power cut left of a row; anything else is kept."""
     return not line.endswith(b"\n") and line.lstrip(b"\0")[:1] in (b"{", b"")
 
 
 def _opened(path: Path, mode: str = "a") -> IO[str]:
-    # What no file takes as it is, half a character, stays an escape, which in JSON means the same.
+    # A lone surrogate, which cannot be encoded, is written as an escape, which JSON reads back the same.
     return path.open(mode, encoding="utf-8", errors="backslashreplace")
 
 
@@ -241,7 +241,7 @@ def _append(file: IO[str], row: dict[str, Any]) -> None:
     except OSError as error:
         raise WeftError(
             f"{file.name} could not be written: {error.strerror}",
-            hint="make room, then run the same command with --resume: nothing that was finished is lost",
+            hint="free some space, then run the same command with --resume; finished goals are kept",
         ) from error
 
 

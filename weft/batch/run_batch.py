@@ -111,10 +111,10 @@ class Batch:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other batches from the results file; checks that it can be written and reads what is in it."""
-        with results.held(self.output):
+        with results.locked(self.output):
             if not self.options.resume:
-                results.fresh(self.output, self.errors)  # another batch may have ended since
-                results.forget(self.output)
+                results.refuse_existing(self.output, self.errors)  # another batch may have ended since
+                results.forget_runs(self.output)
             _ = self.weft.journal  # a journal that cannot be used is reported before any goal starts
             self.weft.workspace.prompts.check()  # likewise
             if self.options.resume:
@@ -140,7 +140,7 @@ class Batch:
             complete = runner.is_complete
         finally:
             await self.engine.close()
-            file.close(through=complete)
+            file.close(complete=complete)
         models = comparison(results.read(*self._files)) if self.order.compares else None
         return BatchReport(self.summary, runner.stopped, self.output, models)
 
@@ -165,14 +165,14 @@ class Batch:
 
     def _read_earlier(self) -> None:
         """Read the results of earlier runs of this batch; drop the lines of goals that run again."""
-        before = results.apart(self.output)
+        before = results.errors_files(self.output)
         if self.errors is None and before:
             self.errors = before[-1]
         files = filter(None, (self.output, *before, self.errors))
         self._files = list({file.resolve(): file for file in files}.values())
-        self._earlier = earlier = results.recall(*self._files)
+        self._earlier = earlier = results.read_earlier(*self._files)
         again = earlier_results_to_redo(self._runs(), earlier, self.options)
-        results.remember(self.output, {name: earlier[name] for name in again if name in earlier})
+        results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
         for path in self._files:
             results.drop(path, again)
 
@@ -189,7 +189,7 @@ def open_batch(
 ) -> Iterator[Batch]:
     """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line."""
     if not options.resume and not dry_run:
-        results.fresh(output, options.errors)
+        results.refuse_existing(output, options.errors)
     limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
     budget = Budget(options.max_cost, options.max_tokens)
     engine = InProcess(Path(workspace), settings, limits, budget, ReplyCache() if options.dedupe else None)

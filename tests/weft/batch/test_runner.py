@@ -40,5 +40,5 @@ async def test_a_batch_is_not_complete_while_an_unfinished_goal_is_left(
     for goal in (BatchGoal("a", 1, "x"), BatchGoal("z", 9, "y")):
         await runner.run([goal])
         complete.append(runner.is_complete)
-    results.close(through=True)
+    results.close(complete=True)
     assert complete == [False, True]
