@@ -125,7 +125,7 @@ def test_doctor_shows_the_settings_in_force_and_where_each_comes_from(workspace:
         "model = openai/x (from environment)",
         "timeout = 9.0 (from environment)",
         f"max_tasks = 7 (from {workspace / 'weft.toml'})",
-        "'unsafe_tools' is not used",
+        "'unsafe_tools' is ignored",
         f"ok  settings  {workspace / 'weft.toml'}: read",
     ):
         assert text in ran.out

@@ -69,7 +69,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
     ("arguments", "status", "says"),
     [
         (["run", "--json", "--model", "local", GOAL], 4, "is not installed"),
-        (["run", "--json", "--model", "local/nonsense", GOAL], 4, "no local model 'nonsense'"),
+        (["run", "--json", "--model", "local/nonsense", GOAL], 4, "unknown local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
         (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "not valid UTF-8"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
@@ -278,7 +278,7 @@ def test_settings_come_from_flag_environment_and_files_in_that_order(
         "from-workspace",
         "writer",
     ]
-    assert "'api_base' is not used, because this workspace is not trusted" in ran.err
+    assert "'api_base' is ignored, because this workspace is not trusted" in ran.err
     assert "At most 7" in server.calls[0].system
     server.calls.clear()
     weft("run", "--json", GOAL, cwd=workspace, env={"WEFT_MODEL": "openai/from-env"})

@@ -81,7 +81,7 @@ def test_a_batch_of_such_plans_needs_no_model_and_reads_a_plan_as_it_was_checked
 def test_trust_counts_before_the_settings_are_read(shop: Path, weft: Weft) -> None:
     (shop / "weft.toml").write_text("unsafe_tools = false\n", encoding="utf-8")
     ran = weft("skills", "call", "word_count", '{"text": "one"}', "--trust", cwd=shop)
-    assert (ran.status, "is not used" in ran.err) == (0, False), ran.err
+    assert (ran.status, "is ignored" in ran.err) == (0, False), ran.err
 
 
 def test_a_tool_is_listed_and_runs_only_once_it_is_trusted(shop: Path, weft: Weft) -> None:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from weft.workspace.tools import WorkspaceTools
 
 
-def workspace(where: Paths) -> None:
+def trust_settings(where: Paths) -> None:
     """Trust a workspace's settings as they are now; call this before reading them."""
     from skills.programs.trust import Trust
 
     Trust(where.trust).trust_workspace(where.workspace)
 
 
-def settle(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
+def trust_tools(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
     """Trust the workspace's tools if `trust` is set or the user agrees; otherwise warn that they will not run."""
     if trust:
         tools.trust_all()

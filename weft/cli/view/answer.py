@@ -66,4 +66,4 @@ def _print_markdown(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(no_color=bool(os.environ.get("NO_COLOR"))).print(Markdown(output.shown(text)))
+    Console(no_color=bool(os.environ.get("NO_COLOR"))).print(Markdown(output.escape_controls(text)))

@@ -145,4 +145,6 @@ def drawn(view: BatchProgress, console: Console) -> Group:
     share = f"{view.over:,}/{counted(goals, 'goal')}  {view.over / max(goals, 1):.0%}"
     head = Table.grid(padding=(0, 1))
     head.add_row(bar, Text(share, style="bold"))
-    return Group(head, Text(" · ".join(view.pace())), Text(output.shown(" · ".join(view.costs())), style="dim"))
+    return Group(
+        head, Text(" · ".join(view.pace())), Text(output.escape_controls(" · ".join(view.costs())), style="dim")
+    )

@@ -24,7 +24,7 @@ from planner.events import (
     TextStreamed,
 )
 from weft.cli.view.event_text import describe
-from weft.cli.view.output import shown
+from weft.cli.view.output import escape_controls
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -54,7 +54,7 @@ class _Row:
         mark, style = _MARKS[self.state]
         seconds = time.monotonic() - self.started if self.state == "running" else self.seconds
         dependencies = f"  ← {', '.join(self.task.depends_on)}" if self.task.depends_on else ""
-        title = Text(shown(self.task.title or self.task.id)) + Text(dependencies, style="dim")
+        title = Text(escape_controls(self.task.title or self.task.id)) + Text(dependencies, style="dim")
         return (
             Text(mark, style=style),
             title,
@@ -102,7 +102,7 @@ class LiveView:
                 row = self._rows[event.task]
                 row.state, row.seconds = event.status, event.seconds
                 if event.error and event.status == "failed":
-                    self._console.print(Text(shown(f"{event.task}: {event.error}"), style="red"))
+                    self._console.print(Text(escape_controls(f"{event.task}: {event.error}"), style="red"))
             case TaskReused():
                 self._rows[event.task].state = "done"
             case CallFinished(task=str(task)) if task in self._rows:
@@ -114,7 +114,7 @@ class LiveView:
 
     def _print(self, event: Event) -> None:
         if (text := describe(event)) is not None:
-            self._console.print(Text(shown(text), style="dim"))
+            self._console.print(Text(escape_controls(text), style="dim"))
 
     def _draw(self) -> Group:
         table = Table.grid(padding=(0, 2))
@@ -124,4 +124,4 @@ class LiveView:
         if not self._activity:
             return Group(table)
         activity = Text(f"{self._activity} … {time.monotonic() - self._started:.0f} s", style="dim")
-        return Group(table, activity, Text(shown(self._streamed[-2000:])))
+        return Group(table, activity, Text(escape_controls(self._streamed[-2000:])))

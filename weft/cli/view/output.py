@@ -49,28 +49,28 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
     sys.stdout.flush()
 
 
-def shown(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Spell out the control characters in a text, so that it cannot steer the terminal."""
     return text.replace("\r\n", "\n").translate(_SHOWN)
 
 
 def print_text(text: str) -> None:
     """Print text to stdout; control characters are spelled out on a terminal and passed on elsewhere."""
-    text = shown(text) if sys.stdout.isatty() else text
+    text = escape_controls(text) if sys.stdout.isatty() else text
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines to stdout like `print_text`, without building one large text from thousands of them."""
-    show = shown if sys.stdout.isatty() else str
+    show = escape_controls if sys.stdout.isatty() else str
     sys.stdout.writelines(f"{show(line)}\n" for line in lines)
     sys.stdout.flush()
 
 
 def say(text: str = "") -> None:
     """Print a line to stderr; if stderr is closed, work continues without it."""
-    _say(shown(text) if sys.stderr.isatty() else text)
+    _say(escape_controls(text) if sys.stderr.isatty() else text)
 
 
 def _say(text: str) -> None:
@@ -82,7 +82,7 @@ def _say(text: str) -> None:
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
     """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
-    _say(f"{_red('error:')} {shown(message) if sys.stderr.isatty() else message}")
+    _say(f"{_red('error:')} {escape_controls(message) if sys.stderr.isatty() else message}")
     if hint:
         say(f"  {hint}")
     if as_json:

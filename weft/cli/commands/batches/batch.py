@@ -83,7 +83,7 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")
     where = options.paths(workspace)
     if trust:
-        trust_prompt.workspace(where)
+        trust_prompt.trust_settings(where)
     resolved = options.settings(where, {name: flags[name] for name in _SETTINGS}, quiet=mode.quiet)
     if not dry_run:
         options.announce_journal(where, resolved, quiet=mode.quiet)

@@ -82,7 +82,7 @@ def run(
         litellm_model.preload()
     where = options.paths(workspace)
     if trust:
-        trust_prompt.workspace(where)
+        trust_prompt.trust_settings(where)
     resolved = options.settings(where, rest, quiet=mode.quiet)
     weft = Weft(workspace, resolved.settings)
     plan = _read_plan(weft, plan_file) if plan_file is not None else None
@@ -100,7 +100,7 @@ def run(
     if dry_run:
         return _preview(weft, full_goal, mode)
     options.announce_journal(where, resolved, quiet=mode.quiet)
-    trust_prompt.settle(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     if weft.models.needed_for(full_goal.plan):
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     arguments = tuple((click.get_current_context().obj or ())[1:])

@@ -54,7 +54,7 @@ def call(
         near = nearest_names(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     if trust or name in {row.name for row in offered.untrusted()}:
-        trust_prompt.settle(offered, trust=trust, quiet=quiet)
+        trust_prompt.trust_tools(offered, trust=trust, quiet=quiet)
     envelope = asyncio.run(tools[name].call(given))
     if artifacts.exists():
         make_home(where.agents)

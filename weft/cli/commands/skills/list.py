@@ -58,7 +58,7 @@ def _line(skill: Skill, names: int, room: int | None) -> str:
     head = f"{skill.name.ljust(names)}  {skill.source.ljust(9)}  {state}"
     text = skill.description
     if room is not None:
-        description = output.shown(" ".join(text[: 2 * room].split()))
+        description = output.escape_controls(" ".join(text[: 2 * room].split()))
         return head + width.cut(description, room - len(head))
     return head + (" ".join(text.split()) if "\n" in text else text)  # splitting thousands would take long
 

@@ -38,7 +38,7 @@ def open_tools(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool
 
     where = options.paths(workspace)
     if trust:
-        trust_prompt.workspace(where)
+        trust_prompt.trust_settings(where)
     settings = options.settings(where, {"unsafe_tools": unsafe}, quiet=quiet).settings
     return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
 
