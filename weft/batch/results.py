@@ -1,8 +1,8 @@
 """The results file: one line for each goal as it ends, each id once; and what resuming a batch needs.
 
-While a batch is unfinished, `<file>.runs` beside it records which run belongs to which goal, so that an interrupted goal
-resumes from its journal, and which `--errors` files are in use. The batch that writes results holds a lock on it. It is
-removed once the batch is complete and no goal is left in an errors file.
+While a batch is unfinished, `<file>.runs` beside it records which run belongs to which goal, so that an interrupted
+goal resumes from its journal, and which `--errors` files are in use. The batch that writes results holds a lock on it.
+It is removed once the batch is complete and no goal is left in an errors file.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
     path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
     path.write_text(json.dumps(row("a")) + "\n", encoding="utf-8")
     errors.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
-    assert {name: history.status for name, history in read_earlier(path, errors).items()} == {
+    assert {name: one.status for name, one in read_earlier(path, errors).items()} == {
         "a": "done",
         "b": "failed",
     }
@@ -129,7 +129,7 @@ def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: byte
 def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("one line of notes", encoding="utf-8")
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not valid JSON"):
         read_earlier(path)
     assert path.read_text(encoding="utf-8") == "one line of notes"
 
@@ -188,7 +188,7 @@ def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("precious", encoding="utf-8")
-    with pytest.raises(InputError, match="exists already, and nothing was touched") as caught:
+    with pytest.raises(InputError, match="exists already; nothing was touched") as caught:
         refuse_existing(path, None)
     assert "--resume" in caught.value.hint
     with pytest.raises(InputError, match="no folder"):
