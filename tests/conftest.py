@@ -53,7 +53,7 @@ def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     if not (workspace / ".agents" / "journal.sqlite").is_file():
         return {}
     paths, settings = Paths.of(workspace, os.environ), Settings()
-    store = records.kept(paths, settings)
+    store = records.recorded_runs(paths, settings)
 
     def drift(run: str) -> list[dict[str, str]]:
         exported = [trace_file.parse(line, run) for line in trace_file.lines(store.rows(run))]

@@ -46,7 +46,7 @@ def url(paths: Paths, settings: Settings) -> str:
     return url_of(paths.agents / "journal.sqlite")
 
 
-def opened(paths: Paths, settings: Settings) -> Journal:
+def open_journal(paths: Paths, settings: Settings) -> Journal:
     """The journal, created if missing; raises at once if it cannot be written."""
     if not settings.journal:
         try:
@@ -59,12 +59,12 @@ def opened(paths: Paths, settings: Settings) -> Journal:
     return Journal(url(paths, settings))
 
 
-def kept(paths: Paths, settings: Settings) -> Store:
+def recorded_runs(paths: Paths, settings: Settings) -> Store:
     """The store of recorded runs, for reading; raises if there is none."""
     return open_store(url(paths, settings), create=False)
 
 
-def begun(store: Store, run: str, paths: Paths) -> RunStarted:
+def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
     """The first event of a stored run, with local paths and the settings it was last resumed with."""
     summary = store.find(run)
     here = capture(paths, summary.run_id)
@@ -82,9 +82,9 @@ def begun(store: Store, run: str, paths: Paths) -> RunStarted:
     return first
 
 
-def substitutes(begun: RunStarted) -> dict[str, Path]:
+def substitutes(started: RunStarted) -> dict[str, Path]:
     """The files that replaced skills; those that no longer exist are left out."""
-    return {name: Path(path) for name, path in begun.use.items() if Path(path).is_file()}
+    return {name: Path(path) for name, path in started.use.items() if Path(path).is_file()}
 
 
 def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:

@@ -75,7 +75,7 @@ class Weft:
     def journal(self) -> Journal:
         """The journal of this workspace, opened when first needed."""
         if self._journal is None:
-            self._journal = records.opened(self.paths, self.settings)
+            self._journal = records.open_journal(self.paths, self.settings)
         return self._journal
 
     async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:

@@ -49,7 +49,7 @@ def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterat
         if _is_file(path):
             yield from (Trace(run_id, path) for run_id in _run_ids(path))
             continue
-        store = store or records.kept(paths, settings)
+        store = store or records.recorded_runs(paths, settings)
         summary = store.find(name)
         yield Trace(summary.run_id, store, summary.status == "running")
 
@@ -74,7 +74,7 @@ def recorded_selections(runs: Sequence[str], paths: Paths, settings: Settings) -
     if not runs:
         if not settings.journal and not (paths.agents / "journal.sqlite").exists():
             return
-        rows = records.kept(paths, settings).rows_of_all(types)
+        rows = records.recorded_runs(paths, settings).rows_of_all(types)
         yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         return
     for name in runs:

@@ -26,7 +26,7 @@ async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(wor
     async with weft(workspace, ScriptedModel(script), seed=str(workspace / "prompts")) as runtime:
         await runtime.run(GOAL)
     opened = store(workspace)
-    begun = records.begun(opened, "last", Paths.of(workspace, os.environ))
+    begun = records.first_event(opened, "last", Paths.of(workspace, os.environ))
     opened.close()
     settings = records.settings_of(begun.settings, Settings(), {})
     assert settings == Settings(model="scripted", seed=str(workspace / "prompts"))
@@ -40,7 +40,7 @@ async def test_what_was_asked_for_when_a_run_was_taken_up_again_still_holds(work
     async with weft(workspace, ScriptedModel(script), max_cost=2.0, fallback=("other",)) as runtime:
         await runtime.resume(run_id)
     opened = store(workspace)
-    begun = records.begun(opened, run_id, Paths.of(workspace, os.environ))
+    begun = records.first_event(opened, run_id, Paths.of(workspace, os.environ))
     opened.close()
     assert (begun.goal, begun.run_id) == (GOAL, run_id)
     assert records.settings_of(begun.settings, Settings(), {}) == Settings(

@@ -68,8 +68,8 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     execution.check_writable(target)
     where = options.paths(workspace)
     now = options.settings(where, rest, quiet=mode.quiet).settings
-    store = records.kept(where, now)
-    parent = records.begun(store, run, where)
+    store = records.recorded_runs(where, now)
+    parent = records.first_event(store, run, where)
     store.close()
     use = records.substitutes(parent) | use
     weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)

@@ -48,7 +48,7 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
     execution.check_writable(target)
     where = options.paths(workspace)
     now = options.settings(where, rest, quiet=mode.quiet).settings
-    recorded = records.begun(records.kept(where, now), run, where)
+    recorded = records.first_event(records.recorded_runs(where, now), run, where)
     litellm_model.preload()
     use = records.substitutes(recorded)
     weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)

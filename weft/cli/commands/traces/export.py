@@ -47,7 +47,7 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
     """
     from weft.runs import records
 
-    store = records.kept(*options.journal_settings(workspace, journal))
+    store = records.recorded_runs(*options.journal_settings(workspace, journal))
     chosen = list(store.summaries()) if rest["everything"] else []
     chosen = chosen or [store.find(run) for run in runs or ("last",)]
     ids = [run.run_id for run in chosen]

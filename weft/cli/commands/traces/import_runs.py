@@ -32,7 +32,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
     from weft.traces import transfer
 
     where, settings = options.journal_settings(workspace, journal)
-    opened = records.opened(where, settings)
+    opened = records.open_journal(where, settings)
     try:
         imported = transfer.import_runs(files, opened.store, where)
     finally:

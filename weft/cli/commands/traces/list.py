@@ -55,4 +55,4 @@ def _find_runs(workspace: Path, journal: str | None, limit: int | None) -> Seque
     where, settings = options.journal_settings(workspace, journal)
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
-    return list(records.kept(where, settings).summaries(limit))
+    return list(records.recorded_runs(where, settings).summaries(limit))

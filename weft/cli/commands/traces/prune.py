@@ -49,7 +49,7 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     from weft.traces import transfer
 
     where, settings = options.journal_settings(workspace, journal)
-    store = records.kept(where, settings)
+    store = records.recorded_runs(where, settings)
     named = {store.find(run).run_id for run in runs}
     if not runs and rest["older_than"] is None and rest["keep"] is None:
         raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
