@@ -152,10 +152,11 @@ class PlanRefused:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """The plan that will run."""
+    """The plan that will run; `repairs` says how it differs from what the model, or the file, had."""
 
     plan: Plan
     attempts: int
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import PlanError
-from planner.events import PlanMade, PlanRefused, PromptMade
+from planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from planner.model import Message, Request
-from planner.plan.json_answer import NotJson, extract
+from planner.plan.json_answer import NotJson
 from planner.plan.plan import Plan
-from planner.plan.validate import Known, problems
+from planner.plan.reading import VERSION, Reading, read_answer, told
 from planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from planner.events import Record
     from planner.model import Model, Reply
+    from planner.plan.validate import Known
     from planner.prompting.profile import PlanExample
     from planner.prompting.prompts import Prompts
 
@@ -37,6 +38,7 @@ class Brief:
     files: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     profile: Profile = FULL
+    plan_reader: int = VERSION
 
     @property
     def max_tasks(self) -> int:
@@ -86,10 +88,13 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):
         reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))
-        document, faults = read(reply, brief)
+        reading = read(reply, brief)
+        faults = list(reading.faults)
         if not faults:
-            plan = Plan.from_dict(document)
-            record(PlanMade(plan, attempt))
+            plan = Plan.from_dict(reading.document)
+            record(PlanMade(plan, attempt, reading.repairs))
+            if reading.repairs:
+                record(Warned(f"the plan was repaired: {told(reading.repairs)}"))
             return plan
         record(PlanRefused(attempt, tuple(faults)))
         conversation += (
@@ -103,16 +108,16 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
     )
 
 
-def read(reply: Reply, brief: Brief) -> tuple[Mapping[str, Any], list[str]]:
-    """The plan document in a reply, and all its faults."""
+def read(reply: Reply, brief: Brief) -> Reading:
+    """The plan in a reply, and all its faults."""
     if reply.cut_off:
-        return {}, ["the answer was cut off at the model's output limit; give a shorter plan with fewer words"]
+        return Reading(
+            {}, ("the answer was cut off at the model's output limit; give a shorter plan with fewer words",)
+        )
     try:
-        document = extract(reply.text, "tasks", "clarification")
+        return read_answer(reply.text, brief.profile.shape, brief.known, brief.plan_reader)
     except NotJson as error:
-        return {}, [f"{error}; answer with one JSON object that has a 'tasks' list"]
-    document = brief.profile.shape.widen(document)
-    return document, problems(document, brief.known)
+        return Reading({}, (f"{error}; answer with one JSON object that has a 'tasks' list",))
 
 
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:

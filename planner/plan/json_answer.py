@@ -47,12 +47,12 @@ def extract(text: str, *keys: str) -> Any:
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
-    whole = [value for block in (answer, *_fenced(answer)) if (value := _load(block)) is not None]
-    embedded = [] if whole else [_load(piece) for piece in islice(_objects(answer), _MAX_PIECES)]
+    whole = [value for block in (answer, *fenced(answer)) if (value := _load(block)) is not None]
+    embedded = [] if whole else [_load(piece) for piece in islice(objects(answer), _MAX_PIECES)]
     fitting = [value for value in (*whole, *embedded) if isinstance(value, dict) and not value.keys().isdisjoint(keys)]
     if fitting or whole:
         return (fitting or whole)[-1]
-    raise NotJson(_complaint(answer))
+    raise NotJson(complaint(answer))
 
 
 def without_thinking(text: str) -> str:
@@ -96,11 +96,12 @@ def repair(text: str) -> str | None:
     return "".join(written) + _CLOSER[open_brackets[0]]
 
 
-def _fenced(answer: str) -> list[str]:
+def fenced(answer: str) -> list[str]:
+    """The contents of the fenced blocks in an answer."""
     return [match.group(2) for match in _FENCE.finditer(answer)]
 
 
-def _objects(text: str) -> Iterator[str]:
+def objects(text: str) -> Iterator[str]:
     """Every outermost {...} or [...] in prose, ignoring brackets in strings; a few may be unclosed."""
     position = unclosed = 0
     while (start := _first_bracket(text, position)) >= 0 and unclosed < _MAX_UNCLOSED:
@@ -157,7 +158,8 @@ def _drop_comma(written: list[str]) -> None:
             return
 
 
-def _complaint(answer: str) -> str:
+def complaint(answer: str) -> str:
+    """Why an answer holds no JSON document."""
     start = _first_bracket(answer, 0)
     if start < 0:
         return "the answer is prose without a JSON object"

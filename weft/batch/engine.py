@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from planner.plan.normal_form import normal_form
 from planner.plan.plan import Plan
-from planner.plan.shape import SHAPES
 from weft.runs.goal import Goal
 
 if TYPE_CHECKING:
@@ -46,4 +46,4 @@ def goal_of(goal: BatchGoal) -> Goal:
 
 def plan_of(goal: BatchGoal) -> Plan | None:
     """The plan that comes with a goal, if any."""
-    return Plan.from_dict(SHAPES["full"].widen(goal.plan)) if goal.plan else None
+    return Plan.from_dict(normal_form(goal.plan).document) if goal.plan else None

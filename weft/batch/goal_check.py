@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.plan.shape import SHAPES
-from planner.plan.validate import Known, problems
+from planner.plan.reading import read_plan
 from skills.errors import InputError
 from skills.text.nearest import known_are
 from weft.runs.goal import Goal
 
 if TYPE_CHECKING:
+    from planner.plan.validate import Known
     from weft.batch.goals import BatchGoal, Check
 
 
@@ -28,7 +28,7 @@ def goal_check(known: Known) -> Check:
         except InputError as error:
             faults.append(error.message)
         if goal.plan is not None:
-            faults += [f"its plan: {fault}" for fault in problems(SHAPES["full"].widen(goal.plan), known)]
+            faults += [f"its plan: {fault}" for fault in read_plan(goal.plan, known).faults]
         return "; ".join(faults)
 
     return check

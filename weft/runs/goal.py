@@ -19,7 +19,10 @@ _LONGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: its text, skills that must be used, files, a ready plan, and answers to questions."""
+    """A goal: its text, skills that must be used, files, a ready plan, and answers to questions.
+
+    `repairs` says how the plan differs from the file that it was read from.
+    """
 
     text: str
     skills: tuple[str, ...] = ()
@@ -27,6 +30,7 @@ class Goal:
     plan: Plan | None = None
     answers: tuple[str, ...] = ()
     stream: bool = False
+    repairs: tuple[str, ...] = ()
 
     @classmethod
     def recorded(

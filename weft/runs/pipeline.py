@@ -16,6 +16,7 @@ from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import ModelError, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from planner.model import estimated_tokens
+from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
 from skills.text.plural import counted, plural
@@ -66,6 +67,7 @@ class Pipeline:
     artifacts: Artifacts
     date: str
     history: RunHistory = field(default_factory=RunHistory)
+    plan_reader: int = reading.VERSION
 
     @property
     def record(self) -> Record:
@@ -124,7 +126,7 @@ class Pipeline:
         if not ask:
             return await asyncio.to_thread(workspace.catalogue, goal, workspace.skills.ranked)
         with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model))
+            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.plan_reader)
             loop = asyncio.get_running_loop()
             catalogue = await loop.run_in_executor(workspace.detector_threads, workspace.catalogue, goal, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
@@ -137,7 +139,9 @@ class Pipeline:
         if self.history.planned is not None:
             return self.history.planned.plan
         if self.goal.plan is not None:
-            self.record(PlanMade(self.goal.plan, 0))
+            self.record(PlanMade(self.goal.plan, 0, self.goal.repairs))
+            if self.goal.repairs:
+                self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return self.goal.plan
         model = self.models.for_role("decomposer")
         return await decompose(self._brief(catalogue), model, self.workspace.prompts, self.record)
@@ -153,6 +157,7 @@ class Pipeline:
             profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
             answers=self.goal.answers,
+            plan_reader=self.plan_reader,
         )
 
     def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from planner.plan.plan import Plan
-from planner.plan.shape import SHAPES
-from planner.plan.validate import Known, problems
+from planner.plan.reading import read_plan
 from skills.errors import InputError
 from skills.format.safe_yaml import JsonLoader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from planner.plan.validate import Known
 
 _LARGEST = 20_000_000
 _FIX = "fix the plan and run it again"
@@ -23,10 +24,11 @@ _FIX = "fix the plan and run it again"
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan, and the goal it was made for if the file names one."""
+    """A plan, the goal it was made for if the file names one, and what was repaired."""
 
     plan: Plan
     goal: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 class _DuplicateKey(yaml.YAMLError):
@@ -95,8 +97,7 @@ def load(text: str) -> Any:
 def parse(text: str, where: str, known: Known) -> PlanFile:
     """The plan in YAML or JSON text."""
     try:
-        document = SHAPES["full"].widen(load(text))
-        faults = problems(document, known)
+        found = read_plan(load(text), known)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -104,10 +105,10 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
         raise InputError(f"the plan {where}{line}{what}", hint=_FIX) from error
     except RecursionError as error:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
-    if faults:
-        raise InputError(f"the plan {where} cannot run: {'; '.join(faults)}", hint=_FIX)
-    goal = document.get("goal")
-    return PlanFile(Plan.from_dict(document), goal if isinstance(goal, str) else "")
+    if found.faults:
+        raise InputError(f"the plan {where} cannot run: {'; '.join(found.faults)}", hint=_FIX)
+    goal = found.document.get("goal")
+    return PlanFile(Plan.from_dict(found.document), goal if isinstance(goal, str) else "", found.repairs)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

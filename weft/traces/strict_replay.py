@@ -97,7 +97,8 @@ async def strict(
         [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
     )
     workspace = Workspace(paths, first, use, gone=[name for name in planned if name], portable=True)
-    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date)
+    reader = records.plan_reader(started)
+    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, plan_reader=reader)
     note(started)
     note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

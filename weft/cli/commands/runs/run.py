@@ -93,6 +93,7 @@ def run(
         plan=plan.plan if plan else None,
         answers=answers,
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
+        repairs=plan.repairs if plan else (),
     )
     if mode.verbose:
         for note in weft.workspace.tools.notes():

@@ -1,0 +1,252 @@
+"""Plans as models write them: damaged in every way that needs no guess, they are read exactly; all else is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.plan.json_answer import NotJson
+from planner.plan.normal_form import normal_form
+from planner.plan.plan import Plan
+from planner.plan.reading import find, read_answer, read_plan
+from planner.plan.shape import SHAPES
+from planner.plan.validate import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KNOWN = Known(["writing", "review"], {"sheet_read": {"properties": {"path": {"type": "string"}}, "required": ["path"]}})
+PLAN: dict[str, Any] = {
+    "tasks": [
+        {"id": "survey", "title": "Survey", "action_type": "skill", "name": "writing",
+         "instruction": "List 'em: \"all\"",
+         "arguments": "", "depends_on": []},
+        {"id": "sheet", "action_type": "tool", "name": "sheet_read", "arguments": {"path": "a.xlsx"}, "depends_on": []},
+        {"id": "brief", "action_type": "llm", "instruction": "Use <<survey.output>>, None and True: it's 5 % of #1.",
+         "depends_on": ["survey", "sheet"]},
+    ],
+    "synthesis": "Give the brief.",
+    "clarification": None,
+}  # fmt: skip
+WANTED = Plan.from_dict(PLAN)
+
+
+def tasks(change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
+    """The plan as JSON, with each task changed."""
+    return json.dumps(PLAN | {"tasks": [change(copy.deepcopy(task)) for task in PLAN["tasks"]]})
+
+
+def renamed(old: str, new: str) -> str:
+    return tasks(lambda task: {(new if key == old else key): value for key, value in task.items()})
+
+
+def bare_keys(document: Any) -> str:
+    match document:
+        case dict():
+            return "{" + ", ".join(f"{key}: {bare_keys(value)}" for key, value in document.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(bare_keys, document)) + "]"
+        case _:
+            return json.dumps(document)
+
+
+def curly(document: dict[str, Any]) -> str:
+    without = json.dumps(document).replace('\\"', "")
+    pieces = without.split('"')
+    return "".join(piece + ("“" if number % 2 == 0 else "”") for number, piece in enumerate(pieces[:-1])) + pieces[-1]
+
+
+EXACT = {
+    "json": json.dumps(PLAN),
+    "python": repr(PLAN),
+    "python with null": repr(PLAN).replace("'clarification': None", "'clarification': null"),
+    "bare keys": bare_keys(PLAN),
+    "None in JSON": json.dumps(PLAN).replace("null", "None"),
+    "escaped single quotes": json.dumps(PLAN).replace("'", "\\'"),
+    "yaml": yaml.safe_dump(PLAN, sort_keys=False),
+    "yaml in a fence": f"Here it is:\n```yaml\n{yaml.safe_dump(PLAN, sort_keys=False)}```\n",
+    "python in a fence": f"```python\n{PLAN!r}\n```",
+    "tool call": json.dumps({"name": "make_plan", "arguments": PLAN}),
+    "tool call with text": json.dumps({"name": "make_plan", "arguments": json.dumps(PLAN)}),
+    "tool call tag": f"<tool_call>\n{json.dumps({'name': 'plan', 'arguments': PLAN})}\n</tool_call>",
+    "function call": json.dumps({"type": "function", "function": {"name": "plan", "arguments": json.dumps(PLAN)}}),
+    "plan wrapper": json.dumps({"plan": PLAN}),
+    "thinking": f"<think>so {{many}} tasks</think>{PLAN!r}",
+    "a list": json.dumps(PLAN["tasks"]),
+    "dependencies": renamed("depends_on", "dependencies"),
+    "deps": renamed("depends_on", "deps"),
+    "after": renamed("depends_on", "after"),
+    "requires": renamed("depends_on", "requires"),
+    "description": renamed("instruction", "description"),
+    "prompt": renamed("instruction", "prompt"),
+    "action": renamed("action_type", "action"),
+    "type": renamed("action_type", "type"),
+    "task_id": renamed("id", "task_id"),
+    "steps": json.dumps({("steps" if key == "tasks" else key): value for key, value in PLAN.items()}),
+    "subtasks": json.dumps({("subtasks" if key == "tasks" else key): value for key, value in PLAN.items()}),
+    "tasks by id": json.dumps(
+        PLAN | {"tasks": {task["id"]: {k: v for k, v in task.items() if k != "id"} for task in PLAN["tasks"]}}
+    ),
+    "dependencies as text": tasks(lambda task: task | {"depends_on": ", ".join(task["depends_on"])}),
+    "upper case": tasks(lambda task: task | {"action_type": task["action_type"].upper()}),
+    "arguments as text": tasks(
+        lambda task: task | {"arguments": json.dumps(task["arguments"])} if task["action_type"] == "tool" else task
+    ),
+    "unknown harmless keys": tasks(lambda task: task | {"priority": "high", "estimate": 3.5}),
+}
+
+
+@pytest.mark.parametrize("kind", EXACT)
+def test_what_needs_no_guess_is_read_exactly(kind: str) -> None:
+    reading = read_answer(EXACT[kind], SHAPES["full"], KNOWN)
+    assert reading.faults == ()
+    wanted = Plan(WANTED.tasks) if kind == "a list" else WANTED
+    assert Plan.from_dict(reading.document) == wanted
+    assert bool(reading.repairs) == (kind != "json")
+
+
+def test_curly_quotes_are_read_if_no_others_delimit() -> None:
+    plain = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say it's done.", "depends_on": []}]}
+    reading = read_answer(curly(plain), SHAPES["full"], KNOWN)
+    assert (reading.faults, Plan.from_dict(reading.document)) == ((), Plan.from_dict(plain))
+    with pytest.raises(NotJson):
+        read_answer(curly(plain).replace("“a”", '"a"'), SHAPES["full"], KNOWN)
+
+
+@pytest.mark.parametrize("number", [2, 3, 5, 20])
+def test_a_plan_whose_end_is_lost_is_refused(number: int) -> None:
+    for text in (json.dumps(PLAN), repr(PLAN)):
+        with pytest.raises(NotJson):
+            read_answer(text[:-number], SHAPES["full"], KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """{"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say "hello" now", "depends_on": []}]}""",
+        """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': 'Don't', 'depends_on': []}]}""",
+        """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': 'Say ''hello'' now', 'depends_on': []}]}""",
+        """{"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["b"], "depends_on": []}]}""",
+        """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': f'{1}', 'depends_on': []}]}""",
+        """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': __import__('os').name, 'depends_on': []}]}""",
+        "tasks:\n- id: a\n  action_type: llm\n  depends_on: [b]\n  depends_on: []\n",
+    ],
+)
+def test_what_could_mean_two_things_is_refused(text: str) -> None:
+    with pytest.raises(NotJson):
+        read_answer(text, SHAPES["full"], KNOWN)
+
+
+def row(**more: Any) -> dict[str, Any]:
+    return {"id": "b", "action_type": "llm", "instruction": "go"} | more
+
+
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        (row(waits_for=["a"]), "the unknown key 'waits_for' names other tasks (a); list what it waits for"),
+        (row(waits_for="a"), "the unknown key 'waits_for' names other tasks (a)"),
+        (row(depends_on=[], dependencies=["a"]), "the unknown key 'dependencies' names other tasks (a)"),
+        (row(deps=["a"], after=["c"]), "the unknown key 'deps' names other tasks (a)"),
+        ({"id": "b", "action_type": "llm", "what": "Write it"}, "the unknown key 'what' holds text, but 'instruction'"),
+    ],
+)
+def test_an_unknown_key_that_matters_is_a_fault(task: dict[str, Any], says: str) -> None:
+    rows = [row(id="a"), row(id="c"), task]
+    faults = read_plan({"tasks": rows}, KNOWN).faults
+    assert any(says in fault for fault in faults), faults
+
+
+def test_a_key_that_does_not_matter_is_dropped_and_said() -> None:
+    found = read_plan({"tasks": [row(priority="high")], "version": 2}, KNOWN)
+    assert (found.faults, found.document["tasks"]) == ((), [row()])
+    plan, task = found.repairs
+    assert plan == "the unknown key 'version' of the plan was dropped"
+    assert task == "task 'b': the unknown key 'priority' was dropped"
+
+
+def test_an_alias_beside_the_right_key_with_the_same_value_is_dropped() -> None:
+    found = read_plan({"tasks": [row(id="a"), row(depends_on=["a"], dependencies=["a"], description="more")]}, KNOWN)
+    assert (found.faults, found.document["tasks"][1]) == ((), row(depends_on=["a"]))
+
+
+def test_numbers_become_ids_and_in_yaml_words_stay_words() -> None:
+    numbered = {"tasks": [row(id=1), row(id=2, depends_on=[1]), row(id=3, depends_on=2)]}
+    plan = Plan.from_dict(read_plan(numbered, KNOWN).document)
+    assert [(task.id, task.depends_on) for task in plan.tasks] == [("1", ()), ("2", ("1",)), ("3", ("2",))]
+    text = "tasks:\n- id: 010\n  action_type: llm\n  title: yes\n  instruction: 2026-01-31\n  depends_on: []\n"
+    (task,) = Plan.from_dict(read_answer(text, SHAPES["full"], KNOWN).document).tasks
+    assert (task.id, task.title, task.instruction) == ("010", "yes", "2026-01-31")
+
+
+def test_the_first_version_of_the_rules_reads_as_it_did() -> None:
+    ignored = json.dumps({"tasks": [row(id="a"), row(dependencies=["a"])]})
+    first = read_answer(ignored, SHAPES["full"], KNOWN, version=1)
+    assert (first.faults, first.repairs) == ((), ())
+    assert Plan.from_dict(first.document).task("b").depends_on == ()
+    with pytest.raises(NotJson):
+        read_answer(repr(PLAN), SHAPES["full"], KNOWN, version=1)
+
+
+def test_small_plans_lose_no_key_either() -> None:
+    text = json.dumps({"tasks": [{"id": "t1", "use": "writing", "description": "Write it", "deps": []}]})
+    (task,) = Plan.from_dict(read_answer(text, SHAPES["small"], KNOWN).document).tasks
+    assert (task.name, task.instruction) == ("writing", "Write it")
+
+
+def test_of_several_documents_the_last_plan_counts_and_other_answers_are_found_too() -> None:
+    other = {"tasks": [row(id="z")]}
+    value, _ = find(f"First {json.dumps(PLAN)} then {json.dumps(other)} or {{'x': 1}}", "tasks")
+    assert value == other
+    assert find("{'skills': ['a', 'b']}", "skills")[0] == {"skills": ["a", "b"]}
+
+
+names = st.text("abcdefgh0123456789-_", min_size=1, max_size=6)
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=40)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> dict[str, Any]:
+    """A valid plan with the keys that weft knows."""
+    ids = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    rows = [
+        {
+            "id": one,
+            "action_type": "llm",
+            "instruction": draw(texts).replace("<<", "") or "x",
+            "depends_on": draw(st.lists(st.sampled_from(ids[:number]), unique=True)) if number else [],
+        }
+        for number, one in enumerate(ids)
+    ]
+    return {"tasks": rows, "synthesis": draw(st.none() | texts), "clarification": None}
+
+
+@given(plans())
+def test_a_valid_document_is_never_changed(document: dict[str, Any]) -> None:
+    form = normal_form(copy.deepcopy(document))
+    assert (form.document, form.repairs, form.faults) == (document, [], [])
+
+
+@given(plans(), st.sampled_from(["repr", "bare", "yaml", "deps", "description", "by id"]))
+def test_a_damaged_plan_is_read_exactly_or_refused(document: dict[str, Any], kind: str) -> None:
+    damaged = {
+        "repr": repr(document),
+        "bare": bare_keys(document),
+        "yaml": yaml.safe_dump(document, sort_keys=False, allow_unicode=True),
+        "deps": json.dumps(document).replace('"depends_on":', '"deps":'),
+        "description": json.dumps(document).replace('"instruction":', '"description":'),
+        "by id": json.dumps(document | {"tasks": {row.pop("id"): row for row in copy.deepcopy(document["tasks"])}}),
+    }[kind]
+    try:
+        reading = read_answer(damaged, SHAPES["full"], KNOWN)
+    except NotJson:
+        assert kind in ("repr", "yaml"), "text that Python or YAML cannot carry"
+        return
+    if not reading.faults:
+        assert Plan.from_dict(reading.document) == Plan.from_dict(document)
