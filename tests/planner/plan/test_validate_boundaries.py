@@ -115,6 +115,11 @@ def test_any_other_id_is_a_fault(task_id: str) -> None:
 def test_an_empty_id_is_no_id(task_id: object) -> None:
     missing = "has no 'id'; give each task a short unique one"
     assert faults(llm(task_id), {"action_type": "llm"}) == [f"task number 1 {missing}", f"task number 2 {missing}"]
+    assert faults(llm(task_id), llm(task_id, title=3)) == [
+        f"task number 1 {missing}",
+        f"task number 2 {missing}",
+        "task number 2: 'title' must be a string, not a number",
+    ]
 
 
 @pytest.mark.parametrize(("task_id", "kind"), [(0, "a number"), (False, "a boolean"), (["a"], "a list")])
