@@ -200,6 +200,26 @@ async def test_a_waiter_at_the_moment_of_closing_is_notified(store: Counting) ->
     store.close()
 
 
+class Late(Writer):
+    """Someone starts to wait after the last commit, before the thread says that it has ended."""
+
+    waiter: asyncio.Future[None] | None = None
+
+    def _dismiss(self) -> None:
+        if self.waiter is not None:
+            self._queue.append(self.waiter)
+        super()._dismiss()
+
+
+async def test_a_waiter_after_the_last_commit_is_not_told_that_all_is_well(store: Counting) -> None:
+    writer = Late(store)
+    writer.waiter = asyncio.get_running_loop().create_future()
+    await asyncio.to_thread(writer.close)
+    with pytest.raises(StoreFailed, match="closed"):
+        await asyncio.wait_for(writer.waiter, 60)
+    store.close()
+
+
 async def test_waiters_learn_of_whatever_ends_the_writer(writer: Writer) -> None:
     log = Log(writer, "r", Capture())
     log.record(RunStarted("r", "goal", "/w", {}))

@@ -149,11 +149,34 @@ async def test_entries_that_someone_waits_for_do_not_wait_for_others(
 def test_entries_that_nobody_waits_for_wait_for_others(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("executor.journal.writer.LINGER", 0.5)
-    for event in (STARTED, Warned("a"), Warned("b")):
-        log.record(event)
+    monkeypatch.setattr("executor.journal.writer.LINGER", 1.0)
+    log.record(STARTED)
+    time.sleep(0.05)  # long enough for a commit that does not wait
+    log.record(Warned("a"))
+    log.record(Warned("b"))
     eventually(lambda: store.faults.commits)
     assert [commit.rows for commit in store.faults.commits] == [[("r", 1), ("r", 2), ("r", 3)]]
+
+
+class Watched(Writer):
+    """Counts how often its thread wakes up."""
+
+    wakeups = 0
+
+    def _commit(self) -> None:
+        self.wakeups += 1
+        super()._commit()
+
+
+async def test_the_thread_sleeps_while_there_is_nothing_to_write(store: FaultyStore) -> None:
+    writer = Watched(store)
+    log = Log(writer, "r", Capture())
+    log.record(STARTED)
+    await settled(log)
+    await asyncio.sleep(0.1)
+    assert writer.wakeups < 5
+    writer.close()
+    store.close()
 
 
 async def test_a_commit_serves_a_cohort_and_those_behind_it_follow_at_once(writer: Writer, store: FaultyStore) -> None:

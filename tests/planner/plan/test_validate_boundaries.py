@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from planner.plan.validate import Known, problems
-from skills.text.nearest import known_are
 
 TOOL = {
     "properties": {
@@ -115,6 +114,11 @@ def test_any_other_id_is_a_fault(task_id: str) -> None:
 def test_an_empty_id_is_no_id(task_id: object) -> None:
     missing = "has no 'id'; give each task a short unique one"
     assert faults(llm(task_id), {"action_type": "llm"}) == [f"task number 1 {missing}", f"task number 2 {missing}"]
+    assert faults(llm(task_id), llm(task_id, title=3)) == [
+        f"task number 1 {missing}",
+        f"task number 2 {missing}",
+        "task number 2: 'title' must be a string, not a number",
+    ]
 
 
 @pytest.mark.parametrize(("task_id", "kind"), [(0, "a number"), (False, "a boolean"), (["a"], "a list")])
@@ -288,18 +292,3 @@ def test_an_argument_that_the_tool_may_take_is_left_to_it(arguments: dict[str, A
 def test_an_unknown_argument_is_a_fault_whatever_its_value() -> None:
     (fault,) = faults(call(row=None))
     assert fault.startswith("task 'b': tool 'excel_read' has no argument 'row'; known are: rows, ")
-
-
-# Names
-
-
-@pytest.mark.parametrize(("count", "more"), [(12, ""), (13, " and 1 more")])
-def test_twelve_names_are_given_and_the_rest_is_counted(count: int, more: str) -> None:
-    names = [f"{letter * 3}" for letter in "abcdefghijklm"[:count]]
-    assert known_are("zzz", names) == f"known are: {', '.join(names[:12])}{more}"
-
-
-def test_the_three_most_similar_names_come_first_and_none_comes_twice() -> None:
-    names = ["zebra", "review", "reviews", "reviewer", "previews"]
-    assert known_are("reviews", names) == "known are: reviews, previews, review, zebra, reviewer"
-    assert known_are("q", ["abc"]) == "known are: abc"
