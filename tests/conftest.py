@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
+settings.register_profile("fast", deadline=None, max_examples=30)  # for `scripts/check --fast`
 settings.load_profile("weft")
 
 SHARED_NURSERY = "TESTS_NURSERY"
@@ -107,6 +108,15 @@ def pytest_configure(config: pytest.Config) -> None:
         warm = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
         config.add_cleanup(warm.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, half of them for each of two workers, so that no worker waits for one at the end."""
+    slow = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("local_model")]
+    chosen = set(slow)
+    rest = [item for item in items if item not in chosen]
+    middle = len(rest) // 2
+    items[:] = [*slow[::2], *rest[:middle], *slow[1::2], *rest[middle:]]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

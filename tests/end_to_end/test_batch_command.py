@@ -214,6 +214,7 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
     assert len(rows(folder / "two.jsonl")) == 1
 
 
+@pytest.mark.slow
 def test_a_flaky_provider_does_not_keep_any_goal_from_being_done(tmp_path: Path, serve: Serve, weft: Weft) -> None:
     write(tmp_path / "goals.jsonl", 40)
     dice = random.Random(3)

@@ -42,6 +42,7 @@ async def test_an_unrecorded_request_stops_the_run_and_its_difference_is_shown(w
     assert len(recorded.unrecorded) == 1
 
 
+@pytest.mark.slow
 def test_the_plugin_fails_a_test_with_unrecorded_requests(
     pytester: pytest.Pytester, workspace: Path, exported: Path
 ) -> None:
@@ -65,6 +66,7 @@ def test_the_plugin_fails_a_test_with_unrecorded_requests(
     result.stdout.fnmatch_lines(["*no reply is recorded for a request of the decomposer; the nearest*"])
 
 
+@pytest.mark.slow
 def test_a_missing_reply_fails_a_test_once_and_without_frames_of_weft(
     pytester: pytest.Pytester, workspace: Path, exported: Path
 ) -> None:
@@ -84,6 +86,7 @@ def test_a_missing_reply_fails_a_test_once_and_without_frames_of_weft(
     result.stdout.no_fnmatch_line("*memo.py:*")
 
 
+@pytest.mark.slow
 def test_the_example_of_the_documentation_works_as_shown(
     pytester: pytest.Pytester, workspace: Path, exported: Path
 ) -> None:

@@ -29,7 +29,12 @@ def test_there_is_an_example_for_each_runtime() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["words", pytest.param("slugs", marks=needs_node), pytest.param("primes", marks=needs_go), "host"],
+    [
+        "words",
+        pytest.param("slugs", marks=[needs_node, pytest.mark.slow]),
+        pytest.param("primes", marks=needs_go),
+        "host",
+    ],
 )
 async def test_an_example_works_as_shown(tmp_path: Path, name: str) -> None:
     bench = Workbench(tmp_path)

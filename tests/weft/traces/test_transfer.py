@@ -100,6 +100,7 @@ class Broken(SqliteStore):
         super().import_runs(first())
 
 
+@pytest.mark.slow
 def test_an_interrupted_import_leaves_nothing_and_can_be_repeated(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:

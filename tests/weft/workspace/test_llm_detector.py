@@ -193,6 +193,7 @@ async def test_a_run_selects_by_its_model_and_replays_strictly(workspace: Path) 
     assert replay.result.usage.calls == 7
 
 
+@pytest.mark.slow
 async def test_a_record_that_ends_anywhere_replays_as_far_as_it_goes(workspace: Path) -> None:
     async with weft(workspace, ScriptedModel(picking()), detector="llm") as runtime:
         await runtime.run(GOAL)

@@ -141,6 +141,7 @@ def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
     assert limiter.wait(50) <= 0
 
 
+@pytest.mark.slow
 async def test_an_outage_is_waited_out_without_spending_attempts() -> None:
     limits = CallLimits(Rates(max_calls=20))
     began = time.monotonic()

@@ -49,6 +49,7 @@ def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerPool:
     return WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=1)
 
 
+@pytest.mark.slow
 async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
