@@ -105,6 +105,12 @@ class Prompts:
             raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
 
     def _load(self, agent: str) -> tuple[_Layer, ...]:
+        *overrides, seed = self._folders
+        shared = seed == SEED and not any(map(_has_files, overrides))
+        return _seed_layers(agent) if shared else self.load(agent)
+
+    def load(self, agent: str) -> tuple[_Layer, ...]:
+        """The layers of an agent's template, read and checked."""
         definition = self._agents[agent]
         try:
             layers = tuple(self._chain(definition.template))
@@ -168,6 +174,16 @@ class Prompts:
     def _where(self, agent: str) -> str:
         name = self._agents[agent].template
         return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
+
+
+@cache
+def _seed_layers(agent: str) -> tuple[_Layer, ...]:
+    """The layers of one of weft's own templates, parsed once: that takes most of the time of a short run."""
+    return Prompts().load(agent)
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def _effective(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SIZE_LIMIT = 256_000
+_DEEPEST = 500
 
 Keys = tuple[str | int, ...]
 
@@ -87,7 +88,7 @@ def _lines(root: yaml.Node | None) -> dict[Keys, int]:
     while stack:
         keys, node = stack.pop()
         seen += 1
-        if seen > NODES:
+        if seen > NODES or len(keys) > _DEEPEST:  # an alias inside itself has no end, and its path takes all memory
             raise DocumentError(1, "has too many values", f"keep it under {NODES:,}")
         lines.setdefault(keys, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):

@@ -45,6 +45,15 @@ def test_a_users_template_replaces_the_shipped_one(tmp_path: Path) -> None:
     assert prompts.render("task", "user", USER) == "g do []"
 
 
+def test_a_template_written_between_two_runs_is_used_by_the_second(tmp_path: Path) -> None:
+    shipped = Prompts([tmp_path]).render("task", "user", USER)
+    assert shipped == Prompts().render("task", "user", USER)
+    written = override(tmp_path, '<% extends "seed/task.j2" %><% block user %>mine <<super()>><% endblock %>')
+    assert written.render("task", "user", USER) == f"mine {shipped}"
+    (tmp_path / "task.j2").unlink()
+    assert Prompts([tmp_path]).render("task", "user", USER) == shipped
+
+
 def test_a_template_may_extend_the_shipped_one(tmp_path: Path) -> None:
     prompts = override(tmp_path, '<% extends "seed/task.j2" %><% block system %>other: <<super()>><% endblock %>')
     assert prompts.render("task", "system", {}).startswith("other: You carry out one task")

@@ -271,6 +271,7 @@ LINE = st.one_of(
 
 @given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
 @settings(deadline=None, max_examples=400)
+@pytest.mark.slow
 def test_the_quick_reader_agrees_with_the_yaml_parser(block: str) -> None:
     quick = plain_yaml.load(block + "\n")
     if quick is None:

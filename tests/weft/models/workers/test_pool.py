@@ -98,6 +98,7 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
 
 
 @pytest.mark.usefixtures("warm")
+@pytest.mark.slow
 async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
