@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,7 +75,8 @@ async def test_after_a_failed_renewal_nothing_is_written(writer: Writer, store: 
     store.faults.renew = StoreFailed("another process has taken over run r")
     log.record(Warned("before the heartbeat"))
     writer._last_beat = -BEAT
-    await settled(log)
+    with suppress(StoreFailed):  # the heartbeat may come before this commit or after it
+        await settled(log)
     eventually(lambda: writer.failure)
     commits = len(store.faults.commits)
     writer._last_beat = -BEAT
@@ -127,8 +129,7 @@ async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
 
     store.faults.before_renew = before_renew
     writer._last_beat = -BEAT
-    log.record(Warned("the last commit"))
-    await settled(log)
+    log.record(Warned("the last commit"))  # which may come before the heartbeat or after it
     await asyncio.to_thread(beating.wait, 60)
     waiting = []
     for _ in range(2 * COHORT + 1):
