@@ -142,7 +142,7 @@ class ListFiles:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
             with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
-                names = sorted(_entry(entry) for entry in entries)
+                names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
         finally:
             os.close(descriptor)
         text, shown = "", 0

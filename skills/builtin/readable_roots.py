@@ -1,4 +1,4 @@
-"""What the file tools may read: the workspace, the skills' own folders, and any further roots.
+"""What the file tools may read: the workspace without what it hides, the skills' folders, and files that the user gave.
 
 A path is first resolved with its links and checked; then each of its folders is opened in turn without following links,
 so that nothing can be swapped between the check and the use.
@@ -10,6 +10,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from skills.hidden_paths import is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,6 +41,7 @@ class ReadableRoots:
     workspace: Path
     folders: Callable[[], Iterable[Path]] = tuple
     extra: Sequence[Path] = ()
+    artifacts: Path | None = None
 
     def resolve(self, path: str) -> Path:
         """The real path of a relative or absolute one; raises PathRefused if it is outside the roots."""
@@ -55,12 +58,37 @@ class ReadableRoots:
             raise PathRefused(
                 "ACCESS_DENIED", f"{real} belongs to the system; read files in the workspace or in a skill's folder"
             )
+        if self._was_given(real):
+            return real
         if not self._holds(given, real):
             raise PathRefused(
                 "ACCESS_DENIED",
                 f"{path!r} is outside {self.workspace} and the skills' folders; read files inside them",
             )
+        if self.hides(given, real):
+            raise PathRefused(
+                "ACCESS_DENIED",
+                f"{path!r} is hidden from tools, as secrets, settings, .git and .agents are; read other files",
+            )
         return real
+
+    def hides(self, given: Path, real: Path) -> bool:
+        """Whether a path, as written or where its links lead, is one that no tool sees."""
+        shown = shown_anyway(self.workspace, self.artifacts)
+        written = Path(os.path.abspath(self.workspace))
+        workspace = Path(os.path.realpath(self.workspace))
+        if real.is_relative_to(workspace):
+            return is_hidden(workspace, real, unlinked(self.workspace, shown)) or is_hidden(written, given, shown)
+        below = [folder for folder in self._named(given, real) if real.is_relative_to(folder)]
+        return is_hidden(written, given, shown) or all(is_hidden(folder, real) for folder in below)
+
+    def hides_entry(self, folder: Path, name: str) -> bool:
+        """Whether an entry of a folder that may be listed is hidden."""
+        return is_hidden_name(name) and not self._was_given(folder / name)
+
+    def _was_given(self, real: Path) -> bool:
+        """Whether the user gave this very file."""
+        return any(real == Path(os.path.realpath(file)) for file in self.extra) and not real.is_dir()
 
     def open(self, real: Path) -> int:
         """A file descriptor of a resolved path."""
@@ -81,13 +109,16 @@ class ReadableRoots:
             ) from error
 
     def _holds(self, given: Path, real: Path) -> bool:
-        for root in (self.workspace, *self.extra):
-            if real.is_relative_to(os.path.realpath(root)):
-                return True
+        return any(real.is_relative_to(folder) for folder in self._named(given, real))
+
+    def _named(self, given: Path, real: Path) -> list[Path]:
+        """The real roots that may hold a path."""
+        roots = [Path(os.path.realpath(root)) for root in (self.workspace, *self.extra)]
         # Resolving thousands of skills' folders would be slow: only those that the path itself names are resolved.
-        folders = {str(folder) for folder in self.folders()}
-        named = [str(p) for path in (given, real) for p in (path, *path.parents) if str(p) in folders]
-        return any(real.is_relative_to(os.path.realpath(folder)) for folder in named)
+        folders = {str(folder): folder for folder in self.folders()}
+        named = {str(p): folders[str(p)] for path in (given, real) for p in (path, *path.parents) if str(p) in folders}
+        parts = [part for folder in named.values() for part in skill_parts(folder, self.workspace)]
+        return [*roots, *(Path(os.path.realpath(part)) for part in parts)]
 
 
 def _existing_parent(path: Path) -> Path:
@@ -95,9 +126,13 @@ def _existing_parent(path: Path) -> Path:
     return next(folder for folder in path.parents if folder.is_dir() or folder == folder.parent)
 
 
-def of(registry: Registry, extra: Sequence[Path] = ()) -> ReadableRoots:
-    """A registry's workspace, the folders of its active skills, and `extra`."""
-    return ReadableRoots(registry.workspace, lambda: [skill.base_dir for skill in registry.list_skills()], extra)
+def of(registry: Registry, extra: Sequence[Path] = (), artifacts: Path | None = None) -> ReadableRoots:
+    """A registry's workspace without what it hides, the folders of its active skills, and `extra`."""
+
+    def folders() -> list[Path]:
+        return [skill.base_dir for skill in registry.list_skills()]
+
+    return ReadableRoots(registry.workspace, folders, extra, artifacts)
 
 
 def _descend(real: Path) -> int:

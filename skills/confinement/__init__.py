@@ -12,5 +12,18 @@ Imports nothing else of weft.
 
 from skills.confinement.box import Box, Command, Confinement, Launch, ResourceLimits
 from skills.confinement.choose import Force, choose, in_force
+from skills.confinement.landlock_box import UNCONFINED
+from skills.confinement.view import Views
 
-__all__ = ["Box", "Command", "Confinement", "Force", "Launch", "ResourceLimits", "choose", "in_force"]
+__all__ = [
+    "UNCONFINED",
+    "Box",
+    "Command",
+    "Confinement",
+    "Force",
+    "Launch",
+    "ResourceLimits",
+    "Views",
+    "choose",
+    "in_force",
+]

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from skills.confinement.view import Views
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -37,13 +39,19 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a process may use; the rest of the disk is hidden, and so is the network unless granted."""
+    """What a process may use; the rest of the disk is hidden, and so is the network unless granted.
+
+    What `readable` folders hide (see hidden_paths.py) is not shown, except for the `shown` places in them. `views`
+    remembers it from call to call.
+    """
 
     cwd: Path
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     network: bool = False
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    shown: tuple[Path, ...] = ()
+    views: Views = field(default_factory=Views, compare=False)
 
 
 def _nothing() -> None:

@@ -41,23 +41,36 @@ class Force:
     hint: str = ""
 
 
-def choose(*, unsafe: bool = False, home: Path | None = None) -> Confinement:
-    """The strongest confinement that works here, a refusal if none does, or none at all if `unsafe`."""
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a machine has for confinement: bubblewrap's path, Landlock's version, and system calls that are known."""
+
+    bubblewrap: str
+    landlock: int
+    known: bool
+
+    @classmethod
+    def found(cls) -> Abilities:
+        """Those of this machine."""
+        return cls(bubblewrap.working(), landlock.version(), seccomp.machine() is not None)
+
+
+def choose(*, unsafe: bool = False, home: Path | None = None, machine: Abilities | None = None) -> Confinement:
+    """The strongest confinement that works here; if none does, a refusal, or none at all if `unsafe`."""
     home = home or Path.home()
+    machine = machine or Abilities.found()
+    if machine.bubblewrap:
+        return BubblewrapConfinement(machine.bubblewrap, home)
+    if machine.landlock and machine.known:
+        return LandlockConfinement(home, machine.landlock)
     if unsafe:
         return NoConfinement()
-    program = bubblewrap.working()
-    if program:
-        return BubblewrapConfinement(program, home)
-    abi = landlock.version()
-    if abi and seccomp.machine() is not None:
-        return LandlockConfinement(home, abi)
     return RefusingConfinement(f"nothing on this machine can confine a tool's process — {_advice()}")
 
 
-def in_force(*, unsafe: bool = False) -> Force:
+def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force:
     """What confines tools on this machine, as text for people."""
-    chosen = choose(unsafe=unsafe)
+    chosen = choose(unsafe=unsafe, machine=machine)
     limits: tuple[str, ...] = ("CPU time, memory, file size and open files are limited",)
     walls = ("the home folder, other folders and other processes are hidden", "no network unless a tool declares it")
     lacks: tuple[str, ...] = ()
@@ -74,13 +87,13 @@ def in_force(*, unsafe: bool = False) -> Force:
             return Force(chosen.name, (*walls, *limits, *ends), lacks)
         case LandlockConfinement(abi=abi):
             ends = ("nothing outlives a call: a process cannot leave its group",)
-            if abi < 6:
-                lacks = (*lacks, "signals to other processes of the same user are not blocked (needs Linux 6.12)")
+            if abi < seccomp.SIGNALS_STAY_INSIDE:
+                lacks = (*lacks, "a tool cannot end processes that it started (needs Linux 6.12)")
             walls = ("files outside cannot be opened or changed", "no network unless a tool declares it")
             reason = "bubblewrap is installed but cannot create its namespaces" if shutil.which("bwrap") else ""
             return Force(chosen.name, (*walls, *limits, *ends), lacks, reason or f"for stronger confinement, {INSTALL}")
     lacks = (*lacks, "files, network and other processes are open to every tool")
-    return Force(chosen.name, limits, lacks, "leave out --unsafe-tools")
+    return Force(chosen.name, limits, lacks, _remedy())
 
 
 def _counts(chosen: Confinement) -> bool:
@@ -90,7 +103,10 @@ def _counts(chosen: Confinement) -> bool:
     return os.geteuid() != 0 if isinstance(chosen, BubblewrapConfinement) else landlock_box.counts()
 
 
+def _remedy() -> str:
+    return INSTALL if platform.system() == "Linux" else "run weft in a Linux container or machine"
+
+
 def _advice() -> str:
-    if platform.system() == "Linux":
-        return f"{INSTALL}, or allow it with --unsafe-tools"
-    return "confinement needs Linux: run weft in a Linux container or machine, or allow it with --unsafe-tools"
+    needs = "" if platform.system() == "Linux" else "confinement needs Linux: "
+    return f"{needs}{_remedy()}, or allow it with --unsafe-tools"

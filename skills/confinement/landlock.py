@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import functools
 import sys
 from pathlib import Path
@@ -13,11 +14,14 @@ from skills.confinement import system_paths
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from skills.confinement.view import View
+
 CREATE_RULESET = 444
 VERSION_FLAG = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, DEVICE_CONTROL = 1 << 14, 1 << 15
 FIRST_RIGHTS = (1 << 13) - 1
+MOST_RULES = 20_000
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
 READ = EXECUTE | READ_FILE | READ_DIR
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -45,13 +49,34 @@ def handled(abi: int) -> int:
     return rights
 
 
-def ruleset(readable: Iterable[Path], writable: Iterable[Path], *, network: bool, abi: int) -> dict[str, Any]:
+def ruleset(
+    readable: Iterable[Path], writable: Iterable[Path], views: Iterable[View], *, network: bool, abi: int
+) -> dict[str, Any]:
     """The rules for the launcher; from version 6 on, signals and abstract sockets stay inside too."""
     everything = handled(abi)
     own = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
     rules = [(str(path), _for_path(path, rights)) for path, rights in own]
+    for view in views:
+        rules += _of_view(view)
+    if len(rules) > MOST_RULES:
+        what = f"{len(rules)} files stand beside hidden ones such as .env or .git"
+        raise OSError(errno.E2BIG, f"{what}, which Landlock cannot hide from a tool: move them into a folder")
     scoped = 3 if abi >= 6 else 0
     return {"handled": everything, "scoped": scoped, "rules": [*_common(network=network, abi=abi), *rules]}
+
+
+def _of_view(view: View) -> list[tuple[str, int]]:
+    """The rules for a folder: one for all of it, or one for each entry beside what is hidden.
+
+    Then its folders can be listed, those with hidden names included: Landlock has no rule for one folder alone.
+    """
+    if view.whole:
+        return [(view.root, _for_path(Path(view.root), READ))]
+    rules = [(view.root, READ_DIR)]
+    for path in view.beside:
+        rights = READ if path.endswith("/") else READ & FOR_FILES
+        rules.append((f"{view.root}/{path}", rights))
+    return rules
 
 
 @functools.cache

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); import launcher; {}del sys.path[0]; launcher.main({})"
 UNCOUNTED, COUNTED = START.format("", ""), START.format("from process_gate import ProcessGate; ", "ProcessGate")
 FOLDER = str(Path(launcher.__file__).parent)
+UNCONFINED = "none"
+LONGEST_ARGUMENT = 100_000  # the kernel takes 128 KiB in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,12 @@ class LandlockConfinement:
         machine = seccomp.machine()
         if machine is None:
             raise OSError("this machine's system calls are unknown")
-        readable = system_paths.visible((*command.reads, *box.readable), self.home)
+        readable = system_paths.visible(command.reads, self.home)
         writable = [path.resolve() for path in box.writable]
+        views = [box.views.of(path) for path in (*system_paths.visible(box.readable, self.home), *box.shown)]
         walls = {
-            "ruleset": landlock.ruleset(readable, writable, network=box.network, abi=self.abi),
-            "filter": seccomp.current(network=box.network, strict=True).hex(),
+            "ruleset": landlock.ruleset(readable, writable, views, network=box.network, abi=self.abi),
+            "filter": seccomp.current(network=box.network, strict=True, abi=self.abi).hex(),
             "gate": seccomp.gate(machine).hex(),
             "seccomp": machine.seccomp,
         }
@@ -54,7 +57,7 @@ class NoConfinement:
     """No walls, at the user's request; limits still hold, and the process group still ends with the call."""
 
     groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
-    name: str = "none"
+    name: str = UNCONFINED
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
@@ -87,6 +90,10 @@ def _launch(command: Command, limits: ResourceLimits, walls: dict[str, Any], gro
             "RLIMIT_CORE": 0,
         },
     }
+    text = json.dumps(orders)
+    fds: tuple[int, ...] = ()
+    if len(text) > LONGEST_ARGUMENT:
+        text, fds = _as_file(text)
     argv = (
         python,
         "-I",
@@ -97,6 +104,14 @@ def _launch(command: Command, limits: ResourceLimits, walls: dict[str, Any], gro
         "-c",
         COUNTED if counted else UNCOUNTED,
         FOLDER,
-        json.dumps(orders),
+        text,
     )
-    return Launch(argv, done=lambda: groups.release(group), gentle=True)
+    return Launch(argv, fds, done=lambda: groups.release(group), gentle=True)
+
+
+def _as_file(text: str) -> tuple[str, tuple[int, ...]]:
+    """Long orders as an open file, and the argument that names it."""
+    fd = os.memfd_create("weft-orders")
+    with os.fdopen(os.dup(fd), "w", encoding="utf-8") as file:
+        file.write(text)
+    return f"@{fd}", (fd,)

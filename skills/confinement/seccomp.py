@@ -1,8 +1,7 @@
-"""A seccomp filter as bytes: it refuses the system calls that no tool needs, on x86-64 and arm64.
+"""A seccomp filter as bytes: an allow-list of system calls, on x86-64 and arm64.
 
-Landlock does not cover most kinds of sockets, a file's mode, owner and times, or leaving a process group; a strict
-filter does. Changes of mode, owner and times then succeed without effect, since programs that copy files make them
-all the time and would otherwise fail for no good reason.
+Landlock does not cover most kinds of sockets, a file's mode, owner and times, the limits and priorities of other
+processes, or leaving a process group; a strict filter does. Calls that may aim at another process may aim at oneself.
 """
 
 from __future__ import annotations
@@ -10,81 +9,46 @@ from __future__ import annotations
 import errno
 import functools
 import platform
-import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from skills.confinement import bpf, syscalls
+from skills.confinement.bpf import ALLOW, ASK, KILL, allow_values, refuse
 
-LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-ALLOW, ASK, ERRNO, KILL = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 INTERNET_FAMILIES = (2, 10, 16)  # IPv4, IPv6, and netlink, with which libraries list interfaces
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW… flag
+OWN_PID = 0x5EEDF00D  # stands for the tool's process, until the launcher knows its number
+SIGNALS_STAY_INSIDE, TRUNCATE_IS_CHECKED = 6, 3  # since these versions of Landlock
+# Terminals, sockets, reflinks, reading flags; neither setting flags (FS_IOC_SETFLAGS) nor who gets a socket's signals.
+IOCTLS = ((0x5401, 0x5411), (0x5413, 0x541B), (0x541D, 0x54FF), (0x8903, 0x89FF), 0x802C542A, 0x402C542B,
+          0x40049409, 0x4020940D, 0x80086601)  # fmt: skip
+# Not F_SETOWN, F_SETSIG and F_SETOWN_EX, which aim signals, and no leases or directory notifications.
+FCNTLS = ((0, 7), 9, 11, 16, (36, 38), (1027, 1040))
+# Not PR_SET_DUMPABLE, which hides a process from the memory watcher, and nothing that names another process.
+PRCTLS = ((1, 3), (5, 16), (21, 26), (29, 32), (36, 42), 47, (50, 58), (60, 61), (63, 68), 0x53564D41)
+PERSONALITIES = (0, 0xFFFFFFFF)
+ONESELF, PROCESS, PROCESS_IO, UNIX = (0,), 0, 1, (1,)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """An architecture: its audit constant, and the numbers of the system calls that the filter handles."""
+    """An architecture: its audit constant, and its column in the tables of system calls."""
 
     audit: int
-    denied: Mapping[str, int]
-    leaving: Mapping[str, int]
-    metadata: Mapping[str, int]
-    socket: int
-    seccomp: int
-    clone: int
-    forks: tuple[int, ...] = ()
-    clone3: int = 435
-    io_uring: tuple[int, ...] = (425, 426, 427)
+    column: int
     second_abi: int = 0  # numbers from here on belong to another calling convention (x32)
 
+    def calls(self, *tables: str) -> dict[str, int]:
+        """The calls of some tables, with their numbers here."""
+        return {name: number for table in tables for name, number in syscalls.numbers(table, self.column).items()}
 
-ARM64 = Machine(
-    audit=0xC00000B7,
-    denied={
-        "mount": 40, "umount2": 39, "pivot_root": 41, "chroot": 51, "unshare": 97, "setns": 268,
-        "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "pidfd_getfd": 438, "bpf": 280,
-        "perf_event_open": 241, "add_key": 217, "request_key": 218,
-        "keyctl": 219, "userfaultfd": 282, "init_module": 105,
-        "finit_module": 273, "delete_module": 106, "kexec_load": 104, "kexec_file_load": 294,
-        "open_by_handle_at": 265, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431,
-        "fsmount": 432, "fspick": 433, "mount_setattr": 442, "swapon": 224, "reboot": 142, "acct": 89,
-    },
-    leaving={"setsid": 157, "setpgid": 154},
-    metadata={
-        "fchmod": 52, "fchmodat": 53, "fchmodat2": 452, "fchownat": 54, "fchown": 55, "utimensat": 88,
-        "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15,
-        "fremovexattr": 16,
-    },
-    socket=198,
-    seccomp=277,
-    clone=220,
-)  # fmt: skip
-X86_64 = Machine(
-    audit=0xC000003E,
-    denied={
-        "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272, "setns": 308,
-        "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_getfd": 438, "bpf": 321,
-        "perf_event_open": 298, "add_key": 248, "request_key": 249,
-        "keyctl": 250, "userfaultfd": 323, "init_module": 175,
-        "finit_module": 313, "delete_module": 176, "kexec_load": 246, "kexec_file_load": 320,
-        "open_by_handle_at": 304, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431,
-        "fsmount": 432, "fspick": 433, "mount_setattr": 442, "swapon": 167, "reboot": 169, "acct": 163,
-    },
-    leaving={"setsid": 112, "setpgid": 109},
-    metadata={
-        "chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452, "chown": 92, "fchown": 93, "lchown": 94,
-        "fchownat": 260, "utime": 132, "utimes": 235, "futimesat": 261, "utimensat": 280, "setxattr": 188,
-        "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
-    },
-    socket=41,
-    seccomp=317,
-    clone=56,
-    forks=(57, 58),
-    second_abi=0x40000000,
-)  # fmt: skip
+    @property
+    def seccomp(self) -> int:
+        """The number of the call that installs a filter."""
+        return self.calls(syscalls.PROCESSES)["seccomp"]
+
+
+ARM64 = Machine(audit=0xC00000B7, column=1)
+X86_64 = Machine(audit=0xC000003E, column=0, second_abi=0x40000000)
 MACHINES = {"aarch64": ARM64, "arm64": ARM64, "x86_64": X86_64, "amd64": X86_64}
 
 
@@ -94,53 +58,78 @@ def machine() -> Machine | None:
 
 
 @functools.cache
-def current(*, network: bool, strict: bool) -> bytes:
+def current(*, network: bool, strict: bool, abi: int = SIGNALS_STAY_INSIDE) -> bytes:
     """The filter for this machine; empty if its numbers are not known."""
     known = machine()
-    return program(known, network=network, strict=strict) if known is not None else b""
+    return program(known, network=network, strict=strict, abi=abi) if known is not None else b""
 
 
-def program(machine: Machine, *, network: bool, strict: bool) -> bytes:
-    """The filter as the kernel takes it; `strict` adds what Landlock does not cover."""
-    code = [_step(LOAD, ARCHITECTURE), _step(JUMP_EQUAL, machine.audit, 1, 0), _step(RETURN, KILL)]
-    code.append(_step(LOAD, NUMBER))
+def program(machine: Machine, *, network: bool, strict: bool, abi: int = SIGNALS_STAY_INSIDE) -> bytes:
+    """The filter as the kernel takes it; `strict` adds what Landlock, in this version, does not cover."""
+    bodies = dict.fromkeys(machine.calls(*syscalls.ALLOWED).values(), bpf.step(bpf.RETURN, ALLOW))
+    bodies |= dict.fromkeys(machine.calls(syscalls.DENIED).values(), refuse(errno.EPERM))
+    leaving = refuse(errno.EPERM) if strict else bpf.step(bpf.RETURN, ALLOW)
+    bodies |= dict.fromkeys(machine.calls(syscalls.LEAVING).values(), leaving)
+    metadata = refuse(0) if strict else bpf.step(bpf.RETURN, ALLOW)
+    bodies |= dict.fromkeys(machine.calls(syscalls.METADATA).values(), metadata)
+    for name, body in (_checks(network=network) | _signals(inside=not strict or abi >= SIGNALS_STAY_INSIDE)).items():
+        bodies[machine.calls(syscalls.CHECKED, syscalls.SIGNALS)[name]] = body
+    if not strict or abi >= TRUNCATE_IS_CHECKED:
+        bodies[machine.calls(syscalls.CHECKED)["truncate"]] = bpf.step(bpf.RETURN, ALLOW)
+    code = [_prologue(machine)]
     if machine.second_abi:
-        code += [_step(JUMP_AT_LEAST, machine.second_abi, 0, 1), _step(RETURN, ERRNO | errno.ENOSYS)]
-    refused = dict.fromkeys(machine.denied.values(), errno.EPERM)
-    # io_uring opens sockets unseen by seccomp; clone3 hides its flags in memory. Libraries fall back to other calls.
-    refused |= dict.fromkeys((*machine.io_uring, machine.clone3), errno.ENOSYS)
-    if strict:
-        refused |= dict.fromkeys(machine.leaving.values(), errno.EPERM)
-        refused |= dict.fromkeys(machine.metadata.values(), 0)
-    for number, answer in refused.items():
-        code += [_step(JUMP_EQUAL, number, 0, 1), _step(RETURN, ERRNO | answer)]
-    code += _sockets(machine.socket, network=network)
-    code += [_step(JUMP_EQUAL, machine.clone, 0, 3), _step(LOAD, FIRST_ARGUMENT)]
-    code += [_step(JUMP_ANY, NEW_NAMESPACES, 0, 1), _step(RETURN, ERRNO | errno.EPERM)]
-    code.append(_step(RETURN, ALLOW))
-    return b"".join(code)
+        code += [bpf.step(bpf.JUMP_AT_LEAST, machine.second_abi, 0, 1), refuse(errno.ENOSYS)]
+    return b"".join([*code, bpf.search(bodies, refuse(errno.ENOSYS))])
 
 
 def gate(machine: Machine) -> bytes:
     """A filter that asks a listener about each new process or thread."""
-    code = [_step(LOAD, ARCHITECTURE), _step(JUMP_EQUAL, machine.audit, 1, 0), _step(RETURN, KILL)]
-    code.append(_step(LOAD, NUMBER))
-    for number in (machine.clone, *machine.forks):
-        code += [_step(JUMP_EQUAL, number, 0, 1), _step(RETURN, ASK)]
-    return b"".join([*code, _step(RETURN, ALLOW)])
+    calls = machine.calls(syscalls.CHECKED, syscalls.PROCESSES)
+    code = [_prologue(machine)]
+    for name in ("clone", "fork", "vfork"):
+        if name in calls:
+            code += [bpf.step(bpf.JUMP_EQUAL, calls[name], 0, 1), bpf.step(bpf.RETURN, ASK)]
+    return b"".join([*code, bpf.step(bpf.RETURN, ALLOW)])
 
 
-def _sockets(number: int, *, network: bool) -> list[bytes]:
-    """No socket without the network; with it only those of the internet, never one to a local service."""
-    refuse = _step(RETURN, ERRNO | errno.EACCES)
-    if not network:
-        return [_step(JUMP_EQUAL, number, 0, 1), refuse]
-    families = [
-        step for family in INTERNET_FAMILIES for step in (_step(JUMP_EQUAL, family, 0, 1), _step(RETURN, ALLOW))
-    ]
-    body = [_step(LOAD, FIRST_ARGUMENT), *families, refuse]
-    return [_step(JUMP_EQUAL, number, 0, len(body)), *body]
+def _prologue(machine: Machine) -> bytes:
+    right = bpf.step(bpf.JUMP_EQUAL, machine.audit, 1, 0)
+    return bpf.load(bpf.ARCHITECTURE) + right + bpf.step(bpf.RETURN, KILL) + bpf.load(bpf.NUMBER)
 
 
-def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, yes, no, value)
+def _checks(*, network: bool) -> dict[str, bytes]:
+    """The calls of which only some arguments are allowed."""
+    namespaces = bpf.step(bpf.JUMP_ANY, NEW_NAMESPACES, 0, 1) + refuse(errno.EPERM)
+    # No socket without the network; with it only those of the internet, never one to a local service.
+    sockets = allow_values(0, INTERNET_FAMILIES, errno.EACCES) if network else refuse(errno.EACCES)
+    own = dict.fromkeys(
+        ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"),
+        allow_values(0, ONESELF, errno.EPERM),
+    )
+    return own | {
+        "socket": sockets,
+        "socketpair": allow_values(0, UNIX, errno.EACCES),
+        "clone": bpf.load(bpf.argument(0)) + namespaces + bpf.step(bpf.RETURN, ALLOW),
+        "ioctl": allow_values(1, IOCTLS, errno.ENOTTY),
+        "fcntl": allow_values(1, FCNTLS, errno.EINVAL),
+        "prctl": allow_values(0, PRCTLS, errno.EINVAL),
+        "personality": allow_values(0, PERSONALITIES, errno.EPERM),
+        "setpriority": _both(PROCESS),
+        "ioprio_set": _both(PROCESS_IO),
+    }
+
+
+def _both(kind: int) -> bytes:
+    """Allow a call whose first argument is a kind and whose second is oneself."""
+    rest = allow_values(1, ONESELF, errno.EPERM)
+    return bpf.load(bpf.argument(0)) + bpf.step(bpf.JUMP_EQUAL, kind, 1, 0) + refuse(errno.EPERM) + rest
+
+
+def _signals(*, inside: bool) -> dict[str, bytes]:
+    """Signals: all of them if Landlock or a namespace keeps them inside, else only those to oneself."""
+    names = syscalls.numbers(syscalls.SIGNALS, 0)
+    if inside:
+        return dict.fromkeys(names, bpf.step(bpf.RETURN, ALLOW))
+    own = dict.fromkeys(("tgkill", "rt_tgsigqueueinfo", "rt_sigqueueinfo"), allow_values(0, (OWN_PID,), errno.EPERM))
+    refused = dict.fromkeys(names, refuse(errno.EPERM))
+    return refused | own | {"kill": allow_values(0, (0, OWN_PID), errno.EPERM)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.confinement import Box, ResourceLimits
+from skills import hidden_paths
+from skills.confinement import Box, ResourceLimits, Views
 from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
 from skills.programs.environment import environment
@@ -66,6 +68,7 @@ class ToolHost:
     log: Callable[[CallLog], None] = _no_log
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    views: Views = field(default_factory=Views)
 
 
 class ExecutableTool:
@@ -158,18 +161,34 @@ class _Call:
         with _scratch(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)
-            readable = (host.workspace, manifest.folder)
-            box = Box(host.workspace, readable, writable, manifest.network and host.granting, limits)
+            readable, shown = self._views()
+            network = manifest.network and host.granting
+            box = Box(host.workspace, readable, writable, network, limits, shown, host.views)
             names = manifest.env if host.granting else ()
             env = environment(host.environ, names, scratch) | extra
             line = protocol.request(filled)
-            launch = host.confinement.launch(command, box)
+            if host.views.knows(readable):
+                launch = host.confinement.launch(command, box)
+            else:  # a large workspace takes a moment to look through
+                launch = await asyncio.to_thread(host.confinement.launch, command, box)
             try:
                 job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line)
                 ended = await process.run(job)
             finally:
                 launch.done()
         return self._envelope(ended)
+
+    def _views(self) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+        """What the tool may read, and what of it is shown though it seems hidden."""
+        workspace, folder, entry = self.host.workspace, self.manifest.folder, self.manifest.entry_path
+        own = hidden_paths.skill_parts(folder, workspace)
+        shown = hidden_paths.unlinked(workspace, hidden_paths.shown_anyway(workspace, self.host.artifacts))
+        if entry.resolve().is_relative_to(folder.resolve()):
+            shown = (*shown, entry)
+        if own != (folder,):  # then the folder may lie where the workspace hides it
+            shown = (*shown, *hidden_paths.unlinked(folder, own))
+            own = (*own, entry)
+        return (workspace, *(path for path in own if path.exists())), shown
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
         extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}

@@ -149,8 +149,9 @@ class _Tail:
 
 
 def _input(line: bytes) -> IO[bytes]:
-    """An unnamed file with the line; unlike a socket, a tool can also open it as /dev/stdin."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
+    """A file in memory with the line: a tool can also open it as /dev/stdin, which Landlock refuses for one on disk."""
+    memory = getattr(os, "memfd_create", None)
+    file = os.fdopen(memory("weft-stdin"), "w+b") if memory else tempfile.TemporaryFile()  # noqa: SIM115  closed there
     file.write(line)
     file.seek(0)
     return file

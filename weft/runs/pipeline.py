@@ -172,7 +172,9 @@ class Pipeline:
             record=self.record,
             artifacts=self.artifacts,
             memo=self.memo,
-            toolbox_for=lambda task: self.workspace.task_tools(task, catalogue, tools, self.goal.files),
+            toolbox_for=lambda task: self.workspace.task_tools(
+                task, catalogue, tools, self.goal.files, self.artifacts.folder
+            ),
             files=tuple(str(path) for path in self.goal.files),
             input_budget=self.settings.input_budget,
             tool_calls=self.settings.tool_calls,

@@ -108,7 +108,7 @@ class WorkspaceTools:
         """
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
-        confined = not self.confinement.refusal and not self._unsafe
+        confined = not self.confinement.refusal and self.confinement.name != confinement.UNCONFINED
         host = self._host(lambda _: trusted or confined, progress=progress)
         return replace(host, artifacts=artifacts, granting=trusted)
 

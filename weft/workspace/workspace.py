@@ -158,10 +158,15 @@ class Workspace:
         return Known(list(names), parameters, self.settings.max_tasks)
 
     def task_tools(
-        self, task: Task, catalogue: Catalogue, tools: Mapping[str, Tool], files: Sequence[Path]
+        self,
+        task: Task,
+        catalogue: Catalogue,
+        tools: Mapping[str, Tool],
+        files: Sequence[Path],
+        artifacts: Path | None = None,
     ) -> Sequence[Tool]:
         """The tools that one task's model may call."""
-        visible = readable_roots.of(self.skills.registry, files)
+        visible = readable_roots.of(self.skills.registry, files, artifacts)
         loaded = [task.name] if task.action_type == "skill" and task.name else []
         return [
             SkillTool(self.skills.registry, stack=loaded, listing=catalogue.skill_listing),

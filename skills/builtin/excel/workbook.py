@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skills.hidden_paths import AGENTS, is_hidden
 from skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def inside(workspace: Path, path: str) -> Path:
         raise ToolFault("INVALID_PARAM", f"not a path: {path[:80]!r} — give the path of a workbook") from error
     if not file.is_relative_to(root):
         raise ToolFault("ACCESS_DENIED", f"path is outside the workspace: {path} — give a path inside it")
+    if is_hidden(root, file, (root / AGENTS / "runs",)):
+        raise ToolFault("ACCESS_DENIED", f"path is hidden from tools: {path} — give another path")
     if file.suffix.lower() == ".xls":
         raise ToolFault(
             "INVALID_PARAM", f"the old .xls format is not supported: {path} — save it as .xlsx and use that path"

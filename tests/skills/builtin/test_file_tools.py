@@ -192,3 +192,82 @@ async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path)
     for tool in (ReadFile(ReadableRoots(workspace)), ListFiles(ReadableRoots(workspace))):
         missing = await tool.call({"path": "sub/none/at/all.md"})
         assert f"{workspace}/sub/none/at/all.md does not exist; ListFiles on {workspace}/sub shows" in missing.text
+
+
+HIDDEN = [".env", ".env.local", "sub/.ENV", "sub/tls.pem", "a.KEY", ".git/config", ".mcp.json", "weft.toml",
+          "sub/weft.toml", ".agents/journal.md", ".agents/runs/r2/artifacts/x.md", ".agents/skills/x/.env.md"]  # fmt: skip
+
+
+def hide(workspace: Path) -> ReadableRoots:
+    for name in (*HIDDEN, ".agents/skills/x/SKILL.md", ".agents/runs/r1/artifacts/made.md"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("SECRET")
+    return ReadableRoots(workspace, artifacts=workspace / ".agents/runs/r1/artifacts")
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+async def test_what_the_workspace_hides_cannot_be_read(workspace: Path, name: str) -> None:
+    roots = hide(workspace)
+    for path in (name, str(workspace / name), f"sub/../{name}"):
+        envelope = await ReadFile(roots, [".md", "", *(f".{n.rpartition('.')[2]}" for n in HIDDEN)]).call(
+            {"path": path}
+        )
+        assert code(envelope) == "ACCESS_DENIED"
+        assert "SECRET" not in envelope.to_json()
+
+
+async def test_nor_through_a_link(workspace: Path) -> None:
+    roots = hide(workspace)
+    (workspace / "notes.md").symlink_to(".env")
+    (workspace / "dir").symlink_to(".agents")
+    (workspace / ".env.md").symlink_to("a.md")
+    for path in ("notes.md", "dir/journal.md", "dir/../.agents/journal.md", ".env.md"):
+        assert code(await ReadFile(roots).call({"path": path})) == "ACCESS_DENIED"
+    assert code(await ListFiles(roots).call({"path": "dir"})) == "ACCESS_DENIED"
+
+
+async def test_skills_and_the_runs_artifacts_can(workspace: Path) -> None:
+    roots = hide(workspace)
+    for path in (".agents/skills/x/SKILL.md", ".agents/runs/r1/artifacts/made.md"):
+        assert (await ReadFile(roots).call({"path": path})).text == "SECRET"
+
+
+async def test_a_listing_leaves_them_out(workspace: Path) -> None:
+    roots = hide(workspace)
+    text = (await ListFiles(roots).call({"path": "."})).text + (await ListFiles(roots).call({"path": "sub"})).text
+    for name in (".env", ".git", ".mcp", "weft.toml", ".agents", "pem", "KEY"):
+        assert name not in text
+    assert "a.md" in text
+    for path in (".git", ".agents", ".agents/runs"):
+        assert code(await ListFiles(roots).call({"path": path})) == "ACCESS_DENIED"
+    assert "x/" in (await ListFiles(roots).call({"path": ".agents/skills"})).text
+
+
+async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
+    hide(workspace)
+    (workspace / "weft.toml").write_text("given")
+    given = ReadableRoots(workspace, extra=[workspace / "weft.toml"])
+    assert (await ReadFile(given).call({"path": "weft.toml"})).text == "given"
+    assert "weft.toml" in (await ListFiles(given).call({"path": "."})).text
+    assert code(await ReadFile(given).call({"path": ".env"})) == "ACCESS_DENIED"
+
+
+async def test_a_linked_skill_shows_no_other_project(workspace: Path) -> None:
+    other = workspace.parent / "other"
+    for name in ("SKILL.md", "secret.md", ".git/x.md", "references/guide.md", "references/.env.md"):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(name)
+    (workspace / "skills").mkdir()
+    link = workspace / "skills" / "far"
+    link.symlink_to(other)
+    roots = ReadableRoots(workspace, lambda: [link])
+    for name in ("SKILL.md", "references/guide.md"):
+        assert (await ReadFile(roots).call({"path": str(link / name)})).text == name
+    for path in (
+        link / "secret.md",
+        other / "secret.md",
+        link / ".git/x.md",
+        link / "references/.env.md",
+        link / "../secret.md",
+    ):
+        assert code(await ReadFile(roots).call({"path": str(path)})) == "ACCESS_DENIED"

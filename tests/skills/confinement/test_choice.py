@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.confinement import Box, Command, choose, in_force
-from skills.confinement.choose import RefusingConfinement
+from skills.confinement.choose import Abilities, RefusingConfinement
 from skills.confinement.system_paths import roots, visible
 
 
@@ -17,10 +17,32 @@ def test_the_confinement_in_force_names_its_walls() -> None:
     assert any("network" in line for line in (*force.holds, *force.lacks)) or force.hint
 
 
-def test_unsafe_lists_what_is_open() -> None:
-    force = in_force(unsafe=True)
+def test_unsafe_changes_nothing_where_tools_can_be_confined() -> None:
+    strongest = choose()
+    if strongest.refusal:
+        assert choose(unsafe=True).name == "none"
+    else:
+        assert choose(unsafe=True).name == strongest.name
+        assert in_force(unsafe=True) == in_force()
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_the_strongest_confinement_that_works_is_chosen_by_name(unsafe: bool) -> None:
+    assert choose(unsafe=unsafe, machine=Abilities("/usr/bin/bwrap", 7, known=True)).name == "bubblewrap"
+    assert choose(unsafe=unsafe, machine=Abilities("", 1, known=True)).name == "landlock+seccomp"
+
+
+@pytest.mark.parametrize("nothing", [Abilities("", 0, known=True), Abilities("", 7, known=False)])
+def test_where_nothing_works_tools_are_refused_unless_unsafe(nothing: Abilities) -> None:
+    assert choose(machine=nothing).refusal
+    assert choose(machine=nothing, unsafe=True).name == "none"
+
+
+def test_unsafe_lists_what_is_open_where_nothing_works() -> None:
+    force = in_force(unsafe=True, machine=Abilities("", 0, known=False))
     assert force.name == "none"
     assert any("open to every tool" in line for line in force.lacks)
+    assert "bubblewrap" in force.hint or "Linux" in force.hint
 
 
 def test_a_refusal_launches_nothing() -> None:

@@ -12,15 +12,17 @@ import pytest
 from skills.confinement.choose import RefusingConfinement
 from skills.programs.executable import ExecutableTool
 from skills.programs.process import STDERR_LIMIT
-from tests.skills.workbench import Workbench
+from tests.skills.workbench import WALLS, Workbench, walls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return Workbench(tmp_path)
+@pytest.fixture(params=WALLS)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
+    bench = Workbench(tmp_path)
+    bench.confinement = walls(request.param, bench.home)
+    return bench
 
 
 async def test_the_output_is_the_text_as_written(bench: Workbench) -> None:

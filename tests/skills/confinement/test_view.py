@@ -1,0 +1,55 @@
+"""Hidden names are found in one pass, and what stands beside them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from skills.confinement.view import Views, look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def put(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+
+
+def test_a_folder_without_hidden_names_is_whole(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt", "b/c.txt")
+    assert look(str(tmp_path)).whole
+
+
+def test_hidden_names_and_what_stands_beside_them(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt", "b/c.txt", "d/e/.env", "d/e/f.txt", "d/g/h.txt", ".git/config", "d/k.PEM")
+    (tmp_path / "link").symlink_to(".git")
+    view = look(str(tmp_path))
+    assert set(view.folders) == {".git"}
+    assert set(view.files) == {"d/e/.env", "d/k.PEM"}
+    assert set(view.beside) == {"a.txt", "b/", "d/e/f.txt", "d/g/"}
+
+
+def test_other_names_of_a_hidden_file_are_hidden(tmp_path: Path) -> None:
+    put(tmp_path, ".env", "b/c.txt")
+    os.link(tmp_path / ".env", tmp_path / "b" / "notes.txt")
+    assert set(look(str(tmp_path)).files) == {".env", "b/notes.txt"}
+
+
+def test_past_the_bound_folders_are_hidden(tmp_path: Path) -> None:
+    put(tmp_path, *(f"a/{n}.txt" for n in range(10)), "b/c/.env", "d.txt")
+    view = look(str(tmp_path), limit=5)
+    assert "b/c" in view.folders
+    assert "d.txt" in view.beside
+
+
+def test_a_folder_is_looked_at_once_until_it_changes(tmp_path: Path) -> None:
+    views = Views()
+    put(tmp_path, "a.txt")
+    assert not views.knows([tmp_path])
+    first = views.of(tmp_path)
+    assert views.knows([tmp_path])
+    assert views.of(tmp_path) is first
+    put(tmp_path, ".env")
+    assert views.of(tmp_path).files == (".env",)
