@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from executor.capture.named_roots import NamedRoots
+from skills import safe_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,14 +43,10 @@ class Artifacts:
         if not self.written:
             return path
         make_home(self.folder.parents[2])
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        safe_files.write(path, text, below=self.workspace)
         return path
 
 
 def make_home(agents: Path) -> None:
     """Create a workspace's `.agents` folder, with a `.gitignore` that keeps runs out of version control."""
-    agents.mkdir(parents=True, exist_ok=True)
-    ignore = agents / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text(_IGNORED, encoding="utf-8")
+    safe_files.create(agents / ".gitignore", _IGNORED, below=agents.parent)

@@ -23,7 +23,7 @@ def fix(folder: Path, *, root: bool = False) -> list[str]:
     """
     done = []
     file = folder / "SKILL.md"
-    if file.is_file():
+    if file.is_file() and not file.is_symlink():  # a link's target belongs to another folder
         with contextlib.suppress(UnicodeDecodeError):  # a file in another encoding is left to its author
             before = file.read_bytes().decode()
             after, what = fixed(before, "" if root else folder.resolve().name)
@@ -75,9 +75,9 @@ def _names(folder: Path) -> list[str]:
     wrong = [one for one in manifests.read(folder)[1] if one.rule == "manifest-name" and one.tool]
     spelt = {one: re.sub(r"[^a-z0-9]+", "_", one.tool.lower()).strip("_") for one in wrong}
     right = {one: name for one, name in spelt.items() if name != one.tool and _fits(name, folder)}
-    if not right:
-        return []
     file = folder / FILE
+    if not right or file.is_symlink():
+        return []
     lines = file.read_bytes().decode().split("\n")
     for one, name in right.items():
         lines[one.line - 1] = lines[one.line - 1].replace(one.tool, name, 1)

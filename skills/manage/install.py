@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills import safe_files
 from skills.discovery.locations import WORKSPACE
 from skills.errors import InputError, UnknownSkill
 from skills.format import frontmatter
@@ -60,7 +61,7 @@ class Staged:
         if self.exists and not replace:
             hint = "confirm with --yes, or choose another name with --id"
             raise Exists(f"skill {self.id!r} already exists: {self.target}", hint=hint)
-        self.target.parent.mkdir(parents=True, exist_ok=True)
+        safe_files.make_folder(self.target.parent, below=safe_files.nearest(self.target.parents[2]))
         with _aside(self.target):
             self.folder.rename(self.target)
         return self.target
@@ -86,7 +87,7 @@ def add(workspace: Path, name: str, description: str) -> Path:
         made = scratch / name
         made.mkdir()
         (made / "SKILL.md").write_text(text, encoding="utf-8")
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        safe_files.make_folder(folder.parent, below=safe_files.nearest(workspace.absolute()))
         made.rename(folder)
     return folder / "SKILL.md"
 
@@ -219,7 +220,7 @@ def _scratch(workspace: Path) -> Iterator[Path]:
     """A temporary folder on the skills' file system where no scan looks; removed afterwards."""
     base = workspace.absolute() / ".agents"
     made = not base.exists()
-    base.mkdir(parents=True, exist_ok=True)
+    safe_files.make_folder(base, below=safe_files.nearest(workspace.absolute()))
     scratch = Path(tempfile.mkdtemp(prefix=".weft-", dir=base))
     try:
         yield scratch

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills import safe_files
 from skills.errors import InputError
 from skills.programs.manifest import NAME_LIMIT, domain
 
@@ -24,11 +26,11 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
         raise InputError(f"{name!r} is not a valid tool name", hint=hint)
     folder = parent / (name.split("_", 1)[0] if "_" in name else name)
     tool = name.replace("-", "_") if "_" in name else f"{domain(folder)}_run"
-    if folder.exists():
+    if os.path.lexists(folder):
         hint = "choose another name, or add the tool to its skill.yaml, under `tools:`"
         raise InputError(f"{folder} already exists", hint=hint)
     source = TEMPLATES / runtime
-    folder.mkdir(parents=True)
+    safe_files.make_folder(folder, below=safe_files.nearest(parent.parent))
     written = []
     for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip leaves a __pycache__ beside them
         target = folder / path.name.removesuffix(".in")  # the suffix keeps scans from finding templates as tools

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills import hidden_paths
+from skills import hidden_paths, safe_files
 from skills.confinement import Box, ResourceLimits, Views
 from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
@@ -195,7 +195,7 @@ class _Call:
         artifacts = self.host.artifacts
         if not self.manifest.writes or artifacts is None:
             return (scratch,), extra
-        artifacts.mkdir(parents=True, exist_ok=True)
+        safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, self.host.workspace))
         return (scratch, artifacts), extra | {"WEFT_ARTIFACTS": str(artifacts.resolve())}
 
     def _envelope(self, ended: process.Ended) -> Envelope:

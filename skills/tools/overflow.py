@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skills import safe_files
 from skills.tools.envelope import TEXT_LIMIT, Envelope
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from skills.tools.envelope import Context
 
 
@@ -27,15 +27,13 @@ class Output:
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        data = {"characters": len(self.text), "artifact": self._save(artifacts)}
+        data = {"characters": len(self.text), "artifact": self._save(artifacts, Path(context.cwd))}
         return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
 
-    def _save(self, artifacts: Path | None) -> str | None:
-        """Write the full text to a new file in the artifacts (new, so that no planted link is followed); its path."""
+    def _save(self, artifacts: Path | None, workspace: Path) -> str | None:
+        """Write the full text to a new file in the artifacts and return its path."""
         if artifacts is None:
             return None
-        artifacts.mkdir(parents=True, exist_ok=True)
         path = artifacts / f"{self.tool}-{secrets.token_hex(4)}.txt"
-        with path.open("x", encoding="utf-8") as file:
-            file.write(self.text)
+        safe_files.write(path, self.text, below=safe_files.anchor(artifacts, workspace))
         return str(path)

@@ -21,6 +21,7 @@ from executor.stores.urls import normal, url_of
 from executor.tasks.artifacts import Artifacts, make_home
 from planner.events import RunResumed, RunStarted
 from planner.plan import reading
+from skills import safe_files
 from skills.discovery.locations import locations
 from skills.errors import InputError
 from weft.runs.goal import Goal
@@ -58,12 +59,21 @@ def open_journal(paths: Paths, settings: Settings) -> Journal:
                 f"{paths.agents} cannot be written: {error.strerror or error}",
                 hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
             ) from error
+    _refuse_links(paths, settings)
     return Journal(url(paths, settings))
 
 
 def recorded_runs(paths: Paths, settings: Settings) -> Store:
     """The store of recorded runs, for reading; raises if there is none."""
+    _refuse_links(paths, settings)
     return open_store(url(paths, settings), create=False)
+
+
+def _refuse_links(paths: Paths, settings: Settings) -> None:
+    """Raise if the workspace's journal is behind a link: it would be another file, and reading changes it too."""
+    if not settings.journal:
+        for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal"):
+            safe_files.refuse_links(paths.agents / name, below=paths.workspace)
 
 
 def first_event(store: Store, run: str, paths: Paths) -> RunStarted:

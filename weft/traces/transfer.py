@@ -11,6 +11,7 @@ from executor.journal.summary import updated
 from executor.stores.errors import RunExists, UnknownRun
 from executor.stores.row import Row, RunSummary
 from executor.tasks.artifacts import Artifacts
+from skills import safe_files
 from skills.errors import InputError
 from weft.runs import records
 
@@ -85,8 +86,9 @@ def _check_complete(run_id: str, rows: Iterable[Row], file: Path) -> None:
 
 def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Sequence[str]:
     """Delete runs and their artifacts, except those in use by a process, and return the ids deleted."""
-    deleted = store.delete(run_ids)
     home = paths.agents / "runs"
+    safe_files.refuse_links(home, below=paths.workspace)
+    deleted = store.delete(run_ids)
     for run_id in deleted:
         folder = Artifacts.of(paths.workspace, run_id).folder.parent
         if folder.parent == home and folder.name not in (".", ".."):  # an imported id could lead elsewhere

@@ -71,7 +71,7 @@ def excel_write(
             cell = table.cell(top + down, left + right, value)
             if isinstance(value, str) and value.startswith("="):
                 cell.data_type = "s"  # text from a model is never treated as a formula
-    workbook.save(book, target, path)
+    workbook.save(book, target, path, workspace)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     return f"wrote {count} to {path}, sheet {table.title}, from {start}"
 

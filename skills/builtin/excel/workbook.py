@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
+import io
 import zipfile
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skills import safe_files
 from skills.hidden_paths import AGENTS, is_hidden
 from skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from openpyxl import Workbook
 
@@ -121,17 +121,15 @@ def named(book: Workbook, name: str) -> Any | None:
     return None
 
 
-def save(book: Workbook, target: Path, path: str) -> None:
+def save(book: Workbook, target: Path, path: str, workspace: Path) -> None:
     """Write the workbook beside the target and move it there, so that a failure leaves the old file intact."""
+    content = io.BytesIO()
+    book.save(content)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(suffix=".xlsx", dir=target.parent)
-        os.close(handle)
-        try:
-            book.save(name)
-            Path(name).replace(target)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        safe_files.write(target, content.getvalue(), below=workspace.resolve())
+    except safe_files.UnsafePath as error:
+        what = f"file cannot be written: {path} ({error.message}) — use another path"
+        raise ToolFault("EXECUTION_ERROR", what) from error
     except PermissionError as error:
         raise ToolFault("PERMISSION_DENIED", f"file is not writable: {path} — use another path") from error
     except OSError as error:

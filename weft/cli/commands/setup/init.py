@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,16 +35,17 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_:
 
     Exit status: 0 done, 2 weft.toml (without --skill) or the skill already exists.
     """
+    from skills import safe_files
     from skills.manage import install
 
     folder = options.paths(workspace).workspace
     path = folder / "weft.toml"
-    exists = path.exists()
+    exists = os.path.lexists(path)
     if exists and not skill:
         raise InputError(f"{path} already exists; nothing was changed", hint="edit it, or move it away first")
     written = [install.add(folder, skill, _EXAMPLE)] if skill else []
     if not exists:
-        path.write_text(template(), encoding="utf-8")
+        safe_files.create(path, template(), below=folder)
         written.insert(0, path)
     elif not quiet:
         output.say(f"{path} already exists; left unchanged")

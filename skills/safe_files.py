@@ -1,0 +1,153 @@
+"""Writes files below a folder without following links: every folder on the way is opened by its own name.
+
+weft writes where tools write too, and in checkouts of strangers. A link that stands there leads to a place that its
+author chose, so weft does not go through it: a link on the way is refused, and a file is replaced, never opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from typing import TYPE_CHECKING
+
+from skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NOFOLLOW
+_HAS_HANDLES = os.open in os.supports_dir_fd  # not on Windows: there, links are looked for before each step
+
+
+class UnsafePath(InputError):
+    """A link, or something else that is no plain file or folder, stands where weft would write."""
+
+    code = "UNSAFE_PATH"
+
+
+def make_folder(folder: Path, *, below: Path) -> None:
+    """Create a folder and those above it, up to `below`, which must exist."""
+    with _opened(folder, below):
+        pass
+
+
+def write(path: Path, data: str | bytes, *, below: Path) -> None:
+    """Write a whole file under a new name and move it into place; a link or pipe in its place is replaced by it."""
+    content = data.encode() if isinstance(data, str) else data
+    with _opened(path.parent, below) as at:
+        draft = f".weft-{secrets.token_hex(8)}"
+        handle = os.open(at.path(draft), _NEW, 0o666, dir_fd=at.handle)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(at.path(draft), at.path(path.name), src_dir_fd=at.handle, dst_dir_fd=at.handle)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                os.unlink(at.path(draft), dir_fd=at.handle)
+            if isinstance(error, OSError) and error.errno in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
+                raise UnsafePath(f"{path} is a folder, so no file is written there", hint="remove it") from error
+            raise
+
+
+def create(path: Path, text: str, *, below: Path) -> bool:
+    """Write a new file and return True; a plain file that exists is left as it is, and anything else is refused."""
+    with _opened(path.parent, below) as at:
+        try:
+            handle = os.open(at.path(path.name), _NEW, 0o666, dir_fd=at.handle)
+        except FileExistsError as error:
+            found = os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)
+            if stat.S_ISREG(found.st_mode):
+                return False
+            raise _refused(path, found) from error
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+        return True
+
+
+def refuse_links(path: Path, *, below: Path) -> None:
+    """Raise if a part of the path, from `below` on, is a link; for files that another library opens."""
+    here = below
+    for part in _parts(path, below):
+        here = here / part
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found = here.lstat()
+            if stat.S_ISLNK(found.st_mode):
+                raise _refused(here, found)
+
+
+def anchor(folder: Path, workspace: Path) -> Path:
+    """Where the way to a folder begins: the workspace it is in; elsewhere the nearest folder that exists."""
+    return workspace if folder.is_relative_to(workspace) else nearest(folder)
+
+
+def nearest(folder: Path) -> Path:
+    """The folder itself, or the nearest one above it that exists."""
+    return next(above for above in (folder, *folder.parents) if above.is_dir())
+
+
+class _Folder:
+    """An open folder: names in it are looked up by its handle or, where there are no handles, by its path."""
+
+    def __init__(self, folder: Path, handle: int | None) -> None:
+        self.folder = folder
+        self.handle = handle
+
+    def path(self, name: str) -> str:
+        return name if self.handle is not None else str(self.folder / name)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path, below: Path) -> Iterator[_Folder]:
+    parts = _parts(folder, below)
+    if not _HAS_HANDLES:
+        refuse_links(folder, below=below)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield _Folder(folder, None)
+        return
+    handle = os.open(below, _FOLDER & ~os.O_NOFOLLOW)  # the user's own path may lead through links
+    try:
+        here = below
+        for part in parts:
+            here = here / part
+            inner = _step(handle, part, here)
+            os.close(handle)
+            handle = inner
+        yield _Folder(folder, handle)
+    finally:
+        os.close(handle)
+
+
+def _step(handle: int, name: str, path: Path) -> int:
+    """A handle of a folder inside another, created if it is missing."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=handle)
+    try:
+        return os.open(name, _FOLDER, dir_fd=handle)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+            raise _refused(path, os.stat(name, dir_fd=handle, follow_symlinks=False)) from error
+        raise
+
+
+def _parts(path: Path, below: Path) -> tuple[str, ...]:
+    try:
+        parts = path.relative_to(below).parts
+    except ValueError:
+        parts = ("..",)
+    if ".." in parts:
+        raise UnsafePath(f"{path} is not inside {below}, so nothing is written there", hint="name a path inside it")
+    return parts
+
+
+def _refused(path: Path, found: os.stat_result) -> UnsafePath:
+    kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain folder or file"
+    return UnsafePath(
+        f"{path} is {kind}, and weft does not write through it",
+        hint="if you did not put it there, find out who did; remove it, or move what it leads to into its place",
+    )
