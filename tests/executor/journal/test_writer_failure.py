@@ -141,7 +141,7 @@ async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
     writer._thread.join(60)
     with pytest.raises(StoreFailed, match="by zero"):
         await settled(log)
-    assert [row.seq for row in store.rows("r")] == [1, 2]
+    assert [row.seq for row in store.rows("r")] in ([1], [1, 2]), "nothing that was lost is there"
 
 
 async def test_after_closing_a_failed_writer_says_why_it_failed(store: FaultyStore) -> None:
