@@ -90,6 +90,7 @@ NEEDS = {
     "counted processes": Need(
         lambda: _not_root() or cgroup.root() is not None, lambda: _not_root() or cgroup.root() is not None
     ),
+    "memory groups": Need(lambda: cgroup.memory_root() is not None, lambda: cgroup.memory_root() is not None),
     "non-root user": Need(_not_root, _not_root),
     "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
     "embedding": Need(_embedding, _embedding),
@@ -122,6 +123,7 @@ needs_bubblewrap = pytest.mark.needs("bubblewrap")
 needs_landlock = pytest.mark.needs("landlock")
 needs_listed_children = pytest.mark.needs("listed children")
 needs_counted_processes = pytest.mark.needs("counted processes")
+needs_memory_groups = pytest.mark.needs("memory groups")
 needs_non_root = pytest.mark.needs("non-root user")
 needs_local = pytest.mark.needs("local")
 needs_embedding = pytest.mark.needs("embedding")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from skills.confinement.view import Views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 
@@ -58,13 +60,23 @@ def _nothing() -> None:
     """Do nothing."""
 
 
+@contextlib.contextmanager
+def _unwatched(_process: int) -> Iterator[Callable[[], bool]]:
+    """Watch nothing."""
+    yield lambda: False
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start; the caller passes `fds` to the child, closes them, and calls `done` at the end."""
+    """What to start; the caller passes `fds` to the child, closes them, and calls `done` at the end.
+
+    While the process runs, `watch` watches its memory, and gives a function that says whether it used too much.
+    """
 
     argv: tuple[str, ...]
     fds: tuple[int, ...] = ()
     done: Callable[[], None] = _nothing
+    watch: Callable[[int], AbstractContextManager[Callable[[], bool]]] = _unwatched
     gentle: bool = False  # stopped with SIGTERM, on which it kills its whole process group
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from skills.confinement import cgroup, seccomp, system_paths
 from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
+from skills.confinement.memory import Watchers, watched
 
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, ResourceLimits
@@ -43,13 +44,14 @@ class BubblewrapConfinement:
 
     program: str
     home: Path
-    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root(), cgroup.memory_root()), compare=False)
+    watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = "bubblewrap"
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """Bubblewrap with the box as its mounts; it reads the seccomp filter from an open file."""
-        group = self.groups.acquire(box.limits.processes)
+        group = self.groups.acquire(box.limits)
         argv = [*NAMESPACES]
         if not box.network:
             argv.append("--unshare-net")
@@ -75,7 +77,8 @@ class BubblewrapConfinement:
             options = _file("weft-mounts", "\0".join(argv).encode())
             argv, fds = ["--args", str(options)], (*fds, options)
         argv = [*start, *argv, "--", "/bin/sh", "-c", _limits(box.limits), "sh", *command.argv]
-        return Launch(tuple(argv), fds, lambda: self.groups.release(group))
+        watch = watched(group, box.limits, self.watchers, gentle=False)
+        return Launch(tuple(argv), fds, lambda: self.groups.release(group, box.limits), watch)
 
     def _visible(self, command: Command, box: Box) -> list[Path]:
         system_roots = system_paths.roots(network=box.network)

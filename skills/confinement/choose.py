@@ -71,7 +71,7 @@ def choose(*, unsafe: bool = False, home: Path | None = None, machine: Abilities
 def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force:
     """What confines tools on this machine, as text for people."""
     chosen = choose(unsafe=unsafe, machine=machine)
-    limits: tuple[str, ...] = ("CPU time, memory, file size and open files are limited",)
+    limits: tuple[str, ...] = ("CPU time, memory (shared memory too), file size and open files are limited",)
     walls = ("the home folder, other folders and other processes are hidden", "no network unless a tool declares it")
     lacks: tuple[str, ...] = ()
     if _counts(chosen):

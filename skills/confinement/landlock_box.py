@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skills.confinement import cgroup, landlock, launcher, seccomp, system_paths
 from skills.confinement.box import Launch
 from skills.confinement.cgroup import Groups
+from skills.confinement.memory import Watchers, watched
 
 if TYPE_CHECKING:
     from skills.confinement.box import Box, Command, ResourceLimits
@@ -31,7 +32,8 @@ class LandlockConfinement:
 
     home: Path
     abi: int
-    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root(), cgroup.memory_root()), compare=False)
+    watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = "landlock+seccomp"
     refusal: str = ""
 
@@ -49,20 +51,21 @@ class LandlockConfinement:
             "gate": seccomp.gate(machine).hex(),
             "seccomp": machine.seccomp,
         }
-        return _launch(command, box.limits, walls, self.groups)
+        return _launch(command, box.limits, walls, self.groups, self.watchers)
 
 
 @dataclass(frozen=True, slots=True)
 class NoConfinement:
     """No walls, at the user's request; limits still hold, and the process group still ends with the call."""
 
-    groups: Groups = field(default_factory=lambda: Groups(cgroup.root()), compare=False)
+    groups: Groups = field(default_factory=lambda: Groups(cgroup.root(), cgroup.memory_root()), compare=False)
+    watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = UNCONFINED
     refusal: str = ""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher without walls."""
-        return _launch(command, box.limits, {}, self.groups)
+        return _launch(command, box.limits, {}, self.groups, self.watchers)
 
 
 @functools.cache
@@ -71,14 +74,16 @@ def counts() -> bool:
     return Path("/proc/thread-self/children").exists()
 
 
-def _launch(command: Command, limits: ResourceLimits, walls: dict[str, Any], groups: Groups) -> Launch:
-    group = groups.acquire(limits.processes)
-    counted = group is None and counts()
+def _launch(
+    command: Command, limits: ResourceLimits, walls: dict[str, Any], groups: Groups, watchers: Watchers
+) -> Launch:
+    group = groups.acquire(limits)
+    counted = (group is None or group.processes is None) and counts()
     script = command.argv[-1] if command.python else ""
     python = command.argv[0] if command.python else sys.executable
     orders = walls | {
         "parent": os.getpid(),
-        "group": str(group or ""),
+        "groups": group.folders if group is not None else (),
         "processes": limits.processes,
         "argv": command.argv,
         "script": script,
@@ -106,7 +111,8 @@ def _launch(command: Command, limits: ResourceLimits, walls: dict[str, Any], gro
         FOLDER,
         text,
     )
-    return Launch(argv, fds, done=lambda: groups.release(group), gentle=True)
+    watch = watched(group, limits, watchers, gentle=True)
+    return Launch(argv, fds, lambda: groups.release(group, limits), watch, gentle=True)
 
 
 def _as_file(text: str) -> tuple[str, tuple[int, ...]]:

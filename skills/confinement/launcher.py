@@ -39,8 +39,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main(gate_type: type[ProcessGate] | None = None) -> NoReturn:
     """Fork the tool and watch it; with a gate that counts its processes, if given one."""
     orders = json.loads(_orders(sys.argv[1]))
-    if orders["group"]:
-        with open(orders["group"] + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
+    for group in orders["groups"]:
+        with open(group + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
             file.write("0")
     signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
     _die_with_parent(signal.SIGTERM, orders["parent"])

@@ -208,13 +208,19 @@ class _Call:
                 what = f"{name} took longer than {self.manifest.timeout:g} s and was stopped"
                 next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
                 return self.failed("TIMEOUT", f"{what} — {next_step}")
+            case "memory", _:
+                what = f"{name} used more than {_size(self.host.limits.memory)} of memory and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case "flood", _:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case _, Answer(error=error) if error:
                 return self.failed("EXECUTION_ERROR", _short(error))
             case "exit", _ if ended.status != 0:
-                return self.failed("EXECUTION_ERROR", f"{name} crashed ({_status(ended.status)}) — {_ADVICE}")
+                what = f"{name} crashed ({_status(ended.status)})"
+                if any(words in ended.stderr for words in _OUT_OF_MEMORY):
+                    what += f": a process may use {_size(self.host.limits.memory)} of memory"
+                return self.failed("EXECUTION_ERROR", f"{what} — {_ADVICE}")
             case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, Answer():
@@ -227,6 +233,13 @@ class _Call:
 
 
 _ADVICE = "try other arguments; if it fails again, its stderr in the run's trace says where"
+
+
+_OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad_alloc", "OutOfMemory")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024**3:g} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
 
 
 def _status(status: int) -> str:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ CHUNK = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: by itself, on timeout, or because it wrote too much."""
+    """How a process ended: by itself, on timeout, or because it wrote or used too much."""
 
-    how: Literal["exit", "timeout", "flood"]
+    how: Literal["exit", "timeout", "flood", "memory"]
     status: int
     stdout: str
     stderr: str
@@ -61,7 +61,9 @@ async def run(job: ProcessSpec) -> Ended:
     finally:
         for fd in job.launch.fds:
             os.close(fd)
-    return await _finished(process, job)
+    with job.launch.watch(process.pid) as exceeded:
+        ended = await _finished(process, job)
+        return replace(ended, how="memory") if exceeded() else ended
 
 
 async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:
@@ -74,7 +76,7 @@ async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> En
         done, _ = await asyncio.wait({end}, timeout=job.timeout)
     finally:
         await asyncio.shield(_stop(process, end, gentle=job.launch.gentle))
-    how: Literal["exit", "timeout", "flood"] = "flood" if out.flooded else "exit" if done else "timeout"
+    how: Literal["exit", "timeout", "flood", "memory"] = "flood" if out.flooded else "exit" if done else "timeout"
     return Ended(how, process.returncode or 0, out.text(), err.text())
 
 
