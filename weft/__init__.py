@@ -4,7 +4,13 @@ This is the public face: import every public name from here. Each is loaded when
 weft, and `weft --help`, stay fast. `__init__.pyi` tells type checkers the same.
 """
 
-from __future__ import annotations
+# Nothing is imported above this that the current folder could hold, not even __future__: see leave_current_folder.
+import sys
+
+from weft.current_folder import is_command, leave_current_folder
+
+if is_command(getattr(sys, "argv", [])):  # before anything else is imported
+    leave_current_folder()
 
 from importlib import import_module
 from typing import Any

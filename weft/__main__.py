@@ -1,5 +1,9 @@
 """`python -m weft`."""
 
-from weft.cli.main import main
+from weft.current_folder import leave_current_folder
+
+leave_current_folder()
+
+from weft.cli.main import main  # noqa: E402  only now is it certain where modules come from
 
 main()

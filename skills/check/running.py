@@ -1,4 +1,4 @@
-"""The rules for calling a tool: once with its author's example and once with wrong arguments."""
+"""The rules for calling a trusted tool: once with its author's example and once with wrong arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
 
 
 async def ran(tool: ExecutableTool) -> list[Finding]:
-    """Call a tool with its example and with wrong arguments."""
+    """Call a tool with its example and with wrong arguments, if it is trusted; nothing of it is built or run before."""
+    manifest = tool.manifest
+    if not tool.host.trusted(manifest.folder):
+        message = f"{manifest.name} was not run: it is not trusted yet"
+        remedy = "read its program, then check again with --trust"
+        return [Finding("run-trust", "warning", manifest.spot.line("entry"), message, remedy)]
     logs: list[CallLog] = []
     logged = ExecutableTool(tool.manifest, replace(tool.host, log=logs.append))
     return [*await _with_example(logged, logs), *await _with_wrong_arguments(logged, logs)]
@@ -41,9 +46,6 @@ async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Findi
         return []
     line = manifest.spot.line("docs", "examples", 0)
     message = f"{manifest.name} fails on its first example: {_why(envelope, logs)}"
-    if (manifest.network or manifest.env) and not tool.host.granting:
-        remedy = "it ran without the network and variables it asks for, because it is not trusted; use --trust"
-        return [Finding("run-example", "warning", line, message, remedy)]
     return [Finding("run-example", "error", line, message, "fix the program or the example")]
 
 

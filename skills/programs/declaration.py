@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from skills.programs.environment import is_provider_key
@@ -23,7 +24,6 @@ from skills.tools.parameter import Parameter, declared, fits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from skills.format.yaml_lines import Spot
 
@@ -136,6 +136,9 @@ class Declaration:
         if not path.resolve().is_relative_to(root):
             what = f"{self._prefix()}entry {entry!r} is outside the tool's folder"
             self._problem(["entry"], what, "move the program into the folder")
+        elif _in_git(Path(entry)) or _in_git(path.resolve()):
+            what = f"{self._prefix()}entry {entry!r} is in a .git folder"
+            self._problem(["entry"], what, "move the program out of it, into the tool's folder")
         elif not path.is_file():
             what = f"{self._prefix()}entry {entry!r} does not exist"
             self._problem(["entry"], what, "create the file or correct the name")
@@ -213,6 +216,11 @@ class Declaration:
                 continue
             found.append(ToolExample(str(item.get("scenario", "")), arguments))
         return Docs(use, avoid, tuple(found))
+
+
+def _in_git(path: Path) -> bool:
+    """Whether a path leads through a `.git` folder; some file systems do not tell cases apart."""
+    return any(part.rstrip(". ").lower() == ".git" for part in path.parts)
 
 
 def _sentences(value: Any) -> tuple[str, ...]:

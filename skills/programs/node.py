@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING
 from skills.confinement.box import Command
 from skills.programs import toolchain
 from skills.programs.build_cache import BuildCache, BuildError, ToolchainError, cache_key
+from skills.programs.builds import npm_build
+from skills.programs.builds.verify import verify
 from skills.programs.trust import fingerprint
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ TYPESCRIPT = {".ts", ".mts", ".cts"}
 STRIPS_TYPES = (22, 18)
 STRIPS_TYPES_IF_ASKED = (22, 6)
 TAKES_IMPORT = (20, 6)
-TSX = "tsx@^4"
+TSX = "^4"
 INSTALL = "install Node.js 22.18 or newer, or tsx (npm install -g tsx, or as a dependency in package.json)"
-QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+HASTY = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the error should come soon
 
 
 async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
@@ -34,45 +35,32 @@ async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
     if entry.suffix in TYPESCRIPT:
         options, extra = await _typescript(node, folder, build_cache)
         reads = (*reads, *extra)
-    return Command((node, *options, str(entry)), (_prefix(node), *reads))
+    return Command((node, *options, str(entry)), (toolchain.prefix(node), *reads))
 
 
 async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, tuple[Path, ...]]:
     """The folder to run from (the tool's own, or a copy next to its installed packages), and what it reads."""
     folder = manifest.folder
-    wanted = _dependencies(folder / "package.json")
-    if not wanted or (folder / "node_modules").is_dir():
+    wanted = npm_build.wanted(folder)
+    if wanted is None or (folder / "node_modules").is_dir():
         return folder, ()
-    lock = folder / "package-lock.json"
-    key = cache_key(wanted, lock.read_text(encoding="utf-8") if lock.is_file() else "")
-    async with build_cache.folder("node", key, f"{manifest.name}: installing its Node packages") as (
-        packages,
-        ready,
-    ):
-        if not ready:
-            npm = toolchain.find("npm", "install npm, which comes with Node.js")
-            for path in (folder / "package.json", lock):
-                if path.is_file():
-                    shutil.copy(path, packages)
-            await build_cache.run_step((npm, "ci" if lock.is_file() else "install", *QUIET), packages)
-    async with build_cache.folder("app", fingerprint(folder), f"{manifest.name}: preparing") as (app, ready):
-        if not ready:
-            shutil.copytree(folder, app, dirs_exist_ok=True)
+    packages = await npm_build.install(wanted, build_cache, f"{manifest.name}: installing its Node packages")
+    key = cache_key("app", fingerprint(folder), str(packages))
+    async with build_cache.folder("app", key, f"{manifest.name}: preparing") as build:
+        app = build.path / "app"
+        if not build.ready:
+            _copy(folder, app)
             (app / "node_modules").symlink_to(packages / "node_modules")
-    return app, (app, packages)
+    return app, (build.path, packages)
 
 
-def _dependencies(path: Path) -> str:
-    """The dependencies in a package.json as one text; empty if there are none."""
+def _copy(folder: Path, app: Path) -> None:
+    """Copy a tool's folder; links are copied as links, and none may show what lies outside the folder."""
+    shutil.copytree(folder, app, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        return ""
-    except ValueError as error:
-        raise BuildError(f"{path} is not valid JSON ({error})", hint="fix the file") from error
-    kinds = ("dependencies", "devDependencies", "optionalDependencies")
-    wanted = {kind: document[kind] for kind in kinds if isinstance(document, dict) and document.get(kind)}
-    return json.dumps(wanted, sort_keys=True) if wanted else ""
+        verify(app)
+    except BuildError as error:
+        raise BuildError(error.message, hint=f"copy what {folder} links to into it") from error
 
 
 async def _typescript(node: str, folder: Path, build_cache: BuildCache) -> tuple[tuple[str, ...], tuple[Path, ...]]:
@@ -91,7 +79,7 @@ async def _typescript(node: str, folder: Path, build_cache: BuildCache) -> tuple
 
 
 def _tsx() -> Path | None:
-    program = shutil.which("tsx")
+    program = toolchain.which("tsx")
     if program is None:
         return None
     for parent in Path(program).resolve().parents:
@@ -102,21 +90,15 @@ def _tsx() -> Path | None:
 
 async def _fetch_tsx(version: str, build_cache: BuildCache) -> Path:
     """Fetch tsx once, as a tool's own packages are fetched, if nothing on this machine runs TypeScript."""
+    what = f"Node.js {version} needs tsx to run TypeScript: installing it"
+    manifest = {"name": "tool", "version": "0.0.0", "private": True, "dependencies": {"tsx": TSX}}
     try:
-        npm = toolchain.find("npm", INSTALL)
-        what = f"Node.js {version} needs tsx to run TypeScript: installing it"
-        async with build_cache.folder("node", cache_key(TSX), what) as (folder, ready):
-            if not ready:
-                hasty = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # offline, the error should come soon
-                await build_cache.run_step((npm, "install", "--prefix", str(folder), *QUIET, *hasty, TSX), folder)
+        wanted = npm_build.NpmPackages(manifest, {}, Path("package-lock.json"))
+        folder = await npm_build.install(wanted, build_cache, what, HASTY)
     except (ToolchainError, BuildError) as error:
         what = f"Node.js {version} cannot run TypeScript by itself, and tsx could not be installed ({error.message})"
         raise ToolchainError(what, hint=INSTALL) from error
     return folder / "node_modules" / "tsx"
-
-
-def _prefix(program: str) -> Path:
-    return Path(program).resolve().parent.parent
 
 
 def _dotted(version: tuple[int, ...]) -> str:

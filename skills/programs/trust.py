@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skills.errors import WeftError
+from skills.programs.git_data import is_git_data
 
 if TYPE_CHECKING:
     from skills.skill import Source
@@ -34,7 +35,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Every file and every link; linked folders are followed, each real folder once."""
+    """Every file and every link; linked folders are followed, each real folder once.
+
+    Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
+    """
     found: list[Path] = []
     entered: set[str] = set()
     for root, folders, names in os.walk(folder, followlinks=True):
@@ -44,13 +48,21 @@ def _files(folder: Path) -> list[Path]:
             folders.clear()
             continue
         entered.add(real)
-        folders[:] = sorted(name for name in folders if name != ".git")
+        folders.sort()
         found += [here / name for name in (*folders, *names) if (here / name).is_symlink()]
-        found += [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
+        files = [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
+        found += [path for path in files if not _is_git_data(path, folder)] if ".git" in here.parts else files
         if len(found) > FILES_LIMIT:
             hint = "move data and dependencies out of the tool's folder"
             raise WeftError(f"{folder} has more than {FILES_LIMIT:,} files", hint=hint)
     return sorted(found)
+
+
+def _is_git_data(path: Path, folder: Path) -> bool:
+    parts = path.relative_to(folder).parts
+    if ".git" not in parts:
+        return False
+    return is_git_data("/".join(parts[parts.index(".git") + 1 :]), path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,13 +141,32 @@ def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Pat
     assert "/runs/" in (shop / ".agents" / ".gitignore").read_text(encoding="utf-8")
 
 
-def test_the_check_runs_a_tool_that_is_not_trusted_yet(shop: Path, weft: Weft) -> None:
-    ran = weft("skills", "check", "skills/word", "--json", cwd=shop)
+@pytest.mark.parametrize("requirements", ["", "openpyxl\n", "./evil\n", "-r more.txt\n", "evil@file:///tmp/evil\n"])
+def test_the_check_neither_builds_nor_runs_a_tool_that_is_not_trusted_yet(
+    shop: Path, weft: Weft, tmp_path: Path, requirements: str
+) -> None:
+    folder = shop / "skills" / "word"
+    plant = f"open({str(tmp_path / 'ran')!r}, 'w')\n"
+    for place in (folder, shop):
+        for name in ("main", "venv", "pip", "ensurepip", "click", "yaml"):
+            (place / f"{name}.py").write_text(plant, encoding="utf-8")
+    (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
+    ran = weft("skills", "check", "skills/word", "--json", "--unsafe-tools", cwd=shop)
+    (report,) = json.loads(ran.out)
+    (problem,) = [problem for problem in report["problems"] if problem["rule"].startswith("run-")]
+    assert (problem["rule"], problem["severity"]) == ("run-trust", "warning")
+    assert "--trust" in problem["message"]
+    refused = weft("skills", "call", "word_count", '{"text": "one"}', cwd=shop)
+    assert json.loads(refused.out)["error"]["code"] == "ACCESS_DENIED"
+    assert not (tmp_path / "ran").exists()
+    assert "installing" not in ran.err + refused.err
+
+
+def test_the_check_runs_a_tool_that_is_trusted(shop: Path, weft: Weft) -> None:
+    ran = weft("skills", "check", "skills/word", "--json", "--trust", cwd=shop)
     assert ran.status == 1
     (report,) = json.loads(ran.out)
     assert "run-invalid" in {problem["rule"] for problem in report["problems"]}
-    refused = weft("skills", "call", "word_count", '{"text": "one"}', cwd=shop)
-    assert json.loads(refused.out)["error"]["code"] == "ACCESS_DENIED"
 
 
 def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: Path, serve: Serve, weft: Weft) -> None:
@@ -212,6 +231,8 @@ def test_the_check_counts_its_findings_and_skips_installed_packages(shop: Path, 
     (package / "SKILL.md").write_text("no frontmatter", encoding="utf-8")
     ran = weft("skills", "check", "skills/word-count", cwd=shop)
     assert ran.status == 0, ran.out
+    assert "1 file checked, 0 errors, 1 warning" in ran.err
+    ran = weft("skills", "check", "skills/word-count", "--trust", cwd=shop)
     assert "1 file checked, 0 errors, 0 warnings" in ran.err
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ class Workbench:
     logs: list[CallLog] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
     trusted: bool = True
+    user: dict[str, str] = field(default_factory=lambda: dict(os.environ))  # whose settings for packages apply
 
     @property
     def home(self) -> Path:
@@ -93,11 +95,12 @@ class Workbench:
         return ExecutableTool(found[0], self.host())
 
     def host(self) -> ToolHost:
+        confinement = self.confinement or choose(home=self.home)
         return ToolHost(
             workspace=self.workspace,
             scratch=self.scratch,
-            confinement=self.confinement or choose(home=self.home),
-            build_cache=BuildCache(self.root / "cache", progress=self.progress.append),
+            confinement=confinement,
+            build_cache=BuildCache(self.root / "cache", self.user, self.progress.append, confinement),
             artifacts=self.artifacts,
             trusted=lambda _folder: self.trusted,
             log=self.logs.append,

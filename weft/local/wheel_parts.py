@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,12 +18,13 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills.programs import toolchain
 from weft.local.download import CHUNK
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft.local.catalogue import Packages
     from weft.local.progress import Report
@@ -40,6 +41,8 @@ _OPTIONS = (
     "--retries=1",
     "--timeout=15",
 )
+_PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "NETRC", "DBUS_SESSION_BUS_ADDRESS"})
+_PASSED_BY_PREFIX = re.compile(r"(?:PIP|UV|LC|XDG|SSL_CERT)_|(?:https?|all|no)_proxy$|\w+_CA_BUNDLE$", re.IGNORECASE)
 _NETWORK = ("connection", "timed out", "name resolution", "proxy", "unreachable", "ssl", "network")
 
 
@@ -80,14 +83,19 @@ class DownloadWatch:
 
 def pip_command() -> list[str]:
     """The command for pip: this Python's own, else one on the PATH, else through uv."""
-    if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip"]
+    if toolchain.own_pip():
+        return [sys.executable, "-I", "-m", "pip"]
     for name in ("pip3", "pip"):
-        if found := shutil.which(name):
+        if found := toolchain.which(name):
             return [found]
-    if uv := shutil.which("uv"):
+    if uv := toolchain.which("uv"):
         return [uv, "tool", "run", "pip"]
     raise SourceUnreachable("the package index cannot be used: pip is not installed")
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What pip needs to find the user's index, proxy and certificates; no keys, and nothing that changes Python."""
+    return {name: value for name, value in environ.items() if name in _PASSED or _PASSED_BY_PREFIX.match(name)}
 
 
 def _resume(source: Packages, file: Path) -> int:
@@ -115,7 +123,8 @@ def _download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequenc
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=os.environ | paths | {"PIP_REQUIRE_VIRTUALENV": "0"},
+            cwd=folder,
+            env=environment(os.environ) | paths | {"PIP_REQUIRE_VIRTUALENV": "0"},
         )
         try:
             while not _ended(process):

@@ -102,15 +102,11 @@ class WorkspaceTools:
         return folder.resolve() == self._paths.workspace.resolve()
 
     def trial_host(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> ToolHost:
-        """A host to try an author's tool in; `progress` hears of what is built for it.
-
-        An untrusted tool is tried too, if it can be confined, but gets none of what its manifest asks for.
-        """
+        """A host to try an author's tool in if it is trusted; `progress` hears of what is built for it."""
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
-        confined = not self.confinement.refusal and self.confinement.name != confinement.UNCONFINED
-        host = self._host(lambda _: trusted or confined, progress=progress)
-        return replace(host, artifacts=artifacts, granting=trusted)
+        host = self._host(lambda _: trusted, progress=progress)
+        return replace(host, artifacts=artifacts)
 
     def _host(
         self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None
@@ -119,7 +115,9 @@ class WorkspaceTools:
             workspace=self._paths.workspace,
             scratch=Path(tempfile.gettempdir()) / f"weft-{getpass.getuser()}",
             confinement=self.confinement,
-            build_cache=BuildCache(self._paths.cache / "tools", dict(os.environ), progress or _silent),
+            build_cache=BuildCache(
+                self._paths.cache / "tools", dict(os.environ), progress or _silent, self.confinement
+            ),
             trusted=trusted,
         )
         return replace(host, log=log) if log else host

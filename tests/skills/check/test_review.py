@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,15 +135,16 @@ async def test_each_finding_is_at_the_line_to_fix(bench: Workbench) -> None:
     assert (slip.severity, slip.remedy) == ("warning", "write network")
 
 
-async def test_a_tool_without_its_grants_is_not_blamed_for_missing_them(bench: Workbench) -> None:
-    program = "import os\nif 'word' in arguments: os.environ['CITY']\n" + PROGRAM
-    bench.environ["CITY"] = "Berlin"
-    assert (await reviewed(bench, program, env=["CITY"])).problems == ()
-    place = replace(bench.host(), granting=False)
-    (report,) = await review(bench.folder(), place)
-    (finding,) = report.problems
-    assert (finding.rule, finding.severity) == ("run-example", "warning")
+async def test_a_tool_that_is_not_trusted_is_neither_built_nor_run(bench: Workbench) -> None:
+    bench.trusted = False
+    report = await reviewed(bench, f"open({str(bench.root / 'ran')!r}, 'w')\nreply('x')", description="Demo.")
+    assert [finding.rule for finding in report.problems if finding.severity == "error"] == [
+        "description-verb", "description-limit", "description-length",
+    ]  # fmt: skip
+    (finding,) = [finding for finding in report.problems if finding.severity == "warning"]
+    assert finding.rule == "run-trust"
     assert "--trust" in finding.remedy
+    assert not any((bench.root / name).exists() for name in ("ran", "cache", "scratch"))
 
 
 async def test_a_skill_at_the_root_need_not_have_its_folders_name(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skills.programs.toolchain import available
-from tests.needs import needs_go, needs_node, needs_npm
-from tests.skills.workbench import REPLY, WALLS, Workbench, walls
+from tests.needs import needs_go, needs_node
+from tests.skills.workbench import WALLS, Workbench, walls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,25 +103,6 @@ async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
     assert await answer(bench, folder) == "ADA"
 
 
-@needs_npm
-@pytest.mark.slow
-async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) -> None:
-    package = bench.root / "shout"
-    package.mkdir()
-    (package / "package.json").write_text('{"name": "shout", "version": "1.0.0"}')
-    (package / "index.js").write_text("module.exports = (text) => text.toUpperCase();")
-    subprocess.run(["npm", "pack", "--silent"], cwd=package, check=True, capture_output=True)  # noqa: ASYNC221
-    folder = tool_folder(bench, "node", "main.js", JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}"))
-    archive = package / "shout-1.0.0.tgz"
-    (folder / "package.json").write_text(f'{{"dependencies": {{"shout": "file:{archive}"}}}}')
-    assert await answer(bench, folder) == "ADA"
-    first = list(bench.progress)
-    assert any("installing its Node packages" in line for line in first)
-    assert await answer(bench, folder) == "ADA"
-    assert bench.progress == first
-    assert not (folder / "node_modules").exists()
-
-
 @needs_go
 async def test_go_is_built_once_and_again_when_it_changes(bench: Workbench) -> None:
     folder = tool_folder(bench, "go", "main.go", GO)
@@ -162,55 +142,6 @@ async def test_a_missing_toolchain_is_a_clear_error(bench: Workbench, monkeypatc
     text = await answer(bench, tool_folder(bench, "node", "main.js", JAVASCRIPT))
     assert "node is not installed" in text
     assert "install Node.js" in text
-
-
-@pytest.mark.parametrize("line", ["-e .", "git+https://example.org/x", "./local", "x @ https://example.org/x.whl"])
-async def test_requirements_name_packages_of_the_index(bench: Workbench, line: str) -> None:
-    folder = tool_folder(bench, "python", "main.py", REPLY + "reply('ran')")
-    (folder / "requirements.txt").write_text(f"# packages\n{line}\n")
-    assert "is not a package on the index" in await answer(bench, folder)
-
-
-@pytest.mark.slow
-async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
-    wheels = bench.root / "wheels"
-    wheel(wheels)
-    program = REPLY + "import shout, sys; reply([shout.loud(arguments['name']), sys.prefix])"
-    folder = tool_folder(bench, "python", "main.py", program)
-    (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
-    envelope = await bench.load(folder).call({"name": "ada"})
-    assert envelope.status == "success", envelope.text
-    assert envelope.data["output"][0] == "ADA"
-    assert envelope.data["output"][1].startswith(str(bench.root / "cache"))
-    built = len(bench.progress)
-    assert built == 2
-    await bench.load(folder).call({"name": "ada"})
-    assert len(bench.progress) == built
-
-
-@pytest.mark.slow
-async def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
-    bench = Workbench(tmp_path)
-    wheels = bench.root / "wheels"
-    wheels.mkdir()
-    folder = tool_folder(bench, "python", "main.py", REPLY + "import shout; reply(shout.loud(arguments['name']))")
-    (folder / "requirements.txt").write_text(f"--no-index\n--find-links {wheels}\nshout==1.0\n")
-    assert "pip" in await answer(bench, folder)
-    wheel(wheels)
-    assert await answer(bench, folder) == "ADA"
-
-
-def wheel(folder: Path) -> None:
-    """A wheel with one function."""
-    import zipfile
-
-    folder.mkdir(exist_ok=True)
-    with zipfile.ZipFile(folder / "shout-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr("shout.py", "def loud(text):\n    return text.upper()\n")
-        archive.writestr("shout-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shout\nVersion: 1.0\n")
-        tags = "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        archive.writestr("shout-1.0.dist-info/WHEEL", tags)
-        archive.writestr("shout-1.0.dist-info/RECORD", "")
 
 
 def test_the_toolchains_of_this_machine_are_listed() -> None:

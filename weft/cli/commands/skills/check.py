@@ -37,8 +37,8 @@ def check(
     """Check skills and tools as a good reviewer would.
 
     PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
-    is run twice: with its first example and with wrong arguments. A tool that is not trusted yet runs without the
-    network and the variables it asks for.
+    that you trust is run twice: with its first example and with wrong arguments. A tool that is not trusted yet is
+    checked without building or running anything of it; --trust runs it too.
 
     \b
     Examples:

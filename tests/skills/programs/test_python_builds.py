@@ -1,0 +1,162 @@
+"""A Python tool's packages are installed once, from wheels of the user's index, and run nothing on the way."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.confinement.choose import RefusingConfinement
+from tests.skills.workbench import REPLY, WALLS, Workbench, walls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.tools.envelope import Envelope
+
+PROGRAM = REPLY + "import shout, sys; reply([shout.loud('ada'), sys.prefix])"
+slow = pytest.mark.slow
+
+
+@pytest.fixture(params=WALLS)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
+    bench = Workbench(tmp_path)
+    bench.confinement = walls(request.param, bench.home)
+    wheel(tmp_path / "wheels")
+    bench.user = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels"), "OPENAI_API_KEY": "sk-secret"}
+    return bench
+
+
+def wheel(folder: Path, **files: str) -> None:
+    """A wheel with one function, and other files."""
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / "shout-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("shout.py", "def loud(text):\n    return text.upper()\n")
+        archive.writestr("shout-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shout\nVersion: 1.0\n")
+        tags = "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        archive.writestr("shout-1.0.dist-info/WHEEL", tags)
+        for name, text in files.items():
+            archive.writestr(name, text)
+        archive.writestr("shout-1.0.dist-info/RECORD", "")
+
+
+async def call(bench: Workbench, requirements: str = "shout==1.0\n", program: str = PROGRAM) -> Envelope:
+    folder = bench.folder()
+    (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
+    (folder / "skill.yaml").write_text("name: demo_run\ndescription: Run.\nruntime: python\nentry: main.py\n")
+    (folder / "main.py").write_text(program, encoding="utf-8")
+    return await bench.load(folder).call({})
+
+
+@slow
+async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
+    envelope = await call(bench)
+    assert envelope.status == "success", envelope.text
+    assert envelope.data["output"][0] == "ADA"
+    assert envelope.data["output"][1].startswith(str(bench.root / "cache"))
+    assert len(bench.progress) == 2
+    await call(bench, "# the same\nShout == 1.0\n")
+    assert len(bench.progress) == 2
+
+
+@slow
+async def test_a_build_that_failed_is_tried_again(bench: Workbench) -> None:
+    found = bench.root / "wheels" / "shout-1.0-py3-none-any.whl"
+    found.rename(bench.root / found.name)
+    assert "shout==1.0 has no wheel on the index" in (await call(bench)).text
+    (bench.root / found.name).rename(found)
+    assert (await call(bench)).status == "success"
+
+
+@slow
+async def test_a_package_without_a_wheel_is_an_error_that_says_so(bench: Workbench) -> None:
+    (bench.root / "wheels" / "shout-1.0-py3-none-any.whl").unlink()
+    source = bench.root / "shout-1.0"
+    source.mkdir()
+    (source / "setup.py").write_text("raise SystemExit('ran setup.py')")
+    (source / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: shout\nVersion: 1.0\n")
+    with tarfile.open(bench.root / "wheels" / "shout-1.0.tar.gz", "w:gz") as archive:
+        archive.add(source, "shout-1.0")
+    text = (await call(bench)).text
+    assert "shout==1.0 has no wheel" in text
+    assert "ran setup.py" not in text
+
+
+@slow
+@pytest.mark.parametrize("where", ["tool", "current"])
+async def test_modules_beside_the_tool_are_not_imported_by_the_build(
+    bench: Workbench, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bench.folder() if where == "tool" else bench.workspace
+    for name in ("venv", "pip", "ensurepip", "site", "sitecustomize", "usercustomize", "runpy", "json"):
+        (folder / f"{name}.py").write_text("raise SystemExit('planted')")
+    (folder / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:1/\n")
+    monkeypatch.chdir(folder)
+    bench.user["PYTHONPATH"] = str(folder)
+    envelope = await call(
+        bench, program=PROGRAM.replace("import json, sys", "import sys; sys.path.pop(0); import json")
+    )
+    assert envelope.status == "success", envelope.text
+
+
+@slow
+async def test_a_wheel_cannot_replace_the_interpreter(bench: Workbench) -> None:
+    wheel(bench.root / "wheels", **{"shout-1.0.data/scripts/python": "#!/bin/sh\necho evil\n"})
+    assert "is not this Python any more" in (await call(bench)).text
+
+
+@slow
+async def test_a_wheel_cannot_bring_code_to_where_there_are_no_walls(bench: Workbench) -> None:
+    """The launcher of Landlock runs outside: it must not be started by what a wheel may have furnished."""
+    secret = bench.home / "secret"
+    secret.parent.mkdir(parents=True, exist_ok=True)
+    secret.write_text("secret")
+    plant = f"import os\nif os.access({str(secret)!r}, os.R_OK):\n    open({str(bench.home / 'pwned')!r}, 'w')\n"
+    config = f"home = {bench.root}/cache/bin\ninclude-system-site-packages = false\nversion = 3.11.7\n"
+    files = {
+        "shout-1.0.data/data/pyvenv.cfg": config,
+        "evil.pth": f"import os; exec({plant!r})",
+        "sitecustomize.py": plant,
+    }
+    wheel(
+        bench.root / "wheels",
+        **files,
+        **{f"shout-1.0.data/data/lib/python3.11/{name}.py": plant for name in ("json", "os")},
+    )
+    await call(bench)
+    assert not (bench.home / "pwned").exists()
+
+
+async def test_nothing_is_built_before_trust(bench: Workbench) -> None:
+    bench.trusted = False
+    envelope = await call(bench)
+    assert envelope.error is not None
+    assert envelope.error.code == "ACCESS_DENIED"
+    assert not (bench.root / "cache").exists()
+
+
+async def test_without_confinement_nothing_is_built(bench: Workbench) -> None:
+    bench.confinement = RefusingConfinement("no walls — use --unsafe-tools")
+    assert "--unsafe-tools" in (await call(bench)).text
+    assert not (bench.root / "cache").exists()
+
+
+@pytest.mark.parametrize("line", ["./evil", "-r more.txt", "evil@file:///tmp/evil", "git+file:///tmp/evil", "-e ."])
+async def test_requirements_from_elsewhere_are_refused_before_anything_starts(bench: Workbench, line: str) -> None:
+    text = (await call(bench, f"shout==1.0\n{line}\n")).text
+    assert "requirements.txt:2: " in text
+    assert "such as openpyxl>=3.1" in text
+    assert not (bench.root / "cache").exists()
+
+
+@slow
+async def test_packages_of_another_index_are_not_taken_for_those_of_ours(bench: Workbench) -> None:
+    """The same requirements, fetched from elsewhere, make an environment of their own."""
+    wheel(bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
+    ours = dict(bench.user)
+    bench.user["PIP_FIND_LINKS"] = str(bench.root / "other")
+    assert (await call(bench)).data["output"][0] == "poisoned"
+    bench.user = ours
+    assert (await call(bench)).data["output"][0] == "ADA"

@@ -1,0 +1,17 @@
+"""Keeps modules that lie in the current folder from being imported as weft's own or as a library."""
+
+import os
+import sys
+
+
+def is_command(argv: list[str]) -> bool:
+    """Whether Python was started as weft's command line, `weft` or `python -m weft`, and not as another program."""
+    return bool(argv) and os.path.basename(argv[0]) in ("-m", "weft", "weft.exe")
+
+
+def leave_current_folder() -> None:
+    """Take the current folder off Python's path, unless weft itself lies there."""
+    home = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
+    here = os.path.realpath(os.getcwd())
+    if here != home:
+        sys.path[:] = [path for path in sys.path if path and os.path.isabs(path) and os.path.realpath(path) != here]
