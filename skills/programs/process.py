@@ -149,8 +149,12 @@ class _Tail:
 
 
 def _input(line: bytes) -> IO[bytes]:
-    """An unnamed file with the line; unlike a socket, a tool can also open it as /dev/stdin."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
+    """An unnamed file with the line; unlike a socket, a tool can also open it as /dev/stdin.
+
+    It lives in memory where that is possible: Landlock denies a tool the folder that another would lie in.
+    """
+    anonymous = hasattr(os, "memfd_create")
+    file = os.fdopen(os.memfd_create("weft-input"), "w+b") if anonymous else tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
     file.write(line)
     file.seek(0)
     return file

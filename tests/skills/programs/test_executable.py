@@ -12,7 +12,7 @@ import pytest
 from skills.confinement.choose import RefusingConfinement
 from skills.programs.executable import ExecutableTool
 from skills.programs.process import STDERR_LIMIT
-from tests.skills.workbench import Workbench
+from tests.skills.workbench import WALLS, Workbench, walls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,7 +172,9 @@ async def test_a_program_may_import_its_neighbours(bench: Workbench) -> None:
     assert (await bench.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
 
 
-async def test_standard_input_can_be_opened_as_a_file(bench: Workbench) -> None:
+@pytest.mark.parametrize("name", WALLS)
+async def test_standard_input_can_be_opened_as_a_file(bench: Workbench, name: str) -> None:
+    bench.confinement = walls(name, bench.home)
     assert (await bench.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
 
 
