@@ -174,7 +174,9 @@ async def test_a_program_may_import_its_neighbours(bench: Workbench) -> None:
     assert (await bench.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
 
 
-async def test_standard_input_can_be_opened_as_a_file(bench: Workbench) -> None:
+@pytest.mark.parametrize("name", WALLS)
+async def test_standard_input_can_be_opened_as_a_file(bench: Workbench, name: str) -> None:
+    bench.confinement = walls(name, bench.home)
     assert (await bench.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
 
 
