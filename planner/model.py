@@ -50,7 +50,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded."""
+    """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
+
+    `max_tokens` is how long a budget lets the answer be, no part of what is recorded or hashed.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -60,6 +63,7 @@ class Request:
     task: str | None = None
     on_text: OnText | None = field(default=None, compare=False)
     key: str = field(default="", compare=False)
+    max_tokens: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,64 +1,203 @@
-"""A run's limits on cost and tokens: checked before every call, counted after it."""
+"""A run's limits on cost and tokens: what a call may take is reserved before it leaves, and settled after it.
+
+no room while other calls are under way: wait for them → none left: BudgetSpent → else the call goes, its answer no
+longer than what is left pays for → what it really took is counted
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from planner.errors import BudgetSpent
 from planner.events import Warned
-from planner.model import Usage
+from planner.model import Message, Usage, estimated_tokens
+from weft.models.reservation import ASSUMED_PRICE, Call, Reservation
+from weft.models.usage_check import checked, sound
+from weft.providers.prices import Price, price_of
+from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from planner.events import Record
     from planner.model import Model, Reply, Request
 
-# What --max-cost assumes for a token of unknown price: about the output price of the more expensive models.
-ASSUMED_PRICE = 15e-6
+__all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
+
+# An answer shorter than this is of no use to anyone.
+_LEAST_OUTPUT = 16
+# So many calls at once must be paid for before more go out than have kept to their reservations so far.
+_PLENTY = 16
 
 
 @dataclass(slots=True)
 class Budget:
-    """The limits of a run, and what it has spent so far."""
+    """The limits of a run, what it has spent so far, and what the calls under way may still take."""
 
     max_cost: float | None = None
     max_tokens: int | None = None
     cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
-    _unpriced: set[str] = field(default_factory=set)
+    price_of: Callable[[str], Price] = price_of
+    _reserved: set[Reservation] = field(default_factory=set)
+    _kept: int = 0
+    _broken: bool = False
+    _stopped: str | None = None
+    _said: set[str] = field(default_factory=set)
+    _prices: dict[str, Price] = field(default_factory=dict)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        # An earlier version may have recorded what cannot be.
+        self.cost, self.usage = self.cost if self.cost > 0 else 0.0, sound(self.usage)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.max_cost is not None or self.max_tokens is not None
 
     def check(self) -> None:
-        """Raise BudgetSpent if a limit is reached."""
-        if self.max_cost is not None and self.cost >= self.max_cost:
-            raise BudgetSpent(
-                f"stopped at ${self.cost:.4f} of --max-cost ${self.max_cost:g}", hint="raise --max-cost to continue"
-            )
-        if self.max_tokens is not None and self.usage.tokens >= self.max_tokens:
-            raise BudgetSpent(
-                f"stopped at {self.usage.tokens:,} of --max-tokens {self.max_tokens:,}",
-                hint="raise --max-tokens to continue",
-            )
+        """Raise BudgetSpent if a limit is reached, or a call did not fit any more."""
+        if self._stopped is not None or self._is_spent():
+            raise self._spent(self._stopped or "")
 
-    def count(self, reply: Reply, record: Record) -> None:
-        """Count what a reply used."""
-        self.usage += reply.usage
-        if reply.cost is not None:
-            self.cost += reply.cost
+    async def reserve(self, request: Request, names: tuple[str, ...]) -> Reservation:
+        """Set aside what a call of one of these models may take, once there is room for it."""
+        if not self.limited:
+            return Reservation()
+        call = Call(request, names, tuple([await self._price(name) for name in names]))
+        async with self._turn:  # first come, first served
+            while (reservation := await self._try(call)) is None:
+                self._settled.clear()
+                await self._settled.wait()
+            self._reserved.add(reservation)
+        return reservation
+
+    async def _try(self, call: Call) -> Reservation | None:
+        """The reservation; None while there may be room once other calls have ended."""
+        if self._stopped is not None or self._is_spent():
+            self._stop_unless_under_way(self._stopped or "")
+            return None
+        whole = call.whole()
+        if not self._fits(whole) and not call.is_counted:
+            await asyncio.to_thread(call.count)
+            return await self._try(call)  # others may have ended meanwhile
+        if self._fits(whole):
+            return whole if len(self._reserved) < self._window(whole) else None
+        if self._reserved:
+            return None
+        output = call.affordable_output(*self._left())
+        if output >= _LEAST_OUTPUT or not call.is_known:
+            return call.lowered(output)
+        self._stop_unless_under_way(f": the prompt of the next call may take {call.prompt:,} tokens")
+        return None
+
+    def settle(self, reservation: Reservation, reply: Reply | None, record: Record) -> None:
+        """Count what a call took, instead of what was set aside for it; nothing if it failed."""
+        self._reserved.discard(reservation)
+        self._settled.set()
+        if reply is None:
             return
-        self.cost += reply.usage.tokens * ASSUMED_PRICE
-        if self.max_cost is not None and reply.model not in self._unpriced:
-            self._unpriced.add(reply.model)
+        cost, usage = self._taken(reservation, reply)
+        self.cost += cost
+        self.usage += usage
+        name = reply.model or "the model"
+        if reply.cost is None and self.max_cost is not None:
             price = f"${ASSUMED_PRICE * 1e6:g} per million"
-            record(Warned(f"the price of {reply.model} is unknown: --max-cost counts its tokens at {price}"))
+            self._say(record, name, f"the price of {name} is unknown: --max-cost counts its tokens at {price}")
+        if cost <= reservation.cost and usage.tokens <= reservation.tokens:
+            self._kept += 1
+        elif self.limited:
+            self._broken = True
+            if reservation.is_known:
+                took, held = (
+                    f"{usage.tokens:,} tokens (${cost:.4f})",
+                    f"{reservation.tokens:,} (${reservation.cost:.4f})",
+                )
+                self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
+
+    def _taken(self, reservation: Reservation, reply: Reply) -> tuple[float, Usage]:
+        """What a call took; of one that says what cannot be, what was sent and the answer as it is."""
+        right = checked(reply)
+        if right is reply:
+            return (reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost), reply.usage
+        answer = estimated_tokens([Message("assistant", reply.text)]) + 1
+        usage = replace(
+            right.usage,
+            prompt_tokens=max(right.usage.prompt_tokens, reservation.prompt_tokens),
+            completion_tokens=max(right.usage.completion_tokens, answer),
+        )
+        return max(right.cost or 0.0, usage.tokens * ASSUMED_PRICE), usage
+
+    def _is_spent(self) -> bool:
+        over = self.max_cost is not None and self.cost >= self.max_cost
+        return over or (self.max_tokens is not None and self.usage.tokens >= self.max_tokens)
+
+    def _stop_unless_under_way(self, why: str) -> None:
+        """Wait for the calls under way, so that what is said is what was spent in the end; then stop for good."""
+        if not self._reserved:
+            self._stopped = why
+            raise self._spent(why)
+
+    def _spent(self, why: str) -> BudgetSpent:
+        cost, tokens = self._left()
+        if self.max_tokens is not None and (self.max_cost is None or tokens <= 0 < cost):
+            flag, at = "--max-tokens", f"{self.usage.tokens:,} of --max-tokens {self.max_tokens:,}"
+        else:
+            flag, at = "--max-cost", f"${self.cost:.4f} of --max-cost ${self.max_cost:g}"
+        return BudgetSpent(f"stopped at {at}{why}", hint=f"raise {flag} to continue")
+
+    def _left(self) -> tuple[float, float]:
+        """Dollars and tokens that nothing is set aside of."""
+        held = self._reserved
+        cost = math.inf if self.max_cost is None else self.max_cost - self.cost - sum(one.cost for one in held)
+        if self.max_tokens is None:
+            return cost, math.inf
+        return cost, self.max_tokens - self.usage.tokens - sum(one.tokens for one in held)
+
+    def _fits(self, wanted: Reservation) -> bool:
+        cost, tokens = self._left()
+        return wanted.cost <= cost and wanted.tokens <= tokens
+
+    def _window(self, wanted: Reservation) -> float:
+        """How many calls may be under way: one more with each that kept to its reservation, more if plenty is left.
+
+        A provider that ignores how long its answer may be then costs one call too much, not sixteen.
+        """
+        if self._broken:
+            return 1
+        cost, tokens = self._left()
+        plenty = min(
+            cost // (_PLENTY * wanted.cost) if wanted.cost else math.inf,
+            tokens // (_PLENTY * wanted.tokens) if wanted.tokens else math.inf,
+        )
+        return max(1.0, self._kept, plenty)
+
+    async def _price(self, name: str) -> Price:
+        if name not in self._prices:
+            # The embedded model costs nothing.
+            free = Price(0.0, 0.0)
+            self._prices[name] = free if is_local(name) else await asyncio.to_thread(self.price_of, name)
+        return self._prices[name]
+
+    def _say(self, record: Record, key: str, text: str) -> None:
+        if key not in self._said:
+            self._said.add(key)
+            record(Warned(text))
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetedModel:
-    """A model with a budget, which other models may share."""
+    """A model with a budget, which other models may share; `names` are those that may answer, fallbacks included."""
 
     model: Model
     budget: Budget
     record: Record
+    names: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -66,8 +205,11 @@ class BudgetedModel:
         return self.model.name
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, unless the budget is spent."""
-        self.budget.check()
-        reply = await self.model.complete(request)
-        self.budget.count(reply, self.record)
+        """Answer the request once the budget has room for it, unless it is spent."""
+        reservation = await self.budget.reserve(request, self.names or (self.name,))
+        reply = None
+        try:
+            reply = await self.model.complete(reservation.limit(request))
+        finally:
+            self.budget.settle(reservation, reply, self.record)
         return reply

@@ -1,6 +1,6 @@
 """The model for each role, with everything that wraps a call, from the outside in:
 
-finished calls are reused → budget → recording → fallbacks → retries → the provider
+finished calls are reused → budget → recording → usage is checked → fallbacks → retries → the provider
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from weft.models.fallback import FallbackModel
 from weft.models.open import OpenModel, profile_of
 from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
+from weft.models.usage_check import CheckedModel
 from weft.settings.default_model import NO_MODEL, choices
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class RoleModels:
     profile_of: Callable[[str], Profile] = profile_of
     _known: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set)
 
     def for_role(self, role: Role) -> Model:
         """The model for a role: the role's own if set, else the run's."""
@@ -61,6 +63,7 @@ class RoleModels:
             names = dict.fromkeys((name, *self.settings.fallback))
             chain = tuple(RetryingModel(self.open(one), policy, record) for one in names)
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
-            metered = BudgetedModel(RecordingModel(model, record), self.budget, record)
+            recorded = RecordingModel(CheckedModel(model, record, self._warned), record)
+            metered = BudgetedModel(recorded, self.budget, record, tuple(names))
             self._known[name] = MemoModel(metered, self.memo)
         return self._known[name]

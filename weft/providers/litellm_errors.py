@@ -39,6 +39,8 @@ NO_PROVIDER = (
     "check the name: it begins with the provider, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
     "ollama_chat/qwen3:4b; --model local needs no account"
 )
+# Some errors repeat the whole answer of the provider.
+_MOST_READ = 8_000
 _PREFIX = re.compile(r"^(litellm\.)?(\w+Error|Timeout):\s*|^\w+Exception\s*-\s*")
 
 
@@ -128,7 +130,7 @@ def _retry_after(error: Exception) -> float | None:
 
 
 def _message(error: Exception) -> str:
-    text = str(getattr(error, "message", "") or error)
+    text = str(getattr(error, "message", "") or error)[:_MOST_READ]
     while (shorter := _PREFIX.sub("", text)) != text:
         text = shorter
     text = _STACK.sub("", text)  # litellm sometimes appends its own

@@ -40,6 +40,10 @@ def load() -> Any:
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     import litellm
 
+    from weft.providers import http_limits, litellm_redaction
+
+    http_limits.install()
+    litellm_redaction.bound()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     return litellm
@@ -111,16 +115,22 @@ class LitellmModel:
             **self.parameters,
             **self.sampling.get(request.role, {}),
         }
+        if request.max_tokens is not None:
+            arguments["max_tokens"] = _most_output(request.max_tokens, arguments.get("max_tokens"), self.name, litellm)
         if request.tools:
             arguments["tools"] = [_wire_tool(tool) for tool in request.tools]
             if not request.may_call_tools:
                 arguments["tool_choice"] = "none"
         if request.schema is not None and rung != "prompt":
             arguments["response_format"] = _format(rung, request.schema)
+        from weft.providers import http_limits
+
+        limit = http_limits.AnswerLimit()
         try:
             # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
-            async with asyncio.timeout(self.timeout):
-                response = await _respond(litellm, arguments, request.on_text)
+            with http_limits.limited(limit):
+                async with asyncio.timeout(self.timeout):
+                    response = await _respond(litellm, arguments, request.on_text)
         except ModelError:
             raise
         except TimeoutError as error:
@@ -130,6 +140,12 @@ class LitellmModel:
                 model=self.name,
             ) from error
         except Exception as error:
+            if limit.exceeded:
+                raise ModelError(
+                    f"the answer of {self.name} was not read: {limit.exceeded}",
+                    hint="check that the API base is the address of a model API, or try another --model",
+                    model=self.name,
+                ) from error
             raise explain(error, self.name) from error
         return _reply(response, self.name, litellm)
 
@@ -172,6 +188,13 @@ def _reply(response: Any, name: str, litellm: Any) -> Reply:
         finish=choice.finish_reason or "stop",
         model=name,
     )
+
+
+def _most_output(allowed: int, own: Any, name: str, litellm: Any) -> int:
+    """How long an answer may be: what is allowed, and no more than the profile's limit and the model's own."""
+    with suppress(Exception):  # it raises bare exceptions for models that it does not know
+        allowed = min(allowed, int(litellm.get_model_info(name)["max_output_tokens"]))
+    return min(allowed, own) if isinstance(own, int) else allowed
 
 
 def _usage(usage: Any) -> Usage:

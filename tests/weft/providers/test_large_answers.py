@@ -1,0 +1,262 @@
+"""Providers that send too much: the call fails soon, and nothing else waits meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import socket
+import threading
+import time
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from planner.errors import ModelError, Transient
+from planner.model import Message, Request
+from weft.providers import litellm_model
+from weft.providers.http_limits import MAX_ANSWER
+from weft.providers.litellm_model import LitellmModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MB = 2**20
+HUGE = 120 * MB
+SIZE = MAX_ANSWER
+ASKED = Request((Message("user", "x"),))
+STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
+
+Send = "Callable[[socket.socket], None]"
+
+
+@contextmanager
+def answering(send: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server in a thread of its own, which answers every request in the same way."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=(client,), daemon=True).start()
+
+    def answer(client: socket.socket) -> None:
+        with client:
+            try:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(65536)
+                if b"expect: 100" in head.lower():
+                    client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                send(client)
+            except OSError:
+                pass  # the client has hung up, as it should
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+    finally:
+        server.close()
+
+
+def head(status: str = "200 OK", **headers: str) -> bytes:
+    """The head of an answer."""
+    rows = {"content-type": "application/json", "connection": "close"} | {
+        name.replace("_", "-"): value for name, value in headers.items()
+    }
+    return "\r\n".join([f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in rows.items()), "\r\n"]).encode()
+
+
+def document(size: int) -> bytes:
+    """An answer with a text of that size."""
+    message = {"role": "assistant", "content": "word " * (size // 5)}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    return json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}).encode()
+
+
+def known_length(client: socket.socket) -> None:
+    client.sendall(head(content_length=str(HUGE)))
+    for _ in range(HUGE // MB):
+        client.sendall(b" " * MB)
+
+
+def unknown_length(client: socket.socket) -> None:
+    client.sendall(head())
+    for _ in range(HUGE // MB):
+        client.sendall(b" " * MB)
+
+
+def chunked(client: socket.socket) -> None:
+    client.sendall(head(transfer_encoding="chunked"))
+    for _ in range(HUGE // MB):
+        client.sendall(b"%x\r\n%s\r\n" % (MB, b'"a",' * (MB // 4)))
+    client.sendall(b"0\r\n\r\n")
+
+
+GZIPPED = gzip.compress(b" " * HUGE, 6)
+DEFLATED = zlib.compress(b" " * HUGE, 6)
+TWICE = gzip.compress(GZIPPED)
+
+
+def gzipped(client: socket.socket) -> None:
+    client.sendall(head(content_encoding="gzip") + GZIPPED)
+
+
+def deflated(client: socket.socket) -> None:
+    client.sendall(head(content_encoding="deflate", content_length=str(len(DEFLATED))) + DEFLATED)
+
+
+def gzipped_twice(client: socket.socket) -> None:
+    client.sendall(head(content_encoding="gzip, gzip") + TWICE)
+
+
+def redirected(client: socket.socket) -> None:
+    client.sendall(head("302 Found", location="/v1/elsewhere", content_encoding="gzip") + GZIPPED)
+
+
+def one_event(client: socket.socket) -> None:
+    client.sendall(head(content_type="text/event-stream") + b"data: ")
+    for _ in range(HUGE // MB):
+        client.sendall(b"x" * MB)
+
+
+def no_events(client: socket.socket) -> None:
+    client.sendall(head(content_type="text/event-stream"))
+    for _ in range(HUGE // MB):
+        client.sendall(b"".join(b": wait" + b" " * 16_000 + b"\n\n" for _ in range(MB // 16_000)))
+
+
+async def longest_gap(model: LitellmModel, request: Request) -> tuple[Exception | None, float, float]:
+    """How a call ended, how long it took, and how long nothing else could run."""
+    gap, last = 0.0, time.monotonic()
+
+    async def tick() -> None:
+        nonlocal gap, last
+        while True:
+            now = time.monotonic()
+            gap, last = max(gap, now - last), now
+            await asyncio.sleep(0.01)
+
+    ticking = asyncio.create_task(tick())
+    began, failure = time.monotonic(), None
+    try:
+        await model.complete(request)
+    except ModelError as error:
+        failure = error
+    took = time.monotonic() - began
+    await asyncio.sleep(0.02)
+    ticking.cancel()
+    return failure, took, gap
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> None:
+    """Loading litellm and its clients takes seconds, once."""
+    litellm_model.load()
+    import openai.resources  # noqa: F401
+
+    with answering(lambda client: client.sendall(head() + document(10))) as base:
+        asyncio.run(called(base))
+
+
+async def called(base: str, name: str = "openai/test-model", request: Request = ASKED) -> None:
+    await LitellmModel(name, 20, parameters={"api_base": base, "api_key": "sk-test"}).complete(request)
+
+
+async def ended(
+    send: Callable[[socket.socket], None], name: str = "openai/test-model", request: Request = ASKED, wait: float = 20
+) -> tuple[Exception | None, float, float]:
+    with answering(send) as base:
+        model = LitellmModel(name, wait, parameters={"api_base": base, "api_key": "sk-test"})
+        try:
+            return await longest_gap(model, request)
+        finally:
+            await litellm_model.close()
+
+
+TOO_LARGE = (known_length, unknown_length, chunked, gzipped, deflated, gzipped_twice)
+
+
+@pytest.mark.parametrize("send", TOO_LARGE, ids=lambda send: send.__name__)
+@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"])
+async def test_a_huge_answer_is_not_read(send: Callable[[socket.socket], None], name: str) -> None:
+    failure, took, gap = await ended(send, name)
+    assert failure is not None
+    assert not isinstance(failure, Transient)
+    assert "was not read" in str(failure)
+    assert took < 5
+    assert gap < 1
+
+
+@pytest.mark.parametrize("send", [one_event, no_events, known_length, gzipped], ids=lambda send: send.__name__)
+@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5"])
+async def test_a_huge_streamed_answer_is_not_read(send: Callable[[socket.socket], None], name: str) -> None:
+    failure, took, gap = await ended(send, name, STREAMED)
+    assert failure is not None
+    assert not isinstance(failure, Transient)
+    assert took < 10
+    assert gap < 1
+
+
+@pytest.mark.parametrize("status", ["400 Bad Request", "404 Not Found", "500 Oops", "429 Slow Down"])
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_huge_error_is_cut(status: str, *, packed: bool) -> None:
+    body = json.dumps({"error": {"message": "the server says no " * (6 * MB)}}).encode()
+    sent = head(status, content_encoding="gzip") + gzip.compress(body, 1) if packed else head(status) + body
+    failure, took, gap = await ended(lambda client: client.sendall(sent))
+    assert isinstance(failure, ModelError)
+    assert status[:3] in str(failure) or "says no" in str(failure)
+    assert took < 5
+    assert gap < 1
+
+
+async def test_a_huge_redirect_is_not_read() -> None:
+    failure, took, gap = await ended(redirected)
+    assert isinstance(failure, ModelError)
+    assert took < 10
+    assert gap < 1
+
+
+WRONG = {
+    "no JSON": b"<html>" + b"word " * ((SIZE - 100) // 5),
+    "cut off": document(SIZE - 1000)[:-30],
+    "no choices": json.dumps({"choices": None, "junk": "word " * ((SIZE - 100) // 5)}).encode(),
+    "a list": json.dumps(["word " * ((SIZE - 100) // 5)]).encode(),
+    "wrong choices": json.dumps({"choices": [{"message": "word " * ((SIZE - 100) // 5)}]}).encode(),
+    "an error": json.dumps({"error": {"message": "word " * ((SIZE - 100) // 5)}}).encode(),
+}
+
+
+@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"])
+@pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("kind", ["application/json", "text/html"])
+async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(body: bytes, kind: str, name: str) -> None:
+    failure, took, gap = await ended(lambda client: client.sendall(head(content_type=kind) + body), name)
+    assert isinstance(failure, ModelError)
+    assert len(str(failure)) < 2000
+    assert took < 5
+    assert gap < 1
+
+
+async def test_a_large_answer_that_is_packed_is_read() -> None:
+    for packed, encoding in (
+        (gzip.compress(document(4 * MB)), "gzip"),
+        (zlib.compress(document(4 * MB)), "deflate"),
+        (zlib.compress(document(4 * MB))[2:-4], "deflate"),
+    ):
+        sent = head(content_encoding=encoding, content_length=str(len(packed))) + packed
+        failure, _, gap = await ended(lambda client, sent=sent: client.sendall(sent))  # type: ignore[misc]
+        assert failure is None
+        assert gap < 1
+
+
+async def test_other_clients_of_the_process_are_not_limited() -> None:
+    with answering(lambda client: client.sendall(head() + b" " * (MAX_ANSWER + MB))) as base:
+        async with httpx.AsyncClient() as client:
+            assert len((await client.get(base)).content) == MAX_ANSWER + MB
