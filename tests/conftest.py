@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from skills.programs.trust import Trust
 from tests import needs
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
+from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -72,6 +74,11 @@ def add_skill(workspace: Path, name: str, text: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(text, encoding="utf-8")
     return folder
+
+
+def trust(workspace: Path) -> None:
+    """Trust a workspace's settings and templates as they are now, as `--trust` does."""
+    Trust(Paths.of(workspace, os.environ).trust).trust_workspace(workspace)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
 from planner.events import PromptMade, SkillLoaded
 from planner.model import Message
 from skills.errors import WeftError
+from skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
@@ -87,7 +88,9 @@ class TaskRunner:
         body = self.skills.load_content(name, arguments)
         self.record(SkillLoaded(task.id, name, body))
         skill = self.skills.get(name)
-        return body, self.models.named(skill.model) if skill and skill.model else self.models.for_role("task")
+        wanted = skill.model if skill else None
+        own = wanted and not carries_address(wanted)  # a skill may choose a model, not where prompts and keys go
+        return body, self.models.named(wanted) if wanted and own else self.models.for_role("task")
 
     async def _converse(
         self, task: Task, results: Mapping[str, str], system: str, model: Model, profile: Profile

@@ -15,6 +15,7 @@ from skills.format import plain_yaml
 from skills.format.names import LENGTH, fits, slug
 from skills.format.scalars import Fields, Malformed, Unsafe
 from skills.skill import IGNORED, Problem
+from skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -273,6 +274,8 @@ def _oddities(values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         found.append(("license", "license is not text", "name the licence or its file"))
     if "model" in values and not (isinstance(values["model"], str) and values["model"]):
         found.append(("model", "model is not text", "give a model's name, or leave the key out"))
+    elif "model" in values and carries_address(values["model"]):
+        found.append(("model", "model is not a name; it is ignored", "give a model's name, or leave the key out"))
     arguments = values.get("arguments")
     if arguments is not None and not isinstance(arguments, (str, dict)) and not isinstance(arguments, list):
         found.append(("arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from skills.programs.environment import is_provider_key
+from skills.programs.environment import GRANTS, is_provider_key, is_secret_name
 from skills.programs.manifest import (
     FILE,
     NAME,
@@ -162,9 +162,12 @@ class Declaration:
     def _env(self) -> tuple[str, ...]:
         value = self.data.get("env") or []
         if isinstance(value, list) and all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
-            for name in filter(is_provider_key, value):
-                what = f"{self._prefix()}env names {name}, a model provider's key, which tools never get"
-                self._problem(["env"], what, "have the tool read a variable of its own", fatal=False)
+            for name in filter(is_secret_name, value):
+                own = not is_provider_key(name)
+                kind = f"a secret, which tools get only if {GRANTS} names it" if own else "a model provider's key"
+                remedy = f"set {GRANTS}={name} where weft runs" if own else "have the tool read a variable of its own"
+                what = f"{self._prefix()}env names {name}, {kind}{'' if own else ', which tools never get'}"
+                self._problem(["env"], what, remedy, fatal=False)
             return tuple(value)
         what = f"{self._prefix()}env is not a list of variable names"
         self._problem(["env"], what, "write `env: [NAME, …]`; values stay outside the file")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
+import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FILES_LIMIT = 20_000
 SETTINGS = "weft.toml"
+SEED = ".agents/seed"
 OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with weft, or installed by the user for every workspace
 
 
@@ -80,11 +82,14 @@ class Trust:
         return self._add("tools", fingerprint(folder), folder)
 
     def trusts_workspace(self, workspace: Path) -> bool:
-        """Whether the workspace's settings, as they are now, may loosen what protects the user."""
-        return self._has("workspaces", _settings(workspace))
+        """Whether the workspace's settings and templates, as they are now, may loosen what protects the user."""
+        try:
+            return self._has("workspaces", _settings(workspace))
+        except WeftError:  # too many files to tell
+            return False
 
     def trust_workspace(self, workspace: Path) -> str:
-        """Trust a workspace's settings as they are now."""
+        """Trust a workspace's settings and templates as they are now."""
         return self._add("workspaces", _settings(workspace), workspace)
 
     def _has(self, kind: str, key: str) -> bool:
@@ -111,7 +116,21 @@ class Trust:
 
 
 def _settings(workspace: Path) -> str:
-    """A hash of a workspace's path and settings: the same file elsewhere belongs to another workspace."""
+    """A hash of a workspace's path, settings and templates: the same files elsewhere belong to another workspace."""
     path = workspace.resolve() / SETTINGS
     content = path.read_bytes() if path.is_file() else b""
-    return hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()
+    digest = hashlib.sha256(str(path).encode() + b"\0" + content)
+    for folder in _templates(path.parent, content):
+        digest.update(b"\0" + fingerprint(folder).encode())
+    return digest.hexdigest()
+
+
+def _templates(workspace: Path, settings: bytes) -> list[Path]:
+    """The folders with a workspace's own templates: `.agents/seed`, and the one that its settings name."""
+    try:
+        seed = tomllib.loads(settings.decode()).get("seed")
+    except ValueError:
+        seed = None
+    named = [workspace / seed] if isinstance(seed, str) and seed and not seed.startswith("~") else []
+    inside = [folder for folder in named if folder.resolve().is_relative_to(workspace)]
+    return [folder for folder in (workspace / SEED, *inside) if folder.is_dir()]

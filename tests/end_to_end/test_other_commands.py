@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import add_skill
+from tests.conftest import add_skill, trust
 from tests.nursery import Ran
 
 if TYPE_CHECKING:
@@ -135,6 +135,10 @@ def test_doctor_finds_a_template_that_lacks_a_variable(workspace: Path, weft: We
     seed = workspace / ".agents" / "seed"
     seed.mkdir(parents=True)
     (seed / "task.j2").write_text("<% block system %><% endblock %><% block user %><% endblock %>", encoding="utf-8")
+    ran = weft("doctor", cwd=workspace)
+    assert f"{seed}: these templates are ignored, because this workspace is not trusted" in ran.out
+    assert "all templates are valid" in ran.out
+    trust(workspace)
     ran = weft("doctor", cwd=workspace)
     assert "lacks <<goal>>, <<instruction>>, <<results>>" in ran.out
 

@@ -78,6 +78,21 @@ def test_a_batch_of_such_plans_needs_no_model_and_reads_a_plan_as_it_was_checked
     assert weft(*arguments, "all.jsonl", cwd=shop).status == 4, "the third goal does ask one"
 
 
+@pytest.mark.parametrize("command", [("resume", "last"), ("rerun", "last", "--from", "{task}")])
+def test_a_run_that_failed_for_want_of_trust_is_continued_with_it(
+    shop: Path, weft: Weft, command: tuple[str, ...]
+) -> None:
+    (shop / "plan.json").write_text(json.dumps({"goal": "Count", "tasks": [CALL]}), encoding="utf-8")
+    assert weft("run", "--plan", "plan.json", cwd=shop).status == 1
+    again = [part.format(task=CALL["id"]) for part in command]
+    refused = weft(*again, "--json", cwd=shop)
+    assert refused.status == 1
+    assert "not trusted yet" in refused.err
+    ran = weft(*again, "--json", "--trust", cwd=shop)
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["answer"] == '{"words": 6}'
+
+
 def test_trust_counts_before_the_settings_are_read(shop: Path, weft: Weft) -> None:
     (shop / "weft.toml").write_text("unsafe_tools = false\n", encoding="utf-8")
     ran = weft("skills", "call", "word_count", '{"text": "one"}', "--trust", cwd=shop)

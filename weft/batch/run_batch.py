@@ -35,6 +35,7 @@ from weft.models.model_check import find_problem
 from weft.runs.runtime import with_model
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
+from weft.settings.untrusted import is_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -222,7 +223,8 @@ async def run_batch(
     given = with_model(settings, model)
     if not isinstance(given, Settings):
         paths = Paths.of(Path(workspace), os.environ)
-        given = batch_settings(resolve(given or {}, os.environ, paths.workspace, paths.user_config))
+        trusted = is_trusted(paths)
+        given = batch_settings(resolve(given or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
     with open_batch(
         goals, Path(output), workspace=workspace, settings=given, options=options or BatchOptions()
     ) as batch:

@@ -59,6 +59,11 @@ def skills(command: Command) -> Command:
     return command
 
 
+def trust(command: Command) -> Command:
+    """Add --trust."""
+    return _TRUST(command)
+
+
 def tools(command: Command) -> Command:
     """Add the options that let a workspace's tools run."""
     for option in (_UNSAFE, _TRUST):
@@ -180,6 +185,7 @@ def paths(workspace: Path) -> Paths:
 def settings(where: Paths, flags: dict[str, Any], *, quiet: bool = False) -> Resolved:
     """Resolve the settings in force; prints a warning for each value that is ignored."""
     from weft.settings.settings import InvalidSettings, resolve
+    from weft.settings.untrusted import is_trusted
 
     set_flags = {key: value for key, value in flags.items() if value not in (None, ())}
     try:
@@ -211,15 +217,6 @@ def journal_settings(workspace: Path, journal: str | None) -> tuple[Paths, Setti
     """Return the paths and settings for a command that only uses the journal."""
     where = paths(workspace)
     return where, settings(where, {"journal": journal}, quiet=True).settings
-
-
-def is_trusted(where: Paths) -> bool:
-    """Whether the user trusts the workspace's settings as they are now."""
-    if not (where.workspace / "weft.toml").is_file():
-        return False
-    from skills.programs.trust import Trust  # slow to import, and few workspaces have settings
-
-    return Trust(where.trust).trusts_workspace(where.workspace)
 
 
 def goal_text(goal: str | None) -> str:

@@ -30,6 +30,7 @@ from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
+from weft.settings.untrusted import is_trusted
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
@@ -64,7 +65,8 @@ class Weft:
     ) -> None:
         self.paths = Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
-            settings = resolve(settings or {}, os.environ, self.paths.workspace, self.paths.user_config).settings
+            here, trusted = self.paths, is_trusted(self.paths)
+            settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
         self.settings = settings
         self.models = ModelChoice(settings)
         self.workspace = Workspace(self.paths, settings, use)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 from skills import switches
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
+from weft.settings import untrusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class Settings:
     tool_calls: int = _setting(30, "how many tool calls a task may make")
     max_tasks: int = _setting(100, "how many tasks a plan may have")
     input_budget: int = _setting(60_000, "how many characters of earlier results a task's prompt may hold")
-    seed: str | None = _setting(None, "folder with your own prompt templates")
+    seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
         None, "where runs are stored, e.g. sqlite:///path (default: in the workspace)", guarded=True
     )
@@ -92,8 +93,11 @@ def resolve(
         table = dict(_read(path, faults))
         if path == project and not trusted:
             warnings += _drop_guarded(table, path)
+            warnings += _drop_refused(table, path, values)
         _anchor(table, workspace)
         _merge(table, str(path), values, origins, faults)
+    if not trusted and untrusted.has_templates(workspace):
+        warnings.append(_ignored(f"{workspace / untrusted.TEMPLATES}: these templates are", ""))
     _merge(dict(_environment(env)), "environment", values, origins, faults)
     passed: list[str] = []
     _merge({key: value for key, value in flags.items() if value is not None}, "flag", values, origins, passed)
@@ -136,7 +140,20 @@ def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
     for one in fields(Settings):
         if one.metadata["guarded"] and one.name in table:
             del table[one.name]
-            yield f"{path}: {one.name!r} is ignored, because this workspace is not trusted; --trust trusts it"
+            yield _ignored(f"{path}: {one.name!r} is", "")
+
+
+def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -> Iterator[str]:
+    values: dict[str, Any] = {}
+    _merge(table, "", values, {}, [])  # faults are found when what is left is merged
+    defaults = {one.name: one.default for one in fields(Settings)}
+    for name, reason in untrusted.refused(values, users, defaults):
+        del table[name]
+        yield _ignored(f"{path}: {name!r} is", f" {reason}")
+
+
+def _ignored(what: str, reason: str) -> str:
+    return f"{what} ignored, because this workspace is not trusted{reason}; --trust trusts it"
 
 
 def _anchor(table: dict[str, Any], workspace: Path) -> None:

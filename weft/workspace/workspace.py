@@ -20,6 +20,7 @@ from skills.discovery.registry import summary
 from skills.errors import SetupError
 from skills.selection import detectors
 from skills.tools import listing as tool_listing
+from weft.settings import untrusted
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 
@@ -89,13 +90,15 @@ class Workspace:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """The prompts: the workspace's own, then the configured ones, then the bundled ones."""
+        """The prompts: the workspace's own if the user trusts them, then the configured ones, then the bundled ones."""
         base = self.paths.workspace  # a relative path starts here, wherever the command is run
         configured = [base / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
             if not folder.is_dir():
                 raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
-        return Prompts([self.paths.agents / "seed", *configured])
+        # A replay needs no trust for them: it only compares texts, and sends and writes nothing.
+        own = [base / untrusted.TEMPLATES] if self._portable or untrusted.is_trusted(self.paths) else []
+        return Prompts([*own, *configured])
 
     def catalogue(self, goal: GoalText, detector: SkillDetector | None = None) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.

@@ -17,7 +17,7 @@ description: "Read a range of a worksheet; files up to 20 MB."
 runtime: python
 entry: main.py
 timeout: 12.5
-env: [TOKEN]
+env: [CITY]
 network: true
 parameters:
   - name: path
@@ -47,7 +47,7 @@ def test_everything_declared_is_read(folder: Path) -> None:
     (manifest,), problems = parse(GOOD, folder)
     assert problems == []
     assert (manifest.name, manifest.runtime, manifest.timeout) == ("excel_read", "python", 12.5)
-    assert (manifest.env, manifest.network, manifest.writes) == (("TOKEN",), True, False)
+    assert (manifest.env, manifest.network, manifest.writes) == (("CITY",), True, False)
     assert manifest.docs.when_not_to_use == ("for CSV",)
     assert manifest.docs.examples[0].arguments == {"path": "a.xlsx"}
     assert manifest.entry_path == folder / "main.py"
@@ -117,7 +117,7 @@ tools:
         (("timeout: 12.5", "timeout: -1"), "not a valid number of seconds"),
         (("timeout: 12.5", "timeout: .inf"), "not a valid number of seconds"),
         (("network: true", "network: sure"), "network is 'sure'"),
-        (("env: [TOKEN]", "env: [TOKEN=x]"), "variable names"),
+        (("env: [CITY]", "env: [CITY=x]"), "variable names"),
         (("type: integer", "type: int"), "unknown type 'int'"),
         (("default: 10", "default: ten"), "default of another type"),
         (("enum: [fast, full]", "enum: [1, 2]"), "enum"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import signal
 from typing import TYPE_CHECKING
 
@@ -191,6 +193,29 @@ def test_a_workspace_is_trusted_with_its_settings_as_they_are(tmp_path: Path) ->
     assert trust.trusts_workspace(workspace)
     (workspace / "weft.toml").write_text("a = 2")
     assert not trust.trusts_workspace(workspace)
+
+
+@pytest.mark.parametrize("folder_name", [".agents/seed", "prompts", "prompts/deep"])
+def test_a_workspace_is_trusted_with_its_templates_as_they_are(tmp_path: Path, folder_name: str) -> None:
+    trust = Trust(tmp_path / "trust.json")
+    workspace = tmp_path / "w"
+    (workspace / folder_name).mkdir(parents=True)
+    (workspace / "weft.toml").write_text('seed = "prompts"')
+    trust.trust_workspace(workspace)
+    assert trust.trusts_workspace(workspace)
+    (workspace / folder_name / "task.j2").write_text("evil")
+    assert not trust.trusts_workspace(workspace)
+    trust.trust_workspace(workspace)
+    (workspace / folder_name / "task.j2").write_text("more evil")
+    assert not trust.trusts_workspace(workspace)
+
+
+def test_what_an_earlier_version_trusted_without_templates_is_still_trusted(tmp_path: Path) -> None:
+    settings = tmp_path / "weft.toml"
+    settings.write_text("max_tasks = 3")
+    key = hashlib.sha256(str(settings).encode() + b"\0" + settings.read_bytes()).hexdigest()
+    (tmp_path / "trust.json").write_text(json.dumps({"workspaces": {key: {}}}))
+    assert Trust(tmp_path / "trust.json").trusts_workspace(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"tools": 3}'])

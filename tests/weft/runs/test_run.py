@@ -25,6 +25,7 @@ from planner.events import (
 )
 from planner.prompting.prompts import SEED
 from skills.errors import InputError
+from tests.conftest import trust
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
 from weft.runs.goal import Goal
@@ -233,6 +234,18 @@ async def test_a_skill_may_ask_for_its_own_model(workspace: Path, serve: Serve) 
     server = serve(scripted({"tasks": [SKILL]}))
     await run(workspace)
     assert [call.body["model"] for call in server.calls] == ["test-model", "special"]
+
+
+@pytest.mark.parametrize("model", ["oobabooga/{url}", "huggingface/{url}", "openai/{url}"])
+async def test_a_skill_may_not_ask_for_an_address(workspace: Path, serve: Serve, model: str) -> None:
+    server, stranger = serve(scripted({"tasks": [SKILL]})), serve(scripted({"tasks": [SKILL]}))
+    serve(scripted({"tasks": [SKILL]}))
+    path = workspace / "skills" / "cataloging-apis" / "SKILL.md"
+    named = f"\nmodel: {model.format(url=stranger.base)}\n---\n#"
+    path.write_text(path.read_text(encoding="utf-8").replace("\n---\n#", named), encoding="utf-8")
+    assert (await run(workspace))[0].status == "done"
+    assert not stranger.calls
+    assert not server.calls
 
 
 async def test_the_response_format_steps_down_and_what_worked_is_remembered(workspace: Path, serve: Serve) -> None:
@@ -475,6 +488,7 @@ async def test_a_template_with_a_slip_stops_a_run_before_any_call_and_any_record
     folder = workspace / ".agents" / "seed"
     folder.mkdir(parents=True)
     (folder / name).write_text(f'<% extends "seed/{name}" %><% block user %><<super()>><<goals>><% endblock %>')
+    trust(workspace)
     async with Weft(workspace, quick()) as weft:
         with pytest.raises(TemplateError, match="line 1: there is no <<goals>>"):
             await weft.run(GOAL)

@@ -35,6 +35,7 @@ def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
         env={"WEFT_MAX_TASKS": "3", "WEFT_TIMEOUT": "30"},
         project="max_tasks = 2\ntimeout = 20\nmax_cost = 2",
         user="max_tasks = 1\ntimeout = 10\nmax_cost = 1\ntool_calls = 1",
+        trusted=True,
     )
     settings = found.settings
     assert (settings.max_tasks, settings.timeout, settings.max_cost, settings.tool_calls) == (4, 30.0, 2.0, 1)

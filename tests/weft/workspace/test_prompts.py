@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import trust
 from tests.weft.cli.test_main import ended
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def test_a_slip_in_a_template_ends_a_command_at_once_with_line_and_remedy(
     template = tmp_path / ".agents" / "seed" / "decomposer.j2"
     template.parent.mkdir(parents=True)
     template.write_text('<% extends "seed/decomposer.j2" %>\n<% block again %><<fault>> <<super()>><% endblock %>\n')
+    trust(tmp_path)
     assert ended(*command) == 4
     said = "".join(capsys.readouterr())
     assert f"{template}, line 2: there is no <<fault>>" in said

@@ -37,10 +37,11 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
 @options.output_file()
+@options.trust
 @options.models
 @options.journal
 @options.common
-def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
+def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest: Any) -> int:
     """Run part of an earlier run again, as a new run.
 
     The tasks named with --from, all that depend on them and all without a result run again, with another model or
@@ -54,9 +55,11 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
 
     Exit status: see `weft run --help`.
     """
+    from weft.cli import trust_prompt
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.settings import untrusted
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     begin, dry_run = rest.pop("begin"), rest.pop("dry_run")
@@ -67,17 +70,22 @@ def rerun(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
         raise InputError("no task to start from was given", hint=hint)
     execution.check_writable(target)
     where = options.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
     now = options.settings(where, rest, quiet=mode.quiet).settings
     store = records.recorded_runs(where, now)
     parent = records.first_event(store, run, where)
     store.close()
     use = records.substitutes(parent) | use
-    weft = Weft(workspace, records.settings_of(parent.settings, now, rest), use=use)
+    settings = records.settings_of(parent.settings, now, rest)
+    untrusted.check_recorded(settings, now, where)
+    weft = Weft(workspace, settings, use=use)
     rerun_plan = weft.plan_rerun(parent.run_id, begin, inputs)
     if dry_run:
         weft.workspace.skills.active()  # raises if --use names an unknown skill
         asyncio.run(weft.close())
         return _preview(parent.run_id, rerun_plan, mode)
+    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     litellm_model.preload()
     new_run = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, rerun_plan))
     return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target))

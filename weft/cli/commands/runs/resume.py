@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 @options.models
 @options.concurrency
 @options.output_file()
+@options.trust
 @options.journal
 @options.common
-def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
+def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest: Any) -> int:
     """Resume a run that was interrupted, stopped or failed.
 
     RUN is an id, the beginning of one, or `last` (the default). Finished tasks are not run again and finished calls
@@ -40,18 +41,25 @@ def resume(run: str, workspace: Path, target: Path | None, **rest: Any) -> int:
 
     Exit status: see `weft run --help`.
     """
+    from weft.cli import trust_prompt
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.settings import untrusted
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     execution.check_writable(target)
     where = options.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
     now = options.settings(where, rest, quiet=mode.quiet).settings
     recorded = records.first_event(records.recorded_runs(where, now), run, where)
     litellm_model.preload()
     use = records.substitutes(recorded)
-    weft = Weft(workspace, records.settings_of(recorded.settings, now, rest), use=use)
+    settings = records.settings_of(recorded.settings, now, rest)
+    untrusted.check_recorded(settings, now, where)
+    weft = Weft(workspace, settings, use=use)
+    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     resumed = execution.run_with_progress(weft, mode, partial(_resume, weft, recorded.run_id, mode))
     return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target))
 

@@ -1,0 +1,76 @@
+"""What the settings of a workspace may do before the user trusts it: name models, and lower limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.errors import InputError
+from skills.text.model_names import carries_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
+
+_MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model")
+TEMPLATES = Path(".agents") / "seed"
+
+
+def is_trusted(paths: Paths) -> bool:
+    """Whether the user trusts the workspace's settings and templates as they are now."""
+    if not paths.trust.is_file():
+        return False
+    from skills.programs.trust import Trust  # slow to import, and few users have trusted anything
+
+    return Trust(paths.trust).trusts_workspace(paths.workspace)
+
+
+def has_templates(workspace: Path) -> bool:
+    """Whether a workspace brings templates of its own, which are code."""
+    return (workspace / TEMPLATES).is_dir()
+
+
+def refused(
+    values: Mapping[str, Any], users: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Each setting of an untrusted workspace that does not count, with the reason; `users` are the user's own."""
+    for name, value in values.items():
+        if name in _MODELS:
+            names = value if isinstance(value, tuple) else (value,)
+            if any(map(carries_address, names)):
+                yield name, "and may not name a model by an address"
+        elif _loosens(value, limit := users.get(name, defaults[name])):
+            yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
+
+
+def check_recorded(recorded: Settings, now: Settings, paths: Paths) -> None:
+    """Raise if a run's record, which may be a stranger's, brings an address or templates that are not trusted."""
+    if is_trusted(paths):
+        return
+    own = set(_model_names(now))
+    if addresses := [name for name in _model_names(recorded) if carries_address(name) and name not in own]:
+        raise InputError(
+            f"the run was recorded with a model that carries an address: {addresses[0]}",
+            hint="if you know it, pass --trust; else name another model with --model",
+        )
+    if recorded.seed and recorded.seed != now.seed:
+        folder = (paths.workspace / Path(recorded.seed).expanduser()).resolve()
+        if folder.is_relative_to(paths.workspace):
+            raise InputError(
+                f"the run was recorded with templates of this workspace, which is not trusted: {folder}",
+                hint="read them, then pass --trust",
+            )
+
+
+def _model_names(settings: Settings) -> tuple[str, ...]:
+    single = (getattr(settings, name) for name in _MODELS if name != "fallback")
+    return tuple(name for name in (*single, *settings.fallback) if name)
+
+
+def _loosens(value: Any, limit: Any) -> bool:
+    """Whether a value allows more than the user does: a higher number, or a check that is switched off."""
+    if isinstance(limit, bool):
+        return limit and not value
+    return isinstance(value, int | float) and isinstance(limit, int | float) and value > limit
