@@ -17,7 +17,7 @@ from tests.openai_server import OpenAIServer, Script
 from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
     from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
@@ -25,6 +25,7 @@ settings.register_profile("fast", deadline=None, max_examples=30)  # for `script
 settings.load_profile("weft")
 
 SHARED_NURSERY = "TESTS_NURSERY"
+WARM = pytest.StashKey[ExitStack]()
 CATALOGING = """---
 name: cataloging-apis
 description: Write API documentation. Catalogs the endpoints of a service with parameters and answers.
@@ -112,9 +113,18 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 def pytest_configure(config: pytest.Config) -> None:
     """Warm the process that others come from while the tests are collected, once for all workers."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
-        warm = ExitStack()
+        warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
         config.add_cleanup(warm.close)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """End the warm process with the last test, so that the lines it covered are counted with the others."""
+    ran = yield
+    if WARM in session.config.stash:
+        session.config.stash[WARM].close()
+    return ran
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
