@@ -3,11 +3,12 @@
 box            what a process may do, and the interface of a confinement (start reading here)
 choose         the strongest confinement that works on this machine, and what it enforces
 bubblewrap     one kind, by namespaces
-landlock_box   the other, by landlock (files) and seccomp (system calls); also none at all
+landlock_box   the other, by landlock (files) and seccomp (system calls, listed in syscalls); also none at all
 launcher, process_gate   the program that starts a tool for landlock_box, and its count of processes
-cgroup, system_paths     a limit on processes that binds root; what every program needs to see
+cgroup, memory           limits on a whole call: by control groups, which bind root, else by watching its memory
+view, system_paths       what a tool sees of a folder with hidden names; what every program needs to see
 
-Imports nothing else of weft.
+Imports only `hidden_paths` of weft.
 """
 
 from skills.confinement.box import Box, Command, Confinement, Launch, ResourceLimits

@@ -109,8 +109,11 @@ class _Covers:
     def _cover(self, root: str, view: View) -> None:
         if Path(root).is_symlink():
             return  # where it leads is covered under its own name
-        self.folders += [f"{root}/{name}" if name else root for name in view.folders]
-        self.files += [f"{root}/{name}" for name in view.files]
+        # What is gone by now cannot be covered, and what became a link leads elsewhere.
+        folders = [f"{root}/{name}" if name else root for name in view.folders]
+        self.folders += [name for name in folders if Path(name).is_dir() and not Path(name).is_symlink()]
+        files = [f"{root}/{name}" for name in view.files]
+        self.files += [name for name in files if Path(name).exists() and not Path(name).is_symlink()]
 
     def mounts(self) -> list[str]:
         """The arguments for bubblewrap, outer covers first."""

@@ -72,7 +72,12 @@ def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force
     """What confines tools on this machine, as text for people."""
     chosen = choose(unsafe=unsafe, machine=machine)
     limits: tuple[str, ...] = ("CPU time, memory (shared memory too), file size and open files are limited",)
-    walls = ("the home folder, other folders and other processes are hidden", "no network unless a tool declares it")
+    secrets = ".env, keys, .git and weft's own files are hidden"
+    walls = (
+        "the home folder, other folders and other processes are hidden",
+        secrets,
+        "no network unless a tool declares it",
+    )
     lacks: tuple[str, ...] = ()
     if _counts(chosen):
         limits = (*limits, "the number of processes is limited")
@@ -89,7 +94,11 @@ def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force
             ends = ("nothing outlives a call: a process cannot leave its group",)
             if abi < seccomp.SIGNALS_STAY_INSIDE:
                 lacks = (*lacks, "a tool cannot end processes that it started (needs Linux 6.12)")
-            walls = ("files outside cannot be opened or changed", "no network unless a tool declares it")
+            walls = ("files outside cannot be opened or changed", secrets, "no network unless a tool declares it")
+            lacks = (
+                *lacks,
+                "the names in hidden folders such as .git can be listed, though nothing there can be opened",
+            )
             reason = "bubblewrap is installed but cannot create its namespaces" if shutil.which("bwrap") else ""
             return Force(chosen.name, (*walls, *limits, *ends), lacks, reason or f"for stronger confinement, {INSTALL}")
     lacks = (*lacks, "files, network and other processes are open to every tool")

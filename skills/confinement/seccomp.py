@@ -26,7 +26,9 @@ FCNTLS = ((0, 7), 9, 11, 16, (36, 38), (1027, 1040))
 # Not PR_SET_DUMPABLE, which hides a process from the memory watcher, and nothing that names another process.
 PRCTLS = ((1, 3), (5, 16), (21, 26), (29, 32), (36, 42), 47, (50, 58), (60, 61), (63, 68), 0x53564D41)
 PERSONALITIES = (0, 0xFFFFFFFF)
-ONESELF, PROCESS, PROCESS_IO, UNIX = (0,), 0, 1, (1,)
+ONESELF, PROCESS, PROCESS_IO, UNIX = (0,), 0, 1, 1
+# Streams and packets, with the flags for new files: a pair of datagram sockets could write to any local service.
+PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +110,21 @@ def _checks(*, network: bool) -> dict[str, bytes]:
     )
     return own | {
         "socket": sockets,
-        "socketpair": allow_values(0, UNIX, errno.EACCES),
+        "socketpair": _both(UNIX, PAIRS, errno.EACCES),
         "clone": bpf.load(bpf.argument(0)) + namespaces + bpf.step(bpf.RETURN, ALLOW),
         "ioctl": allow_values(1, IOCTLS, errno.ENOTTY),
         "fcntl": allow_values(1, FCNTLS, errno.EINVAL),
         "prctl": allow_values(0, PRCTLS, errno.EINVAL),
         "personality": allow_values(0, PERSONALITIES, errno.EPERM),
-        "setpriority": _both(PROCESS),
-        "ioprio_set": _both(PROCESS_IO),
+        "setpriority": _both(PROCESS, ONESELF, errno.EPERM),
+        "ioprio_set": _both(PROCESS_IO, ONESELF, errno.EPERM),
     }
 
 
-def _both(kind: int) -> bytes:
-    """Allow a call whose first argument is a kind and whose second is oneself."""
-    rest = allow_values(1, ONESELF, errno.EPERM)
-    return bpf.load(bpf.argument(0)) + bpf.step(bpf.JUMP_EQUAL, kind, 1, 0) + refuse(errno.EPERM) + rest
+def _both(kind: int, values: tuple[int, ...], answer: int) -> bytes:
+    """Allow a call whose first argument is of a kind and whose second is one of some values."""
+    first = bpf.load(bpf.argument(0)) + bpf.step(bpf.JUMP_EQUAL, kind, 1, 0) + refuse(answer)
+    return first + allow_values(1, values, answer)
 
 
 def _signals(*, inside: bool) -> dict[str, bytes]:

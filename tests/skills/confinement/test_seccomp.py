@@ -65,8 +65,14 @@ def test_with_it_only_those_of_the_internet(machine: Machine) -> None:
     filtered = Filter(machine, network=True)
     assert filtered.answer("socket", INTERNET) == ALLOW
     assert filtered.answer("socket", UNIX) == ERRNO | errno.EACCES
-    assert filtered.answer("socketpair", UNIX) == ALLOW
-    assert filtered.answer("socketpair", 30) == ERRNO | errno.EACCES
+
+
+def test_pairs_of_sockets_cannot_reach_a_local_service(machine: Machine) -> None:
+    filtered = Filter(machine)
+    stream, datagram, closed_on_exec = 1, 2, 0x80000
+    assert filtered.answer("socketpair", UNIX, stream) == filtered.answer("socketpair", UNIX, 0x80801) == ALLOW
+    refused = [(UNIX, datagram), (UNIX, datagram | closed_on_exec), (30, stream), (UNIX, 3)]
+    assert {filtered.answer("socketpair", *one) for one in refused} == {ERRNO | errno.EACCES}
 
 
 def test_new_namespaces_are_refused_and_new_threads_are_not(machine: Machine) -> None:

@@ -107,6 +107,15 @@ async def test_what_appears_at_the_top_during_a_run_is_hidden_too(bench: Workben
     assert SECRET not in (await tool.call({"paths": [".env", ".agents/journal.sqlite"]})).data["output"]
 
 
+async def test_a_hidden_file_that_is_gone_is_no_obstacle(bench: Workbench) -> None:
+    put(bench.workspace, "a/.env", "a/.git/config", "a/b.txt", text="open")
+    tool = bench.tool(READ, parameters=PATHS)
+    assert (await tool.call({"paths": ["a/b.txt"]})).data["output"] == ["open"]
+    (bench.workspace / "a/.env").unlink()
+    (bench.workspace / "a/.git").rename(bench.workspace / "a/git")
+    assert (await tool.call({"paths": ["a/b.txt"]})).data["output"] == ["open"]
+
+
 async def test_a_skill_that_links_to_another_project_does_not_show_it(bench: Workbench) -> None:
     other = bench.home / "other"
     names = [str(other / name) for name in put(other, "secret.txt", "src/main.c", ".env", ".git/config", "../up.txt")]

@@ -1,0 +1,72 @@
+"""Local services, which listen on sockets that are files or have no file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from tests.walls.registry import probe
+
+if TYPE_CHECKING:
+    from tests.skills.workbench import Workbench
+
+SEND = """
+import socket
+def tried(act):
+    try:
+        act()
+    except OSError:
+        pass
+address = arguments["address"]
+if address.startswith("@"):
+    address = "\\0" + address[1:]
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+    tried(lambda: socket.socket(socket.AF_UNIX, kind).sendto(b"x", address))
+    try:
+        pair = socket.socketpair(socket.AF_UNIX, kind)
+    except OSError:
+        continue
+    tried(lambda: pair[0].sendto(b"x", address))
+    tried(lambda: pair[0].sendmsg([b"x"], [], 0, address))
+    tried(lambda: (pair[0].connect(address), pair[0].send(b"x")))
+    pair[1].close()
+    tried(lambda: (pair[0].connect(address), pair[0].send(b"x")))
+reply("tried")
+"""
+ADDRESS = [{"name": "address", "type": "string", "required": True}]
+
+
+async def _heard(bench: Workbench, address: str, *, network: bool) -> str:
+    heard = []
+    tool = bench.tool(SEND, parameters=ADDRESS, network=network)
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        with socket.socket(socket.AF_UNIX, kind) as server:
+            server.bind("\0" + address[1:] if address.startswith("@") else address)
+            if kind == socket.SOCK_STREAM:
+                server.listen()
+            server.setblocking(False)
+            envelope = await tool.call({"address": address})
+            if envelope.text != "tried":
+                return f"the attack did not run: {envelope.text}"
+            with contextlib.suppress(BlockingIOError):
+                heard.append(server.recv(1) if kind == socket.SOCK_DGRAM else server.accept())
+        if not address.startswith("@"):
+            os.unlink(address)  # noqa: PTH108
+    return f"{len(heard)} services were reached" if heard else ""
+
+
+@probe("a service with a socket in the workspace is not reached")
+async def by_path(bench: Workbench) -> str:
+    before = os.getcwd()  # noqa: PTH109
+    os.chdir(bench.workspace)  # a long path is no address
+    try:
+        return await _heard(bench, "service.sock", network=False)
+    finally:
+        os.chdir(before)
+
+
+@probe("nor is one without a file, even with the network")
+async def abstract(bench: Workbench) -> str:
+    return await _heard(bench, f"@weft-probe-{os.getpid()}", network=True)
