@@ -42,9 +42,9 @@ async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
                 connection = connections(build_cache.environ)
                 online = {**connection.env, **env, "GOPROXY": proxy, "GOSUMDB": _sums(build_cache.environ)}
                 fetch = Command((go, "mod", "download"), (*reads, *_local(proxy), *connection.reads))
-                await build_cache.run_step(build, BuildStep(fetch, online, network=True, cwd=folder))
+                await build_cache.run_step(build, BuildStep("go mod download", fetch, online, network=True, cwd=folder))
             make = Command((go, "build", "-o", str(built), "."), reads)
-            await build_cache.run_step(build, BuildStep(make, env, cwd=package))
+            await build_cache.run_step(build, BuildStep("go build", make, env, cwd=package))
             verify(build.path)
             built.chmod(0o755)
     return built
