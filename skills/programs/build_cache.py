@@ -62,6 +62,7 @@ class BuildStep:
     env: Mapping[str, str] = field(default_factory=dict)
     network: bool = False
     cwd: Path | None = None  # the build's work folder unless given
+    readable: tuple[Path, ...] = ()  # folders of the workspace, without what no tool sees of it
 
 
 @dataclass(frozen=True, slots=True)

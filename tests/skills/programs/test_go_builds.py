@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Writes down how it is called, and builds a program that answers with that.
 GO = """#!/bin/sh
 if [ "$1" = version ]; then echo go version go1.22; exit 0; fi
-{ echo "call: $*"; echo "cwd: $(pwd)"; env | sort; } >> "$HOME/calls"
+{ echo "call: $*"; echo "cwd: $(pwd)"; echo "secret file: $(cat .env 2>/dev/null)"; env | sort; } >> "$HOME/calls"
 if [ "$1" = build ]; then
   { echo '#!/bin/sh'; echo 'read -r line'; printf "printf '%s'" '{"output": "'; echo; } > "$3"
   printf "cat <<'EOF' | tr '\\\\\\\\n\\"' '|_'\\n" >> "$3"
@@ -47,6 +47,7 @@ async def calls(bench: Workbench, module: str) -> list[str]:
     (folder / "skill.yaml").write_text("name: demo_run\ndescription: Run.\nruntime: go\nentry: main.go\n")
     (folder / "main.go").write_text("package main\n")
     (folder / "go.mod").write_text(module)
+    (folder / ".env").write_text("KEY=hidden")
     envelope = await bench.load(folder).call({})
     assert envelope.status == "success", envelope.text
     return ["call: " + one for one in envelope.text.split("call: ")[1:]]
@@ -64,7 +65,8 @@ async def test_modules_are_fetched_from_a_proxy_and_compiled_without_one(bench: 
         for setting in ("GOTOOLCHAIN=local", "GOENV=off", "GOWORK=off", "GOVCS=*:off", "CGO_ENABLED=0"):
             assert f"|{setting}|" in call
         assert "toolexec" not in call
-        assert "secret" not in call
+        assert "sk-secret" not in call
+        assert "|secret file: |" in call
 
 
 async def test_without_modules_nothing_is_fetched(bench: Workbench) -> None:

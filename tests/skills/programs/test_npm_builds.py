@@ -206,3 +206,25 @@ async def test_a_copy_shows_nothing_that_the_folder_links_to(bench: Workbench) -
     assert "is a link to" in text
     assert "into it" in text
     assert not [path for path in (bench.root / "cache").rglob("data.txt") if path.is_file() and not path.is_symlink()]
+
+
+@slow
+@needs_npm
+async def test_a_copy_lacks_what_no_tool_sees(bench: Workbench) -> None:
+    folder = tool(bench, dependencies={"shout": "1.0.0"})
+    (folder / "lib").mkdir()
+    for name in (".env", "lib/.env.local", "lib/server.pem", "own.key"):
+        (folder / name).write_text("secret")
+    assert await answer(bench, folder) == "ADA"
+    assert not [path for path in (bench.root / "cache").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
+
+
+@needs_npm
+async def test_a_folder_that_leads_to_another_project_is_not_copied(bench: Workbench) -> None:
+    project = bench.home / "other"
+    (project / ".git").mkdir(parents=True)
+    tool(bench, dependencies={"shout": "1.0.0"}).rename(project / "demo")
+    (project / "demo" / ".git").mkdir()
+    bench.workspace.joinpath("skills", "demo").symlink_to(project / "demo")
+    assert "leads to a project elsewhere" in await answer(bench, bench.workspace / "skills" / "demo")
+    assert not (bench.root / "cache").exists()
