@@ -55,12 +55,14 @@ def _silent(_message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BuildStep:
-    """One command of a build: what it reads besides the system, its variables, and whether it has the network."""
+    """One command of a build: its title in errors, its variables, and whether it has the network."""
 
+    title: str
     command: Command
     env: Mapping[str, str] = field(default_factory=dict)
     network: bool = False
     cwd: Path | None = None  # the build's work folder unless given
+    readable: tuple[Path, ...] = ()  # folders of the workspace, without what no tool sees of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +116,9 @@ class BuildCache:
 
     async def run_step(self, build: BuildFolder, step: BuildStep) -> None:
         """Run one step of a build behind the walls; its output is shown only if it fails."""
-        argv = step.command.argv
         refusal = self.confinement.refusal
         if refusal:
-            raise BuildError(f"{_title(argv)} is not run: {refusal}")
+            raise BuildError(f"{step.title} is not run: {refusal}")
         home = build.work / "home"
         home.mkdir(exist_ok=True)
         own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"), str(home))
@@ -138,10 +139,10 @@ class BuildCache:
             launch.done()
         if ended.how == "timeout":
             hint = "ask for fewer or smaller packages, or try again with a faster connection"
-            raise BuildError(f"{_title(argv)} took longer than {BUILD_TIMEOUT:g} s", hint=hint)
+            raise BuildError(f"{step.title} took longer than {BUILD_TIMEOUT:g} s", hint=hint)
         if ended.status != 0:
             tail = (ended.stdout + ended.stderr).strip()[-SHOWN:]
-            raise BuildError(f"{_title(argv)} failed: {tail}", hint="fix what it says, then call the tool again")
+            raise BuildError(f"{step.title} failed: {tail}", hint="fix what it says, then call the tool again")
 
 
 def _is_ready(folder: Path, marker: Path) -> bool:
@@ -169,12 +170,6 @@ def _unlock(function: Callable[[str], None], name: str, _error: object) -> None:
     """Try once more after making the parent folder writable: Go's module cache is read-only."""
     os.chmod(os.path.dirname(name), stat.S_IRWXU)  # noqa: PTH101, PTH120  as rmtree hands it over
     function(name)
-
-
-def _title(argv: tuple[str, ...]) -> str:
-    """The program and its subcommand, without folders, options and paths."""
-    words = [word for word in argv[1:4] if not word.startswith(("-", "/"))]
-    return " ".join([os.path.basename(argv[0]), *words])  # noqa: PTH119
 
 
 def cache_key(*parts: str) -> str:

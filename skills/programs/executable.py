@@ -157,7 +157,7 @@ class _Call:
 
     async def run(self, filled: dict[str, Any]) -> Envelope:
         manifest, host = self.manifest, self.host
-        command = await runtimes.prepare(manifest, host.build_cache)
+        command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
         with _scratch(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)

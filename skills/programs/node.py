@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skills.confinement.box import Command
+from skills.hidden_paths import is_hidden_name
 from skills.programs import toolchain
 from skills.programs.build_cache import BuildCache, BuildError, ToolchainError, cache_key
 from skills.programs.builds import npm_build
@@ -55,8 +56,8 @@ async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, 
 
 
 def _copy(folder: Path, app: Path) -> None:
-    """Copy a tool's folder; links are copied as links, and none may show what lies outside the folder."""
-    shutil.copytree(folder, app, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    """Copy what a tool sees of its folder; links are copied as links, and none may lead out of it."""
+    shutil.copytree(folder, app, symlinks=True, ignore=lambda _, names: {*filter(is_hidden_name, names)})
     try:
         verify(app)
     except BuildError as error:

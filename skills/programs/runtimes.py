@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from skills import hidden_paths
 from skills.confinement.box import Command
 from skills.confinement.system_paths import interpreter
 from skills.programs import node
@@ -13,13 +14,19 @@ from skills.programs.build_cache import BuildCache, BuildError
 from skills.programs.builds import go_build, python_build
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skills.programs.manifest import Manifest
 
+COPIED = ("node", "go")  # a build reads their whole folder
 PYTHON_OPTIONS = ("-X", "utf8", "-B")
 
 
-async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
+async def prepare(manifest: Manifest, build_cache: BuildCache, workspace: Path) -> Command:
     """Build what a tool needs, and return the command that starts it; raises ToolchainError or BuildError."""
+    if manifest.runtime in COPIED and hidden_paths.is_foreign(manifest.folder, workspace):
+        what = f"{manifest.folder} leads to a project elsewhere, and building would show all of that to the tool"
+        raise BuildError(what, hint="copy the tool's folder into the workspace")
     match manifest.runtime:
         case "python":
             return await _python(manifest, build_cache)

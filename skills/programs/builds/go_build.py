@@ -37,14 +37,16 @@ async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
         if not build.ready:
             vendored = (folder / "vendor" / "modules.txt").is_file()
             env = _environment(build.work, "vendor" if vendored else "readonly")
-            reads = (toolchain.prefix(go), folder)
+            reads = (toolchain.prefix(go),)
             if not vendored and "require" in (folder / "go.mod").read_text(encoding="utf-8", errors="replace"):
                 connection = connections(build_cache.environ)
                 online = {**connection.env, **env, "GOPROXY": proxy, "GOSUMDB": _sums(build_cache.environ)}
                 fetch = Command((go, "mod", "download"), (*reads, *_local(proxy), *connection.reads))
-                await build_cache.run_step(build, BuildStep(fetch, online, network=True, cwd=folder))
+                await build_cache.run_step(
+                    build, BuildStep("go mod download", fetch, online, network=True, cwd=folder, readable=(folder,))
+                )
             make = Command((go, "build", "-o", str(built), "."), reads)
-            await build_cache.run_step(build, BuildStep(make, env, cwd=package))
+            await build_cache.run_step(build, BuildStep("go build", make, env, cwd=package, readable=(folder,)))
             verify(build.path)
             built.chmod(0o755)
     return built

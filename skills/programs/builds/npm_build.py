@@ -87,7 +87,7 @@ class _Npm:
         env = {**self.settings.env, "npm_config_git": NO_GIT, "npm_config_allow_git": "none"}
         env["PATH"] = f"{Path(self.node).parent}:/usr/local/bin:/usr/bin:/bin"
         await build_cache.run_step(
-            build, BuildStep(Command(argv, (*prefixes, *self.settings.reads)), env, network=True)
+            build, BuildStep(f"npm {arguments[0]}", Command(argv, (*prefixes, *self.settings.reads)), env, network=True)
         )
 
 

@@ -58,16 +58,16 @@ async def _build(
     pip = (sys.executable if own else python, *PIP)
     without, into = (("--without-pip",), ("--python", python)) if own else ((), ())
     make = Command((sys.executable, "-I", "-m", "venv", *without, str(env)), interpreter())
-    await build_cache.run_step(build, BuildStep(make))
+    await build_cache.run_step(build, BuildStep("python -m venv", make))
     download = (*pip, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(listed))
     await _fetch(
         build_cache,
         build,
-        BuildStep(Command(download, (*interpreter(), *settings.reads)), settings.env, settings.network),
+        BuildStep("pip download", Command(download, (*interpreter(), *settings.reads)), settings.env, settings.network),
     )
     local = ("--no-index", "--find-links", str(wheels), "-r", str(listed))
     install = Command((*pip, *into, "install", *QUIET, *ONLY_WHEELS, *local), interpreter())
-    await build_cache.run_step(build, BuildStep(install, {"PIP_CONFIG_FILE": os.devnull}))
+    await build_cache.run_step(build, BuildStep("pip install", install, {"PIP_CONFIG_FILE": os.devnull}))
 
 
 async def _fetch(build_cache: BuildCache, build: BuildFolder, step: BuildStep) -> None:

@@ -56,7 +56,7 @@ def python(*arguments: str, reads: tuple[Path, ...] = ()) -> Command:
 
 async def built(build_cache: BuildCache, key: str, program: str) -> None:
     async with build_cache.folder("test", key, "building") as build:
-        await build_cache.run_step(build, BuildStep(python(program)))
+        await build_cache.run_step(build, BuildStep("step", python(program)))
 
 
 async def test_a_step_sees_and_changes_nothing_but_its_own_folder(
@@ -65,7 +65,7 @@ async def test_a_step_sees_and_changes_nothing_but_its_own_folder(
     home = tmp_path / "home"
     async with build_cache.folder("test", cache_key("x"), "building") as build:
         out = build.work / "facts"
-        await build_cache.run_step(build, BuildStep(python(LOOK, str(home), str(out), str(unused_tcp_port))))
+        await build_cache.run_step(build, BuildStep("step", python(LOOK, str(home), str(out), str(unused_tcp_port))))
         facts = json.loads(out.read_text())
     assert not {*facts["env"]} & {*KEYS, "PYTHONPATH", "NODE_OPTIONS"}
     assert "secret" not in json.dumps(facts["env"])
