@@ -30,8 +30,6 @@ SIZE = MAX_ANSWER
 ASKED = Request((Message("user", "x"),))
 STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
 
-Send = "Callable[[socket.socket], None]"
-
 
 @contextmanager
 def answering(send: Callable[[socket.socket], None]) -> Iterator[str]:
