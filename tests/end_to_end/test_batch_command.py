@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -212,6 +213,25 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
     ran = weft("batch", "goals.jsonl", "-o", "two.jsonl", "--jobs", "1", "--fail-fast", *MODEL, cwd=folder)
     assert ran.status == 1
     assert len(rows(folder / "two.jsonl")) == 1
+
+
+def test_parallel_goals_share_a_budget_that_holds(tmp_path: Path, serve: Serve, weft: Weft) -> None:
+    write(tmp_path / "goals.jsonl", 16)
+    spent: list[int] = []
+
+    def script(call: Call) -> Answer:
+        tokens = 0 if call.role == "decomposer" else min(20_000, call.body["max_tokens"])
+        spent.append(tokens)
+        answer = answering(call)
+        assert isinstance(answer, Say)
+        return replace(answer, tokens=(0, tokens), after=0.01)
+
+    serve(script)
+    goals = ("goals.jsonl", "-o", "out.jsonl", "--jobs", "16", "--max-cost", "0.5")
+    ran = weft("batch", *goals, "--model", "openai/gpt-4o", cwd=tmp_path)
+    assert ran.status == 5, ran.err
+    assert 0.25 < sum(spent) * 10e-6 <= 0.5
+    assert all(row["status"] == "done" for row in rows(tmp_path / "out.jsonl"))
 
 
 @pytest.mark.slow

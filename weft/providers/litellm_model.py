@@ -40,10 +40,10 @@ def load() -> Any:
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     import litellm
 
-    from weft.providers import http_limits, litellm_redaction
+    from weft.providers import http_limits, litellm_texts
 
     http_limits.install()
-    litellm_redaction.bound()
+    litellm_texts.bound()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     return litellm

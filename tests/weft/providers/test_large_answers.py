@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 MB = 2**20
 HUGE = 120 * MB
 SIZE = MAX_ANSWER
+JSON = "application/json"
 ASKED = Request((Message("user", "x"),))
 STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
-
-Send = "Callable[[socket.socket], None]"
 
 
 @contextmanager
@@ -180,11 +179,14 @@ async def ended(
             await litellm_model.close()
 
 
-TOO_LARGE = (known_length, unknown_length, chunked, gzipped, deflated, gzipped_twice)
+OPENAI, ANTHROPIC, OLLAMA = "openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"
+TOO_LARGE = [
+    *((send, OPENAI) for send in (known_length, unknown_length, chunked, gzipped, deflated, gzipped_twice)),
+    *((send, name) for send in (known_length, chunked, gzipped) for name in (ANTHROPIC, OLLAMA)),
+]
 
 
-@pytest.mark.parametrize("send", TOO_LARGE, ids=lambda send: send.__name__)
-@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"])
+@pytest.mark.parametrize(("send", "name"), TOO_LARGE, ids=lambda one: getattr(one, "__name__", one))
 async def test_a_huge_answer_is_not_read(send: Callable[[socket.socket], None], name: str) -> None:
     failure, took, gap = await ended(send, name)
     assert failure is not None
@@ -195,7 +197,7 @@ async def test_a_huge_answer_is_not_read(send: Callable[[socket.socket], None], 
 
 
 @pytest.mark.parametrize("send", [one_event, no_events, known_length, gzipped], ids=lambda send: send.__name__)
-@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5"])
+@pytest.mark.parametrize("name", [OPENAI, ANTHROPIC])
 async def test_a_huge_streamed_answer_is_not_read(send: Callable[[socket.socket], None], name: str) -> None:
     failure, took, gap = await ended(send, name, STREAMED)
     assert failure is not None
@@ -204,10 +206,10 @@ async def test_a_huge_streamed_answer_is_not_read(send: Callable[[socket.socket]
     assert gap < 1
 
 
-@pytest.mark.parametrize("status", ["400 Bad Request", "404 Not Found", "500 Oops", "429 Slow Down"])
+@pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "429 Slow Down"])
 @pytest.mark.parametrize("packed", [False, True])
 async def test_a_huge_error_is_cut(status: str, *, packed: bool) -> None:
-    body = json.dumps({"error": {"message": "the server says no " * (6 * MB)}}).encode()
+    body = b'{"error": {"message": "' + b"the server says no " * (6 * MB) + b'"}}'
     sent = head(status, content_encoding="gzip") + gzip.compress(body, 1) if packed else head(status) + body
     failure, took, gap = await ended(lambda client: client.sendall(sent))
     assert isinstance(failure, ModelError)
@@ -233,9 +235,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", ["openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"])
+@pytest.mark.parametrize(("name", "kind"), [(OPENAI, JSON), (OPENAI, "text/html"), (ANTHROPIC, JSON)])
 @pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("kind", ["application/json", "text/html"])
 async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(body: bytes, kind: str, name: str) -> None:
     failure, took, gap = await ended(lambda client: client.sendall(head(content_type=kind) + body), name)
     assert isinstance(failure, ModelError)

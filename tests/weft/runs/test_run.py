@@ -300,14 +300,18 @@ async def test_tools_are_called_in_a_loop(workspace: Path, serve: Serve) -> None
     assert "<name>cataloging-apis</name>" in offered["Skill"]["description"]
 
 
-@pytest.mark.parametrize(("limit", "calls"), [({"max_tokens": 20}, 2), ({"max_cost": 0.0001}, 2)])
-async def test_a_budget_stops_the_run(workspace: Path, serve: Serve, limit: dict[str, Any], calls: int) -> None:
-    server = serve(scripted({"tasks": [task("a"), task("b", "a"), task("c", "b")]}))
+@pytest.mark.parametrize("limit", [{"max_tokens": 12_000}, {"max_cost": 0.1}])
+async def test_a_budget_stops_the_run(workspace: Path, serve: Serve, limit: dict[str, Any]) -> None:
+    def script(call: Call) -> Answer:
+        return Say("done", tokens=(10, min(9_000, call.body["max_tokens"])))
+
+    server = serve(scripted({"tasks": [task("a"), task("b", "a"), task("c", "b")]}, task=script))
     result, _ = await run(workspace, model="openai/gpt-4o", **limit)
     assert result.status == "stopped"
     assert "stopped at" in result.error
-    assert len(server.calls) == calls
-    assert [one.status for one in result.tasks] == ["done", "cancelled", "pending"]
+    assert 2 <= len(server.calls) <= 3
+    assert result.tasks[0].status == "done"
+    assert [one.status for one in result.tasks[1:]] in (["cancelled", "pending"], ["done", "cancelled"])
 
 
 async def test_an_unknown_price_is_said_and_its_tokens_count(workspace: Path, serve: Serve) -> None:

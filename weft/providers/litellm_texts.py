@@ -1,0 +1,42 @@
+"""Bounds the error texts that litellm searches for keys and causes: one may hold a whole answer, and takes minutes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Enough for any error message; weft itself shows 400 characters.
+_MOST = 16_000
+# litellm's functions that search a text, or the text of an error, in its event loop.
+_SEARCHING = ("redact_string", "_python_redact_string", "_redact_string", "redact_internal_details", "exception_type")
+
+
+def bound() -> None:
+    """Cut what litellm searches, wherever it does so: keys are still taken out of the rest."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("litellm"):
+            for name in _SEARCHING:
+                function = vars(module).get(name)
+                if callable(function) and not hasattr(function, "is_bounded"):
+                    setattr(module, name, _bounded(function))
+
+
+def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    def search(*values: Any, **named: Any) -> Any:
+        return function(*map(_cut, values), **{name: _cut(value) for name, value in named.items()})
+
+    search.is_bounded = True  # type: ignore[attr-defined]
+    return search
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _MOST:
+        return value[:_MOST] + " …"
+    if isinstance(value, Exception):
+        value.args = tuple(map(_cut, value.args))
+        if isinstance(message := getattr(value, "message", None), str) and len(message) > _MOST:
+            value.message = _cut(message)  # type: ignore[attr-defined]
+    return value
