@@ -1,9 +1,11 @@
-"""The other forms of a secret: escaped in JSON and URLs, encoded in base64 and hex, and line by line."""
+"""The other forms of a secret: escaped in JSON and URLs, encoded in base64 and hex, line by line, and broken up."""
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode, urlsafe_b64encode
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
@@ -13,22 +15,65 @@ if TYPE_CHECKING:
 # The shortest line of a secret that is redacted by itself, and the shortest piece of base64.
 _LINE = 12
 _PART = 8
+# The shortest form that is also found broken up, and what may stand in the breaks: spaces and line ends, as they are or
+# escaped, and the characters that continue a line or join two strings.
+_BROKEN = 16
+_WRAPPED = 60  # programs break base64 after 60 characters or more
+_GAP = r"(?:[\s\"'+]|\\[nrt]?){0,64}?"
 # How often a secret may be escaped: a tool's arguments are JSON inside JSON, and may hold JSON themselves.
 _DEPTH = 3
 
 
 def forms(secret: str) -> set[str]:
     """All texts that give the secret away: itself, and its forms inside other texts."""
-    found = {secret, secret.encode().hex()}
-    for text in (secret, *_lines(secret)):
-        found |= {text, *_escaped(text), quote(text), quote(text, safe=""), quote_plus(text)}
-    return found | set(_encoded(secret.encode()))
+    data = secret.encode()
+    return {secret, data.hex(), data.hex().upper(), *_written(secret), *_encoded(data)}
+
+
+def line_forms(secret: str) -> set[str]:
+    """The lines of a multi-line key, and their forms inside other texts."""
+    return {form for line in _lines(secret) for form in (line, *_written(line))}
+
+
+def _written(text: str) -> set[str]:
+    return {*_escaped(text), quote(text), quote(text, safe=""), quote_plus(text)}
 
 
 def _lines(secret: str) -> Iterator[str]:
     """The lines of a multi-line key; a line with a space may be plain words."""
-    lines = secret.splitlines() if "\n" in secret else []
-    return (line for line in map(str.strip, lines) if len(line) >= _LINE and " " not in line)
+    lines = _split(secret)
+    return (line for line in lines if len(lines) > 1 and len(line) >= _LINE and " " not in line)
+
+
+def _split(secret: str) -> list[str]:
+    """The lines of a secret, of which the ends may be escaped, as in a .env file."""
+    return [line.strip() for line in secret.replace("\\n", "\n").splitlines()]
+
+
+def breakable(secret: str) -> Iterator[str]:
+    """The forms of a secret that are also looked for with line ends or spaces in them; none that may be words."""
+    body = "".join(line for line in _split(secret) if not line.startswith("--"))
+    encoded = b64encode(secret.encode()).decode().rstrip("=")
+    for form, shortest in ((body, _BROKEN), (encoded, _WRAPPED)):
+        if len(form) >= shortest and not form.isalpha() and not any(map(str.isspace, form)):
+            yield form
+
+
+@lru_cache(maxsize=512)
+def broken(form: str) -> re.Pattern[str]:
+    """What finds a form of a secret with breaks in it."""
+    return re.compile(_GAP.join(map(re.escape, form)))
+
+
+@lru_cache(maxsize=256)
+def percent_escaped(secret: str) -> re.Pattern[str]:
+    """What finds a secret of which any part is escaped as in a URL, in capital or small letters."""
+    parts = ("(?:" + re.escape(one) + "|" + _escapes(one) + ")" for one in secret)
+    return re.compile("".join(parts))
+
+
+def _escapes(character: str) -> str:
+    return "".join(f"%(?i:{byte:02x})" for byte in character.encode())
 
 
 def _escaped(text: str) -> Iterator[str]:

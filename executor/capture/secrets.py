@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from executor.capture import secret_forms
 
@@ -16,6 +17,7 @@ REDACTED = "[redacted]"
 # Values of this length are redacted even inside longer words; shorter ones only as whole words.
 _LONG = 8
 _SHORTEST = 4
+_WORDY = 12  # a password of fewer letters, and nothing else, may be a plain word
 # The start of a word in a name: after a separator, or a capital after a small letter (`clientSecret`).
 _WORD = r"(?:^|[_\-.]|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _NAME = re.compile(
@@ -26,15 +28,29 @@ _NAME = re.compile(
 _PLACE = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
 # In an environment every key is a secret, and names join words (PGPASSWORD); a field named `key` rarely is one.
 _VARIABLE = re.compile(
-    rf"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY)$|{_NAME.pattern}", re.IGNORECASE
+    r"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY|WEBHOOK|WEBHOOK_URL)$"
+    rf"|{_NAME.pattern}",
+    re.IGNORECASE,
+)
+# The password in a variable of any name: `postgres://user:password@host`, `user:password@tcp(host)`, `Password=…;`.
+_PASSWORD = re.compile(
+    r"(?:://|^)([^\s/:@]{0,100}):([^\s/@]{1,200})@|\b(?:password|pwd)=([^\s;&]{1,200})", re.IGNORECASE
 )
 _FORM = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those that follow them
-    r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abprs]|hf|gsk)[_\-][A-Za-z0-9_\-]{16,}"
+    r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abeprs]|hf|gsk|npm|pypi)[_\-][A-Za-z0-9_\-]{16,}"
+    r"|k_live_[A-Za-z0-9]{16,}"  # Stripe, without the first letter
     r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
     r"|\bAKIA[0-9A-Z]{16}\b"
     r"|\bAIza[0-9A-Za-z_\-]{30,}"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
+)
+# Whoever has the address of a webhook can write to the channel behind it.
+_WEBHOOK = re.compile(
+    r"(hooks\.slack\.com\\?/(?:services|workflows|triggers)|discord(?:app)?\.com\\?/api(?:\\?/v\d+)?\\?/webhooks"
+    r"|webhook\.office\.com\\?/webhookb2|outlook\.office(?:365)?\.com\\?/webhook|api\.telegram\.org\\?/bot"
+    r")[\w\-.~%:@/?&=+\\]{8,}",
+    re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 # A telling name, then a value that looks generated: 12 characters or more, without a space, with a digit.
@@ -43,17 +59,23 @@ _NAMED = re.compile(
         (?:bearer\s|basic\s|token\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 
 
 # What a match of these patterns starts with. Searching for plain words is many times faster than the patterns, and
 # everything that is recorded is searched.
-_FORM_BEGINS = ("sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ")
+_FORM_BEGINS = (
+    "sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ", "k_live_", "npm_",
+    "pypi-",
+)  # fmt: skip
 _ALNUM_BEGINS = ("AKIA", "AIza")  # those that a text of only letters and digits, such as a hash, may hold
 _SHORTEST_FORM = 19
 _LARGE = 400
 _MAX_SEEN = 200
 _MAX_NAMES = 2000
+_WEBHOOK_BEGINS = ("hook", "api.telegram.org")
+_HEAD = 12  # what must stand unbroken of a secret that is broken up
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
@@ -63,6 +85,9 @@ class Secrets:
 
     values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with a pattern if a plain search is not enough
     shortest: int = _LONG  # no shorter text holds a secret
+    plain: tuple[str, ...] = ()  # the long secrets as they are
+    heads: tuple[tuple[str, str], ...] = ()  # how a long form begins that may be broken up, and the whole form
+    lines: tuple[str, ...] = ()  # those of multi-line secrets, looked for last
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -97,8 +122,18 @@ class Secrets:
         for value, pattern in self.values:
             if value in text:
                 text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
-        if len(text) >= _SHORTEST_FORM and _begins(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS, _FORM):
-            text = _FORM.sub(REDACTED, text)
+        for head, form in self.heads:
+            if head in text:
+                text = secret_forms.broken(form).sub(REDACTED, text)
+        for line in self.lines:
+            text = text.replace(line, REDACTED)
+        if "%" in text and _ESCAPE.search(text):
+            for secret in self.plain:
+                text = secret_forms.percent_escaped(secret).sub(REDACTED, text)
+        if len(text) >= _SHORTEST_FORM:
+            text = _without_forms(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS)
+        if any(word in text for word in _WEBHOOK_BEGINS):
+            text = _WEBHOOK.sub(lambda match: match.group(1) + REDACTED, text)
         if "PRIVATE KEY" in text:
             text = _BLOCK.sub(REDACTED, text)
         if "=" in text or ":" in text:
@@ -112,9 +147,43 @@ class Secrets:
 @lru_cache(maxsize=8)
 def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
     named = {value.strip() for name, value in env if _is_secret_variable(name)}
+    named |= {password for _, value in env for password in _passwords(value)}
     found = dict(pair for value in named for pair in _patterns(value))
     longest_first = sorted(found, key=len, reverse=True)  # one may be the beginning of another
-    return Secrets(tuple((text, found[text]) for text in longest_first), min((_LONG, *map(len, found))))
+    plain = tuple(sorted(value for value in named if len(value) >= _LONG))
+    breakable = {form for value in plain for form in secret_forms.breakable(value)}
+    heads = tuple((form[:_HEAD], form) for form in sorted(breakable, key=len, reverse=True))
+    values = tuple((text, found[text]) for text in longest_first)
+    lines = sorted((form for value in plain for form in secret_forms.line_forms(value)), key=len, reverse=True)
+    return Secrets(values, min((_LONG, *map(len, found))), plain, heads, tuple(lines))
+
+
+def _passwords(value: str) -> Iterator[str]:
+    """The passwords inside a variable's value, unless they may be plain words, as in `postgres:postgres@localhost`."""
+    for match in _PASSWORD.finditer(value) if "@" in value or "=" in value else ():
+        user, *found = match.groups()
+        for password in {text for one in found if one for text in (one, unquote(one))}:
+            if password != user and not (password.isalpha() and len(password) < _WORDY):
+                yield password
+
+
+def _without_forms(text: str, words: tuple[str, ...]) -> str:
+    """The text without tokens of known forms, which are looked for where one of the words stands."""
+    spans: dict[int, int] = {}
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            match = _FORM.match(text, at)
+            if match is not None:
+                spans[at] = match.end()
+            at = text.find(word, at + 1)
+    end = 0
+    parts = []
+    for begin in sorted(spans):
+        if begin >= end:
+            parts += [text[end:begin], REDACTED]
+            end = spans[begin]
+    return "".join((*parts, text[end:])) if parts else text
 
 
 def _may_be_named(text: str) -> bool:

@@ -63,11 +63,42 @@ def test_an_error_keeps_only_its_own_colour(monkeypatch: pytest.MonkeyPatch) -> 
     assert not harmful(stderr.getvalue().removeprefix(own))
 
 
-def test_output_that_no_terminal_reads_is_passed_on_unchanged() -> None:
+def test_a_result_that_no_terminal_reads_is_passed_on_unchanged() -> None:
     stdout = io.StringIO()
     with redirect_stdout(stdout):
-        output.print_text(f"{HARM}\r\n")
+        output.print_result(f"{HARM}\r\n")
     assert stdout.getvalue() == f"{HARM}\r\n"
+
+
+def test_all_other_output_is_spelled_out_in_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        output.print_text(f"title {HARM}")
+        output.print_lines([f"row {HARM}", HARM])
+        output.say(HARM)
+        output.say_warning(HARM)
+        output.say_error(f"bad{HARM}", f"fix{HARM}", code="FAILED", status=1, as_json=False)
+    assert not harmful(stdout.getvalue() + stderr.getvalue())
+    assert stdout.getvalue().count("evil") == 3
+    assert stderr.getvalue().count("evil") == 4
+
+
+@pytest.mark.parametrize("command", [["trace", "list"], ["trace", "show"], ["replay", "last"]])
+def test_a_recorded_goal_cannot_steer_the_terminal_at_the_end_of_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = {"goal": f"Count {HARM}", "tasks": [{"id": "a", "action_type": "tool", "name": "excel_info",
+            "title": HARM, "arguments": {"path": HARM}}]}  # fmt: skip
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        for arguments in (["run", "--plan", "plan.json"], command):
+            with pytest.raises(SystemExit):
+                main(arguments)
+    assert "evil" in stdout.getvalue()
+    assert not harmful(stdout.getvalue() + stderr.getvalue())
 
 
 def test_json_on_a_terminal_is_the_same_document_without_controls() -> None:

@@ -61,7 +61,7 @@ def summary_line(result: Result, max_width: int | None = None) -> str:
 
 def _print_markdown(text: str) -> None:
     if not sys.stdout.isatty():
-        output.print_text(text)
+        output.print_result(text)
         return
     from rich.console import Console
     from rich.markdown import Markdown

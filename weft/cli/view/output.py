@@ -55,22 +55,29 @@ def escape_controls(text: str) -> str:
 
 
 def print_text(text: str) -> None:
-    """Print text to stdout; control characters are spelled out on a terminal and passed on elsewhere."""
-    text = escape_controls(text) if sys.stdout.isatty() else text
+    """Print text to stdout; control characters are spelled out, because a pipe often ends at a terminal too."""
+    _print(escape_controls(text))
+
+
+def print_result(text: str) -> None:
+    """Print what a command was asked to make, such as an answer; what is piped on is not changed."""
+    _print(escape_controls(text) if sys.stdout.isatty() else text)
+
+
+def _print(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines to stdout like `print_text`, without building one large text from thousands of them."""
-    show = escape_controls if sys.stdout.isatty() else str
-    sys.stdout.writelines(f"{show(line)}\n" for line in lines)
+    sys.stdout.writelines(f"{escape_controls(line)}\n" for line in lines)
     sys.stdout.flush()
 
 
 def say(text: str = "") -> None:
-    """Print a line to stderr; if stderr is closed, work continues without it."""
-    _say(escape_controls(text) if sys.stderr.isatty() else text)
+    """Print a line to stderr, like `print_text`; if stderr is closed, work continues without it."""
+    _say(escape_controls(text))
 
 
 def _say(text: str) -> None:
@@ -82,7 +89,7 @@ def _say(text: str) -> None:
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
     """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
-    _say(f"{_red('error:')} {escape_controls(message) if sys.stderr.isatty() else message}")
+    _say(f"{_red('error:')} {escape_controls(message)}")
     if hint:
         say(f"  {hint}")
     if as_json:

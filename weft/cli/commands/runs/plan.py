@@ -72,7 +72,7 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
-        output.print_text(plan_file.dump(made, "yaml"))
+        output.print_result(plan_file.dump(made, "yaml"))
     if not made.tasks:
         output.say(f"Question: {made.clarification}\nAnswer it with --answer TEXT")
         return 1

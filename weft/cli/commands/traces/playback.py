@@ -50,7 +50,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
                 case RunFinished():
                     reason = f": {event.error}" if event.error and event.error != event.status else ""
                     show_line(at, f"{event.status}{reason}")
-                    output.print_text(event.answer or "(no answer)")
+                    output.print_result(event.answer or "(no answer)")
                 case RunResumed():
                     show_line(at, "resumed")
                 case _:
