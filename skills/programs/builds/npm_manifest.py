@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from skills.programs.build_cache import BuildError
+from skills.programs.builds.verify import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,10 +39,11 @@ def read(path: Path) -> dict[str, Any]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object in a file; empty if there is no such file."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    text = read_text(path)
+    if text is None:
         return {}
+    try:
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BuildError(f"{path} is not valid JSON ({error})", hint="fix the file") from error
     if not isinstance(document, dict):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skills.programs.build_cache import BuildError
+from skills.programs.builds.verify import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,12 +46,8 @@ def parse(text: str, path: Path) -> tuple[str, ...]:
 
 def read(path: Path) -> tuple[str, ...]:
     """The requirements in a file; empty if there is no such file."""
-    try:
-        return parse(path.read_text(encoding="utf-8-sig"), path)
-    except FileNotFoundError:
-        return ()
-    except UnicodeDecodeError as error:
-        raise BuildError(f"{path} is not UTF-8 text ({error.reason})", hint="save it as UTF-8") from error
+    text = read_text(path)
+    return () if text is None else parse(text, path)
 
 
 def _requirement(line: str, where: str) -> str:

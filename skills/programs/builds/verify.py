@@ -30,6 +30,18 @@ def verify(folder: Path, allowed: Collection[str] = ()) -> None:
                 pending.append(entry.path)
 
 
+def read_text(path: Path) -> str | None:
+    """The text of a file that says what to build, None if there is none; a link could show another file in an error."""
+    if path.is_symlink():
+        raise BuildError(f"{path} is a link", hint="copy the file that it leads to into its place")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise BuildError(f"{path} is not UTF-8 text ({error.reason})", hint="save it as UTF-8") from error
+
+
 def _fault(entry: os.DirEntry[str], root: str, allowed: Collection[str]) -> str:
     found = entry.stat(follow_symlinks=False)
     if found.st_uid != os.geteuid():

@@ -151,6 +151,15 @@ async def test_requirements_from_elsewhere_are_refused_before_anything_starts(be
     assert not (bench.root / "cache").exists()
 
 
+async def test_requirements_that_are_a_link_show_nothing_of_where_it_leads(bench: Workbench) -> None:
+    (bench.workspace / ".env").write_text("KEY=secret\n")
+    (bench.folder() / "requirements.txt").symlink_to(bench.workspace / ".env")
+    tool = bench.tool("reply('ran')")
+    text = (await tool.call({})).text
+    assert "requirements.txt is a link" in text
+    assert "secret" not in text
+
+
 @slow
 async def test_packages_of_another_index_are_not_taken_for_those_of_ours(bench: Workbench) -> None:
     """The same requirements, fetched from elsewhere, make an environment of their own."""
