@@ -18,6 +18,7 @@ AGENTS = ".agents"
 SKILL_FOLDERS = ("skills", "sys.skills")
 # A folder with one of these is a project of its own; of one that a link leads to, only a skill's usual parts are shown.
 PROJECT = (".git", ".hg", ".svn", ".agents", ".claude", ".skills", ".mcp.json", "weft.toml", "skills")
+COLLECTIONS = ("skills", ".skills", "sys.skills")
 PARTS = ("SKILL.md", "skill.yaml", "scripts", "references", "assets", "templates", "examples", "resources")
 
 
@@ -61,10 +62,25 @@ def is_foreign(folder: Path, workspace: Path) -> bool:
     real, root = Path(os.path.realpath(folder)), Path(os.path.realpath(workspace))
     if real.is_relative_to(root):
         return is_hidden(root, real, shown_anyway(workspace))
-    inside = Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(workspace))
-    return inside and any((real / name).exists() for name in PROJECT)
+    return _is_inside(folder, workspace) and any((real / name).exists() for name in PROJECT)
 
 
 def skill_parts(folder: Path, workspace: Path) -> tuple[Path, ...]:
-    """What of a skill's folder is the skill's own: all of it, or its usual parts if the rest is foreign."""
-    return tuple(folder / name for name in PARTS) if is_foreign(folder, workspace) else (folder,)
+    """What of a skill's folder is the skill's own: all of it, or its usual parts if the rest is foreign.
+
+    A link out of the workspace may lead anywhere. Unless there is a tool or it stands among skills, only Markdown
+    files are taken for the skill's own besides its usual parts.
+    """
+    usual = tuple(folder / name for name in PARTS)
+    if is_foreign(folder, workspace):
+        return usual
+    real = Path(os.path.realpath(folder))
+    leads_out = _is_inside(folder, workspace) and not real.is_relative_to(os.path.realpath(workspace))
+    if not leads_out or (real / "skill.yaml").exists() or real.parent.name in COLLECTIONS:
+        return (folder,)
+    return (*usual, *folder.glob("*.md"))
+
+
+def _is_inside(folder: Path, workspace: Path) -> bool:
+    """Whether a folder is in the workspace as its path is written."""
+    return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(workspace))

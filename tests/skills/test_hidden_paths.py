@@ -63,5 +63,11 @@ def test_a_link_to_a_project_shows_only_the_parts_of_a_skill(tmp_path: Path) -> 
     assert is_foreign(workspace / "skills/far", workspace)
     assert is_foreign(workspace / "skills/self", workspace)
     assert workspace / "skills/far" not in skill_parts(workspace / "skills/far", workspace)
-    assert skill_parts(workspace / "skills/near", workspace) == (workspace / "skills/near",)
+    (plain / "notes.txt").touch()
+    (plain / "guide.md").touch()
+    near = workspace / "skills/near"
+    assert near / "guide.md" in skill_parts(near, workspace)
+    assert not {near, near / "notes.txt"} & set(skill_parts(near, workspace))
+    (plain / "skill.yaml").touch()
+    assert skill_parts(near, workspace) == (near,)
     assert skill_parts(other, workspace) == (other,)  # the user's own folder, not a link of the workspace

@@ -271,3 +271,17 @@ async def test_a_linked_skill_shows_no_other_project(workspace: Path) -> None:
         link / "../secret.md",
     ):
         assert code(await ReadFile(roots).call({"path": str(path)})) == "ACCESS_DENIED"
+
+
+async def test_a_link_out_of_the_workspace_shows_no_more_than_a_skill(workspace: Path) -> None:
+    other = workspace.parent / "plain"
+    for name in ("SKILL.md", "guide.md", "secret.txt", "src/deep.md"):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(name)
+    (workspace / "skills").mkdir()
+    link = workspace / "skills" / "near"
+    link.symlink_to(other)
+    roots = ReadableRoots(workspace, lambda: [link])
+    assert (await ReadFile(roots).call({"path": str(link / "guide.md")})).text == "guide.md"
+    for name in ("secret.txt", "src/deep.md"):
+        assert code(await ReadFile(roots).call({"path": str(link / name)})) == "ACCESS_DENIED"
