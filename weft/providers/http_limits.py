@@ -130,10 +130,14 @@ class _Body:
     def too_large(self) -> str:
         return f"it is larger than {self.limit.most / 2**20:g} MB"
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        """The data as it is passed on, in small pieces."""
+    def check(self) -> None:
+        """Raise if it is known by now that the answer is not wanted."""
         if self.limit.exceeded:
             raise AnswerTooLarge(self.limit.exceeded)
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """The data as it is passed on, in small pieces."""
+        self.check()
         for piece in self._unpacked(data) if self.packed else (data,):
             room = self.most - self.seen
             self.seen += len(piece)
@@ -173,15 +177,17 @@ class _AsyncStream(httpx.AsyncByteStream):
     body: _Body
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self.body.limit.exceeded:
-            raise AnswerTooLarge(self.body.limit.exceeded)
-        async for data in self.stream:
-            for piece in self.body.pieces(data):
-                yield piece
-                # What has arrived is read without waiting: let others have their turn, and timeouts be heeded.
-                await asyncio.sleep(0)
-            if self.body.full:
-                return
+        try:
+            self.body.check()
+            async for data in self.stream:
+                for piece in self.body.pieces(data):
+                    yield piece
+                    # What has arrived is read without waiting: let others have their turn, and timeouts be heeded.
+                    await asyncio.sleep(0)
+                if self.body.full:
+                    break
+        finally:
+            await self.stream.aclose()  # hang up: the rest is not wanted
 
     async def aclose(self) -> None:
         await self.stream.aclose()
@@ -193,12 +199,14 @@ class _SyncStream(httpx.SyncByteStream):
     body: _Body
 
     def __iter__(self) -> Iterator[bytes]:
-        if self.body.limit.exceeded:
-            raise AnswerTooLarge(self.body.limit.exceeded)
-        for data in self.stream:
-            yield from self.body.pieces(data)
-            if self.body.full:
-                return
+        try:
+            self.body.check()
+            for data in self.stream:
+                yield from self.body.pieces(data)
+                if self.body.full:
+                    break
+        finally:
+            self.stream.close()
 
     def close(self) -> None:
         self.stream.close()

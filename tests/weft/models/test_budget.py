@@ -34,12 +34,13 @@ class Provider:
     most: int = 0
     calls: list[Request] = field(default_factory=list)
     failures: int = 0
+    seconds: float = 0.001
 
     async def complete(self, request: Request) -> Reply:
         self.calls.append(request)
         self.under_way += 1
         self.most = max(self.most, self.under_way)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.seconds)
         self.under_way -= 1
         if len(self.calls) <= self.failures:
             raise ServerFailed("not now")
@@ -97,10 +98,10 @@ async def test_a_provider_that_heeds_no_limit_costs_one_call_too_much(calls: int
 
 
 async def test_calls_go_out_together_while_plenty_is_left() -> None:
-    provider = Provider(100)
+    provider = Provider(100, seconds=0.1)
     await spend(provider, 64, max_cost=1000.0)
     assert provider.most == 64
-    provider = Provider(100)
+    provider = Provider(100, seconds=0.1)
     await spend(provider, 64)
     assert provider.most == 64
     assert {one.max_tokens for one in provider.calls} == {None}

@@ -169,6 +169,7 @@ def loaded() -> None:
 
 async def called(base: str, name: str = "openai/test-model", request: Request = ASKED) -> None:
     await LitellmModel(name, 20, parameters={"api_base": base, "api_key": "sk-test"}).complete(request)
+    await litellm_model.close()
 
 
 async def ended(
