@@ -45,7 +45,7 @@ _FORM = re.compile(
     r"|\bAIza[0-9A-Za-z_\-]{30,}"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
 )
-# Whoever has the address of a webhook can write to the channel behind it.
+# The address of a webhook is all that is needed to write to the channel behind it.
 _WEBHOOK = re.compile(
     r"(hooks\.slack\.com\\?/(?:services|workflows|triggers)|discord(?:app)?\.com\\?/api(?:\\?/v\d+)?\\?/webhooks"
     r"|webhook\.office\.com\\?/webhookb2|outlook\.office(?:365)?\.com\\?/webhook|api\.telegram\.org\\?/bot"
