@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tests.walls.registry import Probe
 
+pytestmark = pytest.mark.slow
+
 ATTACKS = [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.slow else []) for one in known()]
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from skills.tools.envelope import Envelope
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 160 * 1024**2
 # Each takes 60 MB at a time, six times, and then waits to be ended.
 ATTACKS = {

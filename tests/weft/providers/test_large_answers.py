@@ -24,6 +24,8 @@ from weft.providers.litellm_model import LitellmModel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 MB = 2**20
 HUGE = 120 * MB
 SIZE = MAX_ANSWER
