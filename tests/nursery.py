@@ -50,11 +50,14 @@ class Process:
         self.stderr: IO[str] | None = None
         self._waiting = threading.Lock()
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._connection.connect(address)
         ours: list[int] = []
         try:
+            self._connection.connect(address)
             given = [self._descriptor(number, file, ours) for number, file in enumerate(files)]
             send(self._connection, request, given)
+        except OSError:
+            self._connection.close()
+            raise
         finally:
             for descriptor in ours:
                 os.close(descriptor)
