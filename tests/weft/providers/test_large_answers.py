@@ -11,6 +11,7 @@ import threading
 import time
 import zlib
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
 
 import httpx
@@ -112,25 +113,30 @@ def chunked(client: socket.socket) -> None:
     client.sendall(b"0\r\n\r\n")
 
 
-GZIPPED = gzip.compress(b" " * HUGE, 6)
-DEFLATED = zlib.compress(b" " * HUGE, 6)
-TWICE = gzip.compress(GZIPPED)
+@cache
+def spaces_gzipped() -> bytes:
+    return gzip.compress(b" " * HUGE, 6)
+
+
+@cache
+def spaces_deflated() -> bytes:
+    return zlib.compress(b" " * HUGE, 6)
 
 
 def gzipped(client: socket.socket) -> None:
-    client.sendall(head(content_encoding="gzip") + GZIPPED)
+    client.sendall(head(content_encoding="gzip") + spaces_gzipped())
 
 
 def deflated(client: socket.socket) -> None:
-    client.sendall(head(content_encoding="deflate", content_length=str(len(DEFLATED))) + DEFLATED)
+    client.sendall(head(content_encoding="deflate", content_length=str(len(spaces_deflated()))) + spaces_deflated())
 
 
 def gzipped_twice(client: socket.socket) -> None:
-    client.sendall(head(content_encoding="gzip, gzip") + TWICE)
+    client.sendall(head(content_encoding="gzip, gzip") + gzip.compress(spaces_gzipped()))
 
 
 def redirected(client: socket.socket) -> None:
-    client.sendall(head("302 Found", location="/v1/elsewhere", content_encoding="gzip") + GZIPPED)
+    client.sendall(head("302 Found", location="/v1/elsewhere", content_encoding="gzip") + spaces_gzipped())
 
 
 def one_event(client: socket.socket) -> None:
