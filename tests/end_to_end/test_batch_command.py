@@ -20,6 +20,8 @@ from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Scr
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[[Script], OpenAIServer]
 Weft = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")

@@ -13,6 +13,8 @@ from weft.local import wheel_parts
 from weft.local.catalogue import Packages
 from weft.local.errors import PullError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NAMES = (
     "click", "typing", "__future__", "yaml", "json", "re", "logging", "httpx", "rich", "asyncio", "contextlib", "pip",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from weft.local.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 DATA = b"GGUF" + random.Random(7).randbytes(3_000_000)
 DEAD = Url("http://127.0.0.1:9/gone.gguf")
 

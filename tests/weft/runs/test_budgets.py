@@ -17,6 +17,8 @@ from weft.settings.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[[Script], OpenAIServer]
 KNOWN, UNKNOWN = "openai/gpt-4o", "openai/test-model"
 PROMPT, OUTPUT, ASSUMED = 2.5e-6, 10e-6, 15e-6
