@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.errors import InputError
 from skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from weft.settings.paths import Paths
-    from weft.settings.settings import Settings
 
-_MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model")
+MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model")
 TEMPLATES = Path(".agents") / "seed"
 
 
@@ -37,36 +35,12 @@ def refused(
 ) -> Iterator[tuple[str, str]]:
     """Each setting of an untrusted workspace that does not count, with the reason; `users` are the user's own."""
     for name, value in values.items():
-        if name in _MODELS:
+        if name in MODELS:
             names = value if isinstance(value, tuple) else (value,)
             if any(map(carries_address, names)):
                 yield name, "and may not name a model by an address"
         elif _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
-
-
-def check_recorded(recorded: Settings, now: Settings, paths: Paths) -> None:
-    """Raise if a run's record, which may be a stranger's, brings an address or templates that are not trusted."""
-    if is_trusted(paths):
-        return
-    own = set(_model_names(now))
-    if addresses := [name for name in _model_names(recorded) if carries_address(name) and name not in own]:
-        raise InputError(
-            f"the run was recorded with a model that carries an address: {addresses[0]}",
-            hint="if you know it, pass --trust; else name another model with --model",
-        )
-    if recorded.seed and recorded.seed != now.seed:
-        folder = (paths.workspace / Path(recorded.seed).expanduser()).resolve()
-        if folder.is_relative_to(paths.workspace):
-            raise InputError(
-                f"the run was recorded with templates of this workspace, which is not trusted: {folder}",
-                hint="read them, then pass --trust",
-            )
-
-
-def _model_names(settings: Settings) -> tuple[str, ...]:
-    single = (getattr(settings, name) for name in _MODELS if name != "fallback")
-    return tuple(name for name in (*single, *settings.fallback) if name)
 
 
 def _loosens(value: Any, limit: Any) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from skills.errors import InputError
 from tests.conftest import trust
 from tests.weft.settings.test_settings import resolved
-from weft.settings import untrusted
 from weft.settings.paths import Paths
+from weft.settings.recorded import check_recorded
 from weft.settings.settings import Settings
 from weft.workspace.workspace import Workspace
 
@@ -148,10 +148,10 @@ def test_a_recorded_run_with_an_address_needs_trust(tmp_path: Path, name: str) -
     given: dict[str, Any] = {name: (EVIL,) if name == "fallback" else EVIL}
     recorded = Settings(**given)
     with pytest.raises(InputError, match="a model that carries an address"):
-        untrusted.check_recorded(recorded, Settings(), paths)
-    untrusted.check_recorded(recorded, Settings(model=EVIL), paths)  # the user names it now
+        check_recorded(recorded, Settings(), paths)
+    check_recorded(recorded, Settings(model=EVIL), paths)  # the user names it now
     trust(tmp_path)
-    untrusted.check_recorded(recorded, Settings(), paths)
+    check_recorded(recorded, Settings(), paths)
 
 
 @pytest.mark.parametrize("seed", ["prompts", "./prompts/../prompts", "{workspace}/prompts"])
@@ -159,6 +159,6 @@ def test_a_recorded_run_with_templates_of_the_workspace_needs_trust(tmp_path: Pa
     paths = Paths.of(tmp_path, {})
     recorded = Settings(seed=seed.format(workspace=tmp_path))
     with pytest.raises(InputError, match="templates of this workspace"):
-        untrusted.check_recorded(recorded, Settings(), paths)
-    untrusted.check_recorded(recorded, recorded, paths)
-    untrusted.check_recorded(Settings(seed=str(tmp_path.parent)), Settings(), paths)
+        check_recorded(recorded, Settings(), paths)
+    check_recorded(recorded, recorded, paths)
+    check_recorded(Settings(seed=str(tmp_path.parent)), Settings(), paths)

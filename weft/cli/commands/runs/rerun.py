@@ -59,7 +59,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
-    from weft.settings import untrusted
+    from weft.settings.recorded import check_recorded
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     begin, dry_run = rest.pop("begin"), rest.pop("dry_run")
@@ -78,7 +78,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
     store.close()
     use = records.substitutes(parent) | use
     settings = records.settings_of(parent.settings, now, rest)
-    untrusted.check_recorded(settings, now, where)
+    check_recorded(settings, now, where)
     weft = Weft(workspace, settings, use=use)
     rerun_plan = weft.plan_rerun(parent.run_id, begin, inputs)
     if dry_run:

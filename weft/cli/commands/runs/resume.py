@@ -45,7 +45,7 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
     from weft.providers import litellm_model
     from weft.runs import records
     from weft.runs.runtime import Weft
-    from weft.settings import untrusted
+    from weft.settings.recorded import check_recorded
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     execution.check_writable(target)
@@ -57,7 +57,7 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
     litellm_model.preload()
     use = records.substitutes(recorded)
     settings = records.settings_of(recorded.settings, now, rest)
-    untrusted.check_recorded(settings, now, where)
+    check_recorded(settings, now, where)
     weft = Weft(workspace, settings, use=use)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     resumed = execution.run_with_progress(weft, mode, partial(_resume, weft, recorded.run_id, mode))
