@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner import rules
 from planner.errors import PlanError
 from planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from planner.model import Message, Request
 from planner.plan.json_answer import NotJson
 from planner.plan.plan import Plan
-from planner.plan.reading import VERSION, Reading, read_answer, told
+from planner.plan.reading import Reading, read_answer, told
 from planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Brief:
     files: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     profile: Profile = FULL
-    plan_reader: int = VERSION
+    rules: int = rules.CURRENT
 
     @property
     def max_tasks(self) -> int:
@@ -115,7 +116,7 @@ def read(reply: Reply, brief: Brief) -> Reading:
             {}, ("the answer was cut off at the model's output limit; give a shorter plan with fewer words",)
         )
     try:
-        return read_answer(reply.text, brief.profile.shape, brief.known, brief.plan_reader)
+        return read_answer(reply.text, brief.profile.shape, brief.known, brief.rules)
     except NotJson as error:
         return Reading({}, (f"{error}; answer with one JSON object that has a 'tasks' list",))
 

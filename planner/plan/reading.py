@@ -1,6 +1,6 @@
 """Reads a plan from a model's answer or a file: the document in its normal form, what was repaired, and all faults.
 
-The rules have a version, which is recorded with each run: a replay reads answers as they were read then.
+A replay reads answers by the rules of its run (`planner/rules.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from planner import rules
 from planner.plan import loose_json
 from planner.plan.json_answer import NotJson, complaint, extract, fenced, objects, without_thinking
 from planner.plan.loose_json import Ambiguous
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from planner.plan.shape import PlanShape
     from planner.plan.validate import Known
-
-# 1: JSON with commas, comments and brackets repaired; unknown keys were ignored. 2: what this module's parts read.
-VERSION = 2
 
 _TOOL_CALL = re.compile(r"<(tool_call|function_call)>\s*(.*?)\s*</\1>", re.DOTALL)
 _MAX_PIECES = 50
@@ -46,9 +44,9 @@ def told(repairs: tuple[str, ...]) -> str:
     return "; ".join(repairs[:_SHOWN]) + more
 
 
-def read_answer(text: str, shape: PlanShape, known: Known, version: int = VERSION) -> Reading:
-    """The plan in a model's answer; raises NotJson if there is none."""
-    if version < 2:
+def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
+    """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
+    if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
         document = shape.widen(extract(text, "tasks", "clarification"))
         return Reading(document, tuple(problems(document, known)))
     value, form = find(text, "tasks", "clarification")

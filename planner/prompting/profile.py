@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from planner import rules
 from planner.plan.shape import SHAPES, PlanShape
-from planner.prompting.prompts import SEED
+from planner.prompting.prompts import seed_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,25 +74,29 @@ class Profile:
 FULL = Profile()
 
 
+def profiles(made_by: int = rules.CURRENT) -> Mapping[str, Profile]:
+    """The profiles by name, as a run of these rules has them."""
+    return _profiles(made_by)
+
+
 @cache
-def profiles() -> Mapping[str, Profile]:
-    """The profiles by name."""
-    shipped = {name: _profile(name, row) for name, row in _document()["profiles"].items()}
+def _profiles(made_by: int) -> Mapping[str, Profile]:
+    shipped = {name: _profile(name, row) for name, row in _document(made_by)["profiles"].items()}
     return {FULL.name: FULL, **shipped}
 
 
-def profile_of(model: str) -> Profile:
+def profile_of(model: str, made_by: int = rules.CURRENT) -> Profile:
     """The profile of a model on another server, by its provider and the size in its name."""
-    rule = _document()["by_size"]
+    rule = _document(made_by)["by_size"]
     provider, _, name = model.lower().partition("/")
     sizes = [float(number) / (1000 if unit == "m" else 1) for number, unit in _SIZE.findall(name)]
     small = provider in rule["providers"] and sizes and sizes[-1] <= rule["largest"]
-    return profiles()[rule["profile"]] if small else FULL
+    return profiles(made_by)[rule["profile"]] if small else FULL
 
 
 @cache
-def _document() -> Any:
-    return yaml.safe_load((SEED / "profiles.yaml").read_text(encoding="utf-8"))
+def _document(made_by: int) -> Any:
+    return yaml.safe_load(seed_file("profiles.yaml", made_by).read_text(encoding="utf-8"))
 
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:

@@ -131,7 +131,7 @@ def _check_skills(workspace: Workspace) -> Iterator[Check]:
 
 def _check_prompts(workspace: Workspace) -> Iterator[Check]:
     try:
-        workspace.prompts.check()
+        workspace.prompts().check()
     except WeftError as error:
         yield Check("prompts", False, error.message, error.hint)
     else:

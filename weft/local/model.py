@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from planner import rules
 from planner.errors import ModelError
 from planner.prompting.profile import profiles
 from skills.errors import SetupError
@@ -55,10 +56,10 @@ def installed(name: str) -> Installed:
     )
 
 
-def profile(name: str) -> Profile:
+def profile(name: str, made_by: int = rules.CURRENT) -> Profile:
     """The model's profile: the installed model's own, else the small one."""
     found = ModelStore(models_dir()).find(entry_name(name))
-    return profiles()[found.record.profile if found else "small"]
+    return profiles(made_by)[found.record.profile if found else "small"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from planner import rules
 from planner.prompting.profile import profile_of as profile_by_name
 from weft.providers.litellm_model import LitellmModel
 from weft.settings.default_model import is_local
@@ -32,10 +33,10 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
     return open_model
 
 
-def profile_of(name: str) -> Profile:
+def profile_of(name: str, made_by: int = rules.CURRENT) -> Profile:
     """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
     if is_local(name):
         from weft.local import model
 
-        return model.profile(name)
-    return profile_by_name(name)
+        return model.profile(name, made_by)
+    return profile_by_name(name, made_by)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from executor.tasks.memo import MemoModel
+from planner import rules
 from skills.errors import SetupError
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.fallback import FallbackModel
@@ -35,7 +36,8 @@ class RoleModels:
     memo: Memo
     budget: Budget
     open: OpenModel
-    profile_of: Callable[[str], Profile] = profile_of
+    profile_of: Callable[[str, int], Profile] = profile_of
+    rules: int = rules.CURRENT
     _known: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
     _warned: set[str] = field(default_factory=set)
@@ -53,7 +55,7 @@ class RoleModels:
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
         """The profile of the model for a role."""
-        return self.profile_of(self.name_of(role))
+        return self.profile_of(self.name_of(role), self.rules)
 
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""

@@ -12,6 +12,7 @@ from executor.tasks.outcome import Cancelled, Done, Outcome
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
+from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import ModelError, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from planner.model import Message
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
+    from planner.prompting.prompts import Prompts
     from skills.programs.executable import CallLog
     from skills.selection.detector import Selection
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
+    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
 
 NO_RESULT = "TASK_FAILED"
@@ -56,7 +59,8 @@ class Preview:
 class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
-    Of a resumed run, `history` has the steps that are on record; they are not taken again.
+    Of a resumed run, `history` has the steps that are on record; they are not taken again. `then` is what a replayed
+    run of earlier rules selected.
     """
 
     goal: Goal
@@ -67,7 +71,13 @@ class Pipeline:
     artifacts: Artifacts
     date: str
     history: RunHistory = field(default_factory=RunHistory)
-    plan_reader: int = reading.VERSION
+    rules: int = rules.CURRENT
+    then: RecordedSelection | None = None
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts by the rules of the run."""
+        return self.workspace.prompts(self.rules)
 
     @property
     def record(self) -> Record:
@@ -76,7 +86,7 @@ class Pipeline:
 
     async def run(self) -> RunFinished:
         """Run the goal; returns how it ended."""
-        self.workspace.prompts.check()  # before anything is spent
+        self.prompts.check()  # before anything is spent
         catalogue = await self._catalogue()
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
@@ -95,7 +105,7 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        prompt = messages(self._brief(catalogue), self.workspace.prompts) if self.goal.plan is None else ()
+        prompt = messages(self._brief(catalogue), self.prompts) if self.goal.plan is None else ()
         calls = "1 to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
@@ -121,12 +131,14 @@ class Pipeline:
     async def _select(self, *, ask: bool) -> Catalogue:
         """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
         workspace, goal = self.workspace, self.goal
+        if self.then is not None:
+            return await asyncio.to_thread(workspace.catalogue, goal, self.then, self.then.most)
         if not self._detector_asks:
             return await asyncio.to_thread(workspace.catalogue, goal)
         if not ask:
             return await asyncio.to_thread(workspace.catalogue, goal, workspace.skills.ranked)
         with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.plan_reader)
+            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules)
             loop = asyncio.get_running_loop()
             catalogue = await loop.run_in_executor(workspace.detector_threads, workspace.catalogue, goal, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
@@ -144,7 +156,7 @@ class Pipeline:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return self.goal.plan
         model = self.models.for_role("decomposer")
-        return await decompose(self._brief(catalogue), model, self.workspace.prompts, self.record)
+        return await decompose(self._brief(catalogue), model, self.prompts, self.record)
 
     def _brief(self, catalogue: Catalogue) -> Brief:
         return Brief(
@@ -157,7 +169,7 @@ class Pipeline:
             profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
             answers=self.goal.answers,
-            plan_reader=self.plan_reader,
+            rules=self.rules,
         )
 
     def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
@@ -168,7 +180,7 @@ class Pipeline:
             models=self.models,
             skills=self.workspace.skills.registry,
             tools=tools,
-            prompts=self.workspace.prompts,
+            prompts=self.prompts,
             record=self.record,
             artifacts=self.artifacts,
             memo=self.memo,
@@ -190,7 +202,7 @@ class Pipeline:
         """The answer; the results themselves if no model can write one."""
         on_text = _stream if self.goal.stream else None
         profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # a plan of tools has no model
-        agent, prompts, more = profile.agent("synthesis"), self.workspace.prompts, profile.continuations
+        agent, prompts, more = profile.agent("synthesis"), self.prompts, profile.continuations
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
         error = _missing_error(missing, len(plan.tasks)) if missing else None

@@ -19,8 +19,8 @@ from executor.journal.open_store import open_store
 from executor.stores.errors import BadStore, UnknownRun
 from executor.stores.urls import normal, url_of
 from executor.tasks.artifacts import Artifacts, make_home
+from planner import rules
 from planner.events import RunResumed, RunStarted
-from planner.plan import reading
 from skills import safe_files
 from skills.discovery.locations import locations
 from skills.errors import InputError
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
-_PLAN_READER = "plan_reader"
 # Settings of the machine that a run runs on, not of the run.
 _LOCAL = frozenset({"journal", "api_base", "unsafe_tools"})
 
@@ -129,16 +128,10 @@ def started(
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
-        versions={"weft": __version__, "python": platform.python_version(), _PLAN_READER: str(reading.VERSION)},
+        versions={"weft": __version__, "python": platform.python_version(), rules.KEY: str(rules.CURRENT)},
         use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,
     )
-
-
-def plan_reader(started: RunStarted) -> int:
-    """The version of the rules by which a run's answers were read; runs of before they had one have the first."""
-    recorded = started.versions.get(_PLAN_READER, "")
-    return int(recorded) if recorded.isdecimal() else 1
 
 
 def goal_of(history: RunHistory) -> Goal:

@@ -12,6 +12,7 @@ from executor.history.run_history import RunHistory
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import FinishedWork, Memo
+from planner import rules
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from skills.errors import WeftError
@@ -53,6 +54,7 @@ class Run:
     finished: FinishedWork = field(default_factory=FinishedWork)
     reused: tuple[TaskReused, ...] = ()
     observer: Record | None = None
+    rules: int = rules.CURRENT
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
@@ -128,9 +130,11 @@ class Run:
         memo = Memo(self.record, self.log.capture, self.log.settle, self.finished)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
-        models = RoleModels(settings, memo, budget, self.open_model)
+        models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
-        return Pipeline(self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history)
+        return Pipeline(
+            self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
+        )
 
     async def _run_until_stopped(self, pipeline: Pipeline, stop: Stop) -> RunFinished:
         work = asyncio.ensure_future(pipeline.run())

@@ -13,6 +13,7 @@ from executor.history.run_history import RunHistory
 from executor.stores.errors import UnknownRun
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
+from planner import rules
 from planner.events import Event, RunResumed, TaskReused
 from weft.models.budget import Budget
 from weft.models.choice import ModelChoice
@@ -140,6 +141,7 @@ class Weft:
             finished=history.finished,
             reused=history.unrecorded_reuse,
             observer=record,
+            rules=rules.recorded(history.started.versions),
         )
 
     def result(self, run: str) -> Result:

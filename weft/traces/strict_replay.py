@@ -9,12 +9,14 @@ from executor.history.ledger import Ledger
 from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
 from executor.history.run_history import RunHistory
 from executor.tasks.artifacts import Artifacts
+from planner import rules
 from planner.errors import RecordEnded
 from planner.events import PlanMade, RunFinished, RunStarted
 from skills.errors import InputError, WeftError
 from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
+from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class _ReplayModels:
     settings_in_force: Sequence[Settings]
     tape: Tape
     memo: ReplayMemo
+    rules: int
 
     def for_role(self, role: Role) -> ReplayModel:
         return self.named(self._name(role))
@@ -56,7 +59,7 @@ class _ReplayModels:
         return ReplayModel(name, self.tape, self.memo)
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
-        return profile_of(self._name(role, task))
+        return profile_of(self._name(role, task), self.rules)
 
     def _name(self, role: Role, task: str | None = None) -> str:
         return self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)].model_for(role) or "recorded"
@@ -88,7 +91,8 @@ async def strict(
 
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
-    models = _ReplayModels(settings_in_force, tape, memo)
+    made_by = rules.recorded(started.versions)
+    models = _ReplayModels(settings_in_force, tape, memo, made_by)
     use = records.substitutes(started)
     for name in started.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
@@ -97,8 +101,8 @@ async def strict(
         [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
     )
     workspace = Workspace(paths, first, use, gone=[name for name in planned if name], portable=True)
-    reader = records.plan_reader(started)
-    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, plan_reader=reader)
+    then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
+    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then)
     note(started)
     note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

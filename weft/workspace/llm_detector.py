@@ -11,6 +11,7 @@ from planner.model import Message, Reply, Request
 from planner.plan import reading
 from planner.plan.json_answer import NotJson, extract
 from planner.prompting.profile import Profile
+from planner.rules import CURRENT, LOOSE_PLANS
 from skills.selection import ranked, triggers
 from skills.selection.detector import Selection, merge
 
@@ -45,14 +46,14 @@ class LlmDetector:
     prompts: Prompts
     ask: Ask
     profile: Profile = field(default_factory=Profile)
-    reader: int = reading.VERSION
+    rules: int = CURRENT
     warnings: list[str] = field(default_factory=list)
     _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
 
     @classmethod
-    def of(cls, workspace: Workspace, models: Models, ask: Ask, reader: int = reading.VERSION) -> LlmDetector:
-        """The detector for a workspace, with its prompts; answers are read by the rules of `reader`."""
-        return cls(workspace.skills.ranked, workspace.prompts, ask, models.profile("detector"), reader)
+    def of(cls, workspace: Workspace, models: Models, ask: Ask, made_by: int = CURRENT) -> LlmDetector:
+        """The detector for a workspace, by the rules of a run."""
+        return cls(workspace.skills.ranked, workspace.prompts(made_by), ask, models.profile("detector"), made_by)
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that the model picks."""
@@ -73,7 +74,7 @@ class LlmDetector:
         by_name = {skill.name: skill for skill in skills}
         try:
             reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
-            picked = _read(reply, {one.name: one for one in shortlist}, self.reader)
+            picked = _read(reply, {one.name: one for one in shortlist}, self.rules)
         except (ModelError, NotJson, _NoSelection) as error:
             self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
             return self.ranked.detect(goal, skills)
@@ -97,11 +98,11 @@ class LlmDetector:
         return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
 
 
-def _read(reply: Reply, shortlist: Mapping[str, Selection], reader: int) -> list[Selection]:
+def _read(reply: Reply, shortlist: Mapping[str, Selection], made_by: int) -> list[Selection]:
     """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
     if reply.cut_off:
         raise _NoSelection("the answer was cut off at the model's output limit")
-    document = extract(reply.text, "skills") if reader < 2 else reading.find(reply.text, "skills")[0]
+    document = extract(reply.text, "skills") if made_by < LOOSE_PLANS else reading.find(reply.text, "skills")[0]
     rows = document.get("skills") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise _NoSelection("the answer has no list 'skills'")

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from planner import rules
 from planner.plan.validate import Known
 from planner.prompting.prompts import Prompts
 from skills.builtin import readable_roots
@@ -86,11 +87,13 @@ class Workspace:
         self._gone = gone
         self._portable = portable
         self._selecting = threading.Lock()
+        self._prompts: dict[int, Prompts] = {}
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
 
-    @cached_property
-    def prompts(self) -> Prompts:
-        """The prompts: the workspace's own if the user trusts them, then the configured ones, then the bundled ones."""
+    def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
+        """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""
+        if made_by in self._prompts:
+            return self._prompts[made_by]
         base = self.paths.workspace  # a relative path starts here, wherever the command is run
         configured = [base / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
@@ -98,15 +101,18 @@ class Workspace:
                 raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
         # A replay needs no trust for them: it only compares texts, and sends and writes nothing.
         own = [base / untrusted.TEMPLATES] if self._portable or untrusted.is_trusted(self.paths) else []
-        return Prompts([*own, *configured])
+        prompts = self._prompts[made_by] = Prompts([*own, *configured], made_by=made_by)
+        return prompts
 
-    def catalogue(self, goal: GoalText, detector: SkillDetector | None = None) -> Catalogue:
+    def catalogue(
+        self, goal: GoalText, detector: SkillDetector | None = None, most: int = listing.MAX_SKILLS
+    ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
         One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector)
+            return self._catalogue(goal, detector or self.skills.detector, most)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -125,11 +131,11 @@ class Workspace:
 
         return call
 
-    def _catalogue(self, goal: GoalText, detector: SkillDetector) -> Catalogue:
+    def _catalogue(self, goal: GoalText, detector: SkillDetector, most: int) -> Catalogue:
         skills = self.skills.active()
         tools = self.tools.by_name()
         selections = self.skills.select(goal.text, goal.skills, skills, detector)
-        best = self.skills.best(goal.text, skills, listing.MAX_SKILLS, detector)
+        best = self.skills.best(goal.text, skills, most, detector)
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
@@ -137,7 +143,12 @@ class Workspace:
             skills=tuple(ordered),
             selections=tuple(selections),
             skill_listing=listing.render(
-                names, ordered, budget=listing.budget(os.environ), folders=folders, portable=self._portable
+                names,
+                ordered,
+                budget=listing.budget(os.environ),
+                limit=most,
+                folders=folders,
+                portable=self._portable,
             ),
             tool_listing=tool_listing.render(list(tools.values())),
             known=self._known(skills, tools),
@@ -146,7 +157,7 @@ class Workspace:
 
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
-        self.prompts.check()
+        self.prompts().check()
         self.skills.check(goal.skills, self.skills.active())
         if self.settings.detector != detectors.ASKING:
             _ = self.skills.detector

@@ -187,11 +187,11 @@ def test_numbers_become_ids_and_in_yaml_words_stay_words() -> None:
 
 def test_the_first_version_of_the_rules_reads_as_it_did() -> None:
     ignored = json.dumps({"tasks": [row(id="a"), row(dependencies=["a"])]})
-    first = read_answer(ignored, SHAPES["full"], KNOWN, version=1)
+    first = read_answer(ignored, SHAPES["full"], KNOWN, made_by=1)
     assert (first.faults, first.repairs) == ((), ())
     assert Plan.from_dict(first.document).task("b").depends_on == ()
     with pytest.raises(NotJson):
-        read_answer(repr(PLAN), SHAPES["full"], KNOWN, version=1)
+        read_answer(repr(PLAN), SHAPES["full"], KNOWN, made_by=1)
 
 
 def test_small_plans_lose_no_key_either() -> None:

@@ -27,10 +27,9 @@ def briefly() -> None:
     small = profile.profiles()["small"]
     short = {role: {**values, "max_tokens": 16} for role, values in small.sampling.items() if role != "decomposer"}
     bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
-    profile.profiles.cache_clear()
     known = {"full": profile.FULL, "small": bounded}
-    profile.__dict__["profiles"] = lambda: known
-    local_model.__dict__["profiles"] = lambda: known
+    profile.__dict__["profiles"] = lambda *_: known
+    local_model.__dict__["profiles"] = lambda *_: known
 
 
 async def work(workspace: Path) -> None:

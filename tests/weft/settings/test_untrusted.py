@@ -131,7 +131,7 @@ def test_templates_of_the_workspace_are_ignored_until_trusted(tmp_path: Path) ->
     paths = Paths.of(tmp_path, {})
 
     def system() -> str:
-        return Workspace(paths, Settings()).prompts.render("task", "system", {})
+        return Workspace(paths, Settings()).prompts().render("task", "system", {})
 
     assert "stranger" not in system()
     assert f"{seed}: these templates are ignored" in resolved(tmp_path).warnings[0]

@@ -1,0 +1,33 @@
+"""The rules that a run is made by: how skills are selected, prompts are written and answers are read.
+
+The rules have a number, which is recorded in a run's first event. A run keeps its rules for life: a resume or a strict
+replay takes the same decisions and asks the same questions as the version of weft that began it.
+
+    1  the first
+    2  plans are read by `planner/plan/reading.py`: unknown keys are never dropped silently
+    3  skills are selected as sets with calibrated scores; the prompts of `seed/` replace those of `seed/earlier/2/`
+
+To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
+change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIRST = 1
+LOOSE_PLANS = 2
+CURRENT = 3
+
+KEY = "rules"
+# How the second number was recorded.
+_EARLIER_KEY = "plan_reader"
+
+
+def recorded(versions: Mapping[str, str]) -> int:
+    """The number of the rules in the versions that a run recorded; runs of before have the first."""
+    number = versions.get(KEY) or versions.get(_EARLIER_KEY, "")
+    return int(number) if number.isdecimal() else FIRST
