@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from planner import rules
-
 from planner.prompting.prompts import Prompts, seed_file
 
 if TYPE_CHECKING:
