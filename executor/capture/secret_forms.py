@@ -20,6 +20,10 @@ _PART = 8
 _BROKEN = 16
 _WRAPPED = 60  # programs break base64 after 60 characters or more
 _GAP = r"(?:[\s\"'+]|\\[nrt]?){0,64}?"
+_HEX_GAPS = ":- "
+# A broken form is looked for where one of its pieces stands unbroken: this long, and this many of a long form.
+_ANCHOR = 8
+_ANCHORS = 8
 # How often a secret may be escaped: a tool's arguments are JSON inside JSON, and may hold JSON themselves.
 _DEPTH = 3
 
@@ -27,7 +31,12 @@ _DEPTH = 3
 def forms(secret: str) -> set[str]:
     """All texts that give the secret away: itself, and its forms inside other texts."""
     data = secret.encode()
-    return {secret, data.hex(), data.hex().upper(), *_written(secret), *_encoded(data)}
+    return {secret, *_written(secret), *_encoded(data)}
+
+
+def hex_forms(secret: str) -> set[str]:
+    """The secret in hex, in small letters: as one word, and byte by byte as certificates and dumps show it."""
+    return {secret.encode().hex(separator) if separator else secret.encode().hex() for separator in ("", *_HEX_GAPS)}
 
 
 def line_forms(secret: str) -> set[str]:
@@ -57,6 +66,13 @@ def breakable(secret: str) -> Iterator[str]:
     for form, shortest in ((body, _BROKEN), (encoded, _WRAPPED)):
         if len(form) >= shortest and not form.isalpha() and not any(map(str.isspace, form)):
             yield form
+
+
+def anchors(form: str) -> set[str]:
+    """Pieces of a form, one of which stands unbroken unless it is broken up everywhere: a fast way to look."""
+    last = len(form) - _ANCHOR
+    step = max(_ANCHOR, -(-last // (_ANCHORS - 1)))
+    return {form[at : at + _ANCHOR] for at in (*range(0, last, step), last)}
 
 
 @lru_cache(maxsize=512)

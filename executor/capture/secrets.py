@@ -41,7 +41,7 @@ _FORM = re.compile(
     r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abeprs]|hf|gsk|npm|pypi)[_\-][A-Za-z0-9_\-]{16,}"
     r"|k_live_[A-Za-z0-9]{16,}"  # Stripe, without the first letter
     r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bA(?:KI|SI)A[0-9A-Z]{16}\b"
     r"|\bAIza[0-9A-Za-z_\-]{30,}"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
 )
@@ -66,16 +66,15 @@ _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 # What a match of these patterns starts with. Searching for plain words is many times faster than the patterns, and
 # everything that is recorded is searched.
 _FORM_BEGINS = (
-    "sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "AIza", "eyJ", "k_live_", "npm_",
-    "pypi-",
+    "sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "ASIA", "AIza", "eyJ", "k_live_",
+    "npm_", "pypi-",
 )  # fmt: skip
-_ALNUM_BEGINS = ("AKIA", "AIza")  # those that a text of only letters and digits, such as a hash, may hold
+_ALNUM_BEGINS = ("AKIA", "ASIA", "AIza")  # those that a text of only letters and digits, such as a hash, may hold
 _SHORTEST_FORM = 19
 _LARGE = 400
 _MAX_SEEN = 200
 _MAX_NAMES = 2000
 _WEBHOOK_BEGINS = ("hook", "api.telegram.org")
-_HEAD = 12  # what must stand unbroken of a secret that is broken up
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
@@ -86,7 +85,8 @@ class Secrets:
     values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with a pattern if a plain search is not enough
     shortest: int = _LONG  # no shorter text holds a secret
     plain: tuple[str, ...] = ()  # the long secrets as they are
-    heads: tuple[tuple[str, str], ...] = ()  # how a long form begins that may be broken up, and the whole form
+    anchors: tuple[tuple[str, str], ...] = ()  # a piece of a long form that may be broken up, and the whole form
+    hexes: tuple[str, ...] = ()  # in hex, in small letters
     lines: tuple[str, ...] = ()  # those of multi-line secrets, looked for last
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -122,9 +122,11 @@ class Secrets:
         for value, pattern in self.values:
             if value in text:
                 text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
-        for head, form in self.heads:
-            if head in text:
+        for anchor, form in self.anchors:
+            if anchor in text:
                 text = secret_forms.broken(form).sub(REDACTED, text)
+        if self.hexes:
+            text = self._without_hex(text)
         for line in self.lines:
             text = text.replace(line, REDACTED)
         if "%" in text and _ESCAPE.search(text):
@@ -143,6 +145,13 @@ class Secrets:
                 text = _IN_URL.sub(rf"\1{REDACTED}\3", text)
         return text
 
+    def _without_hex(self, text: str) -> str:
+        low = text.lower()
+        for form in self.hexes:
+            if form in low:
+                text = re.sub(re.escape(form), REDACTED, text, flags=re.IGNORECASE)
+        return text
+
 
 @lru_cache(maxsize=8)
 def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
@@ -152,10 +161,12 @@ def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
     longest_first = sorted(found, key=len, reverse=True)  # one may be the beginning of another
     plain = tuple(sorted(value for value in named if len(value) >= _LONG))
     breakable = {form for value in plain for form in secret_forms.breakable(value)}
-    heads = tuple((form[:_HEAD], form) for form in sorted(breakable, key=len, reverse=True))
+    longest = sorted(breakable, key=len, reverse=True)
+    anchors = tuple((anchor, form) for form in longest for anchor in sorted(secret_forms.anchors(form)))
+    hexes = tuple(sorted({form for value in plain for form in secret_forms.hex_forms(value)}))
     values = tuple((text, found[text]) for text in longest_first)
     lines = sorted((form for value in plain for form in secret_forms.line_forms(value)), key=len, reverse=True)
-    return Secrets(values, min((_LONG, *map(len, found))), plain, heads, tuple(lines))
+    return Secrets(values, min((_LONG, *map(len, found))), plain, anchors, hexes, tuple(lines))
 
 
 def _passwords(value: str) -> Iterator[str]:

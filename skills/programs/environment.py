@@ -7,6 +7,7 @@ that needs a secret of its own gets it if the user names the variable in WEFT_TO
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,11 +43,13 @@ _PROVIDERS = (
 _PROVIDER = re.compile(rf"(?:{'|'.join(_PROVIDERS)})_", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Whether a variable holds a secret, going by its name."""
     return _SECRET_NAME.search(name) is not None
 
 
+@lru_cache(maxsize=1024)
 def is_provider_key(name: str) -> bool:
     """Whether a variable holds a model provider's key, which only weft may use."""
     return _PROVIDER.match(name) is not None and is_secret_name(name)

@@ -53,10 +53,7 @@ def _trust_all(_folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolHost:
-    """Where tools run and what they may do; `trusted` is asked about a tool's folder at every call.
-
-    Unless `granting`, a tool gets neither the network nor the variables that its manifest asks for.
-    """
+    """Where tools run and what they may do; `trusted` is asked about a tool's folder at every call."""
 
     workspace: Path
     scratch: Path
@@ -64,11 +61,13 @@ class ToolHost:
     build_cache: BuildCache
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _trust_all
-    granting: bool = True
     log: Callable[[CallLog], None] = _no_log
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     views: Views = field(default_factory=Views)
+
+
+_Visible = tuple[tuple["Path", ...], tuple["Path", ...]]
 
 
 class ExecutableTool:
@@ -77,6 +76,7 @@ class ExecutableTool:
     def __init__(self, manifest: Manifest, host: ToolHost) -> None:
         self.manifest = manifest
         self.host = host
+        self._visible: dict[bool, _Visible] = {}
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class ExecutableTool:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Run it once; every failure is an envelope, never an exception."""
         arguments = join_surrogates(dict(arguments))
-        call = _Call(self.manifest, self.host, arguments)
+        call = _Call(self, arguments)
         filled, faults = checking.check(self.manifest.parameters, arguments)
         if faults:
             return call.failed("INVALID_PARAM", "; ".join(faults))
@@ -110,7 +110,7 @@ class ExecutableTool:
 
     async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
         """Run it without checking the arguments; also returns its own answer, or None if it did not run."""
-        call = _Call(self.manifest, self.host, arguments)
+        call = _Call(self, arguments)
         envelope = await self._run(call, dict(arguments))
         return envelope, call.answer
 
@@ -126,6 +126,25 @@ class ExecutableTool:
         except OSError as error:
             what = f"{self.name} cannot be started: {error.strerror or error} — run `weft doctor`"
             return call.failed("EXECUTION_ERROR", what)
+
+    def visible(self) -> _Visible:
+        """What the tool may read, and what of it is shown though it seems hidden; found once, not at every call."""
+        artifacts = self.host.artifacts
+        key = artifacts is not None and artifacts.exists()  # another tool may have made the folder meanwhile
+        if key not in self._visible:
+            self._visible[key] = self._find_visible()
+        return self._visible[key]
+
+    def _find_visible(self) -> _Visible:
+        workspace, folder, entry = self.host.workspace, self.manifest.folder, self.manifest.entry_path
+        own = hidden_paths.skill_parts(folder, workspace)
+        shown = hidden_paths.unlinked(workspace, hidden_paths.shown_anyway(workspace, self.host.artifacts))
+        if entry.resolve().is_relative_to(folder.resolve()):
+            shown = (*shown, entry)
+        if own != (folder,):  # then the folder may lie where the workspace hides it
+            shown = (*shown, *hidden_paths.unlinked(folder, own))
+            own = (*own, entry)
+        return (workspace, *(path for path in own if path.exists())), shown
 
     def _refusal(self) -> str:
         try:
@@ -145,10 +164,9 @@ class ExecutableTool:
 class _Call:
     """One call: its arguments and start time, and how its end becomes an envelope."""
 
-    def __init__(self, manifest: Manifest, host: ToolHost, arguments: Mapping[str, Any]) -> None:
-        self.manifest = manifest
-        self.host = host
-        self.context = Context(str(host.workspace), dict(arguments))
+    def __init__(self, tool: ExecutableTool, arguments: Mapping[str, Any]) -> None:
+        self.tool, self.manifest, self.host = tool, tool.manifest, tool.host
+        self.context = Context(str(self.host.workspace), dict(arguments))
         self.start = time.monotonic()
         self.answer: Answer | Garbled | None = None
 
@@ -161,11 +179,9 @@ class _Call:
         with _scratch(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)
-            readable, shown = self._views()
-            network = manifest.network and host.granting
-            box = Box(host.workspace, readable, writable, network, limits, shown, host.views)
-            names = manifest.env if host.granting else ()
-            env = environment(host.environ, names, scratch) | extra
+            readable, shown = self.tool.visible()
+            box = Box(host.workspace, readable, writable, manifest.network, limits, shown, host.views)
+            env = environment(host.environ, manifest.env, scratch) | extra
             line = protocol.request(filled)
             if host.views.knows(readable):
                 launch = host.confinement.launch(command, box)
@@ -177,18 +193,6 @@ class _Call:
             finally:
                 launch.done()
         return self._envelope(ended)
-
-    def _views(self) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """What the tool may read, and what of it is shown though it seems hidden."""
-        workspace, folder, entry = self.host.workspace, self.manifest.folder, self.manifest.entry_path
-        own = hidden_paths.skill_parts(folder, workspace)
-        shown = hidden_paths.unlinked(workspace, hidden_paths.shown_anyway(workspace, self.host.artifacts))
-        if entry.resolve().is_relative_to(folder.resolve()):
-            shown = (*shown, entry)
-        if own != (folder,):  # then the folder may lie where the workspace hides it
-            shown = (*shown, *hidden_paths.unlinked(folder, own))
-            own = (*own, entry)
-        return (workspace, *(path for path in own if path.exists())), shown
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
         extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}

@@ -23,6 +23,11 @@ def secrets() -> Secrets:
     "text",
     [
         SECRET.encode().hex().upper(),
+        SECRET.encode().hex().title(),
+        SECRET.encode().hex(":"),
+        SECRET.encode().hex(" ").upper(),
+        "k3y+\nof/mine=0123456789-abcdef",
+        "k3y+of/mi\nne=0123456789-abc\ndef",
         "k3y%2bof%2fmine%3d0123456789-abcdef",
         "k3y%2Bof%2fmine%3D0123456789-abcdef",
         "k3y%2bof/mine=0123456789-abcdef",
@@ -113,7 +118,8 @@ def test_a_variable_that_names_a_webhook_holds_a_secret() -> None:
     "token",
     [
         "ghp_0123456789abcdefghijABCDEFGHIJ", "github_pat_0123456789abcdefghij_ABCDEF", "xoxb-0123456789-abcdefghij",
-        "xoxa-2-0123456789-abcdef", "xoxp-0123456789-abcdefghij", "AKIAIOSFODNN7EXAMPLE", "glpat-0123456789abcdefghij",
+        "xoxa-2-0123456789-abcdef", "xoxp-0123456789-abcdefghij", "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE",
+        "glpat-0123456789abcdefghij",
         "AIzaSyA0123456789abcdefghijABCDEFGHIJ", "sk-0123456789abcdefghij", "sk-ant-api03-0123456789abcdefghij",
         "npm_0123456789abcdefghijABCDEFGHIJ012345", "hf_0123456789abcdefghijABCDEFGHIJ", "gho_0123456789abcdefghij",
         "pypi-AgEIcHlwaS5vcmcCJDAxMjM0NTY3", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlMDEy",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skills.confinement.choose import RefusingConfinement
-from skills.programs.executable import ExecutableTool
 from skills.programs.process import STDERR_LIMIT
 from tests.skills.workbench import WALLS, Workbench, walls
 
@@ -125,11 +123,9 @@ async def test_a_long_error_and_long_chatter_are_cut(bench: Workbench) -> None:
     assert len(bench.logs[0].log) < STDERR_LIMIT + 100
 
 
-async def test_without_grants_neither_variables_nor_network_are_there(bench: Workbench) -> None:
+async def test_variables_and_network_are_there_only_if_the_manifest_names_them(bench: Workbench) -> None:
     bench.environ["CITY"] = "Berlin"
-    keys = {"env": ["CITY"], "network": True}
-    granted = bench.tool(
-        """
+    program = """
         import os, socket
         try:
             socket.socket(socket.AF_INET).bind(("127.0.0.1", 0))
@@ -137,12 +133,9 @@ async def test_without_grants_neither_variables_nor_network_are_there(bench: Wor
         except OSError:
             net = False
         reply([os.environ.get("CITY"), net])
-        """,
-        **keys,
-    )
-    bare = ExecutableTool(granted.manifest, replace(granted.host, granting=False))
-    assert (await bare.call({})).data["output"] == [None, False]
-    assert (await granted.call({})).data["output"][0] == "Berlin"
+        """
+    assert (await bench.tool(program).call({})).data["output"] == [None, False]
+    assert (await bench.tool(program, env=["CITY"], network=True).call({})).data["output"][0] == "Berlin"
 
 
 async def test_a_tool_that_is_not_trusted_is_not_run(bench: Workbench) -> None:
