@@ -127,7 +127,7 @@ class BuildCache:
         cwd = step.cwd or build.work
         box = Box(
             cwd,
-            tuple(Path("/etc") / name for name in FACTS),
+            (*(Path("/etc") / name for name in FACTS), *step.readable),
             (build.path,),
             step.network,
             LIMITS.for_timeout(BUILD_TIMEOUT),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Writes down how it is called, and builds a program that answers with that.
 GO = """#!/bin/sh
 if [ "$1" = version ]; then echo go version go1.22; exit 0; fi
-{ echo "call: $*"; echo "cwd: $(pwd)"; echo "secret file: $(cat .env 2>/dev/null)"; env | sort; } >> "$HOME/calls"
+{ echo "call: $*"; echo "cwd: $(pwd)"; echo "module file: $(head -1 go.mod)"; echo "secret file: $(cat .env 2>/dev/null)"; env | sort; } >> "$HOME/calls"
 if [ "$1" = build ]; then
   { echo '#!/bin/sh'; echo 'read -r line'; printf "printf '%s'" '{"output": "'; echo; } > "$3"
   printf "cat <<'EOF' | tr '\\\\\\\\n\\"' '|_'\\n" >> "$3"
@@ -67,6 +67,7 @@ async def test_modules_are_fetched_from_a_proxy_and_compiled_without_one(bench: 
         assert "toolexec" not in call
         assert "sk-secret" not in call
         assert "|secret file: |" in call
+        assert "|module file: module demo|" in call
 
 
 async def test_without_modules_nothing_is_fetched(bench: Workbench) -> None:
