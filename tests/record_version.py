@@ -1,0 +1,172 @@
+"""Records what this version leaves behind, for later versions to read: `python -m tests.record_version FOLDER`.
+
+Runs of the real command line against a scripted server end in every way that there is. Their journal and exported
+traces are kept, with the workspace, a killed batch and the trust file. `tests/test_earlier_versions.py` reads, resumes
+and replays them. To record an earlier commit, copy this file and `recorded_scenarios.py` into its tree.
+"""
+
+from __future__ import annotations
+
+import getpass
+import gzip
+import json
+import lzma
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.nursery import Nursery, Ran, open_nursery
+from tests.openai_server import OpenAIServer, instruction
+from tests.recorded_scenarios import FILES, GOAL, LATE, MODEL, Scenario, batch, chain, scenarios, skilled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# Some paths are recorded as they are, so the place says nothing about the machine.
+PLACE = Path("/tmp/weft-recorded")
+ROOT = Path(__file__).parent.parent
+KEY = "sk-test-0123456789abcdef"
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Runs `weft` in the workspace that is recorded, against the server."""
+
+    nursery: Nursery
+    server: OpenAIServer
+    workspace: Path
+    env: Mapping[str, str]
+
+    def weft(self, *arguments: str, env: Mapping[str, str] | None = None) -> Ran:
+        """Run a command to its end; it may fail, but not crash."""
+        ran = self.nursery.run(arguments, {**self.env, **(env or {})}, self.workspace)
+        assert "Traceback" not in ran.err, ran.err
+        return ran
+
+    def record(self, one: Scenario) -> str:
+        """Record a run; returns its id."""
+        self.server.script = one.script
+        ran = self.weft("run", "--json", *one.arguments, f"{one.goal} {one.tag}", env=one.env)
+        return self.ended(one.status, ran)
+
+    def ended(self, status: str, ran: Ran) -> str:
+        """The id of a run that ended as it must."""
+        assert ran.out, ran.err
+        document = json.loads(ran.out)
+        assert document["status"] == status, f"{document['status']}, not {status}: {document['goal']}: {ran.out}"
+        return str(document["run_id"])
+
+    def stop(self, number: signal.Signals, *arguments: str, ready: Callable[[], bool] = lambda: True) -> None:
+        """Start a command, and send it a signal while the second task of the chain waits for its model."""
+        self.server.calls.clear()
+        command = ["-m", "weft", *arguments, "--quiet"]
+        with self.nursery.start(command, env=self.env, cwd=self.workspace) as process:
+            self.wait(lambda: "Do two" in map(instruction, self.server.asked("task")) and ready())
+            time.sleep(1)  # what was recorded so far is written
+            process.send_signal(number)
+            process.wait(60)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Wait until something holds."""
+        deadline = time.monotonic() + LATE / 2
+        while not condition():
+            assert time.monotonic() < deadline, "the command did not get as far as it should"
+            time.sleep(0.05)
+
+
+def record(recorder: Recorder) -> None:
+    """Record every run, the plan file and the batch."""
+    first, *_ = [recorder.record(one) for one in scenarios()]
+    server, workspace = recorder.server, recorder.workspace
+
+    server.script = skilled()
+    assert recorder.weft("plan", *MODEL, "-o", "plan.yaml", f"{GOAL} [skill]").status == 0
+    recorder.ended("done", recorder.weft("rerun", "--json", *MODEL, first, "--from", "brief"))
+    recorder.record(Scenario("[skill] planned", "done", skilled(), (*MODEL, "--plan", "plan.yaml", "--trust")))
+
+    server.script = chain()
+    recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [resumed]")
+    server.script = chain(late="nothing")
+    recorder.ended("done", recorder.weft("resume", "--json", *MODEL, "last"))
+
+    server.script = chain()
+    recorder.stop(signal.SIGINT, "run", *MODEL, f"{GOAL} [stop]")
+    recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [kill]")
+
+    server.script = batch()
+    tags = ("[empty]", "[bfail]", "[empty]", "[batch]", "[empty]")
+    goals = [{"id": f"g{number}", "goal": f"{GOAL} {tag} number {number}"} for number, tag in enumerate(tags)]
+    (workspace / "goals.jsonl").write_text("".join(json.dumps(goal) + "\n" for goal in goals), encoding="utf-8")
+    results = workspace / "results.jsonl"
+    recorder.stop(
+        signal.SIGKILL, "batch", "goals.jsonl", "-o", "results.jsonl", "--jobs", "2", *MODEL,
+        ready=lambda: results.is_file() and results.read_text(encoding="utf-8").count("\n") == len(goals) - 1,
+    )  # fmt: skip
+
+
+def unpacked(path: Path) -> bytes:
+    """The content of a file, decompressed as its name says."""
+    content = path.read_bytes()
+    return {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(content)
+
+
+def keep(recorder: Recorder, home: Path, folder: Path) -> None:
+    """Put what was recorded into a folder, with nothing of this machine in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    assert recorder.weft("trace", "export", "--all", "-o", "../traces.jsonl").status == 0
+    journal = PLACE / "journal.sqlite"
+    with sqlite3.connect(recorder.workspace / ".agents/journal.sqlite") as source:
+        source.execute("VACUUM INTO ?", (str(journal),))  # with what is still in the write-ahead log
+    with sqlite3.connect(journal) as copy:
+        # A killed process: it ran on another machine, long ago by any clock.
+        copy.execute(
+            "UPDATE runs SET holder = json_set(holder, '$.host', 'recorded', '$.boot', ''), beat = 0"
+            " WHERE holder IS NOT NULL"
+        )
+        copy.commit()
+        copy.execute("VACUUM")
+    (folder / "journal.sqlite.gz").write_bytes(gzip.compress(journal.read_bytes(), mtime=0))
+    # A trace repeats every prompt in full; gzip does not look back as far as the run before.
+    (folder / "traces.jsonl.xz").write_bytes(lzma.compress((PLACE / "traces.jsonl").read_bytes(), preset=9))
+    shutil.copytree(recorder.workspace, folder / "workspace", ignore=shutil.ignore_patterns(".agents"))
+    shutil.copy(home / ".local/share/weft/trust.json", folder)
+    private = [str(ROOT), str(Path.home()), f'"{socket.gethostname()}"', f'"{getpass.getuser()}"', KEY]
+    for path in (one for one in folder.rglob("*") if one.is_file()):
+        content = unpacked(path)
+        found = [text for text in private if text.encode() in content]
+        assert not found, f"{path} holds {', '.join(found)}; remove {folder}"
+
+
+def main(folder: Path) -> None:
+    """Record this version into a folder."""
+    for path in (folder, PLACE):
+        if path.exists():
+            sys.exit(f"{path} exists; remove it, unless another recording is using it")
+    workspace, home = PLACE / "workspace", PLACE / "home"
+    home.mkdir(parents=True)
+    try:
+        for name, text in FILES.items():
+            (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+            (workspace / name).write_text(text, encoding="utf-8")
+        with open_nursery() as nursery, OpenAIServer(batch()) as server:
+            given = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
+            bases = {"OPENAI_API_BASE": server.base, "LM_STUDIO_API_BASE": server.base}
+            keys = {"OPENAI_API_KEY": KEY, "LM_STUDIO_API_KEY": KEY}
+            recorder = Recorder(nursery, server, workspace, {"HOME": str(home), **given, **bases, **keys})
+            record(recorder)
+            keep(recorder, home, folder)
+    finally:
+        shutil.rmtree(PLACE)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m tests.record_version FOLDER")
+    main(Path(sys.argv[1]).absolute())
