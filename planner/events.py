@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from planner.model import Message, Reply, Role
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Plan, Task
     from skills.selection.detector import Selection
 
-TaskStatus = Literal["done", "failed", "skipped", "cancelled", "pending"]
-RunStatus = Literal["done", "partial", "failed", "stopped", "clarification", "interrupted"]
+TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
+RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
+ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,27 @@ class PlanMade:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The plan changed while it ran: the plan is the one that was made, with every change since.
+
+    `of` is the task that the change belongs to; `rewired` maps ids to those that take their place in dependencies and
+    references; without a `synthesis`, the plan keeps its own.
+    """
+
+    cause: ChangeCause
+    of: str | None = None
+    added: tuple[Task, ...] = ()
+    dropped: tuple[str, ...] = ()
+    rewired: Mapping[str, str] = field(default_factory=dict)
+    synthesis: str | None = None
+    note: str = ""
+
+    def applied(self, plan: Plan) -> Plan:
+        """The plan after the change."""
+        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
+
+
+@dataclass(frozen=True, slots=True)
 class TaskStarted:
     """A task started; `inputs` is the hash of what it was given."""
 
@@ -249,6 +271,7 @@ Event = (
     | TextStreamed
     | PlanRefused
     | PlanMade
+    | PlanChanged
     | TaskStarted
     | TaskReused
     | SkillLoaded

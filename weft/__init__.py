@@ -45,8 +45,8 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event PlanMade PlanRefused PromptMade "
-        "Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished "
+        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event PlanChanged PlanMade PlanRefused "
+        "PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished "
         "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
     ),
     # Errors

@@ -34,6 +34,7 @@ from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
 from planner.events import Event as Event
+from planner.events import PlanChanged as PlanChanged
 from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
 from planner.events import PromptMade as PromptMade
@@ -119,6 +120,7 @@ __all__ = [
     "ModelError",
     "Overloaded",
     "Plan",
+    "PlanChanged",
     "PlanError",
     "PlanMade",
     "PlanRefused",

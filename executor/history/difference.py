@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from executor.capture.capture import Capture
     from planner.events import CallStarted
     from planner.model import Request
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Plan, Task
 
 _WIDTH = 120
 _ENTRY = re.compile(r"<(?:skill|tool)>\s*<name>(.*?)</name>.*?</(?:skill|tool)>", re.DOTALL)
@@ -58,7 +58,15 @@ def of_names(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
 
 def of_plans(then: Plan, now: Plan) -> Iterator[str]:
     """What differs between two plans, task by task."""
-    before, after = ({task.id: _json(task.to_dict()) for task in plan.tasks} for plan in (then, now))
+    yield from of_tasks(then.tasks, now.tasks)
+    for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
+        if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
+            yield f"prompt of {prompt}: the plan's {part}: {what}"
+
+
+def of_tasks(then: Sequence[Task], now: Sequence[Task]) -> Iterator[str]:
+    """What differs between the tasks of two plans."""
+    before, after = ({task.id: _json(task.to_dict()) for task in tasks} for tasks in (then, now))
     for name in dict.fromkeys((*before, *after)):
         if name not in after:
             yield f"task {name!r} is no longer in the plan"
@@ -68,9 +76,6 @@ def of_plans(then: Plan, now: Plan) -> Iterator[str]:
             yield f"task {name!r} is planned differently: {what}"
     if before == after and list(before) != list(after):
         yield f"tasks are in another order: {', '.join(before)} → {', '.join(after)}"
-    for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
-        if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
-            yield f"prompt of {prompt}: the plan's {part}: {what}"
 
 
 def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:

@@ -11,6 +11,7 @@ from planner.events import (
     CallFinished,
     CallRetried,
     Event,
+    PlanChanged,
     PlanMade,
     RunFinished,
     RunResumed,
@@ -23,7 +24,7 @@ from planner.events import (
 from planner.model import Usage
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Plan, Task
 
 
 @dataclass(slots=True)
@@ -50,7 +51,9 @@ class Ledger:
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
                 self.plan = event.plan
-                self._tasks = {task.id: TaskReport(task.id, task.action_type, task.name) for task in event.plan.tasks}
+                self._tasks = {task.id: _pending(task) for task in event.plan.tasks}
+            case PlanChanged() if self.plan is not None:
+                self._change(self.plan, event)
             case RunResumed():
                 self._reopen()
             case CallRetried(task=str(task)) | TaskStarted(task=task):
@@ -71,6 +74,12 @@ class Ledger:
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         return replace(self, _tasks=dict(self._tasks), _attempts=self._attempts.copy())
+
+    def _change(self, plan: Plan, event: PlanChanged) -> None:
+        self.plan = event.applied(plan)
+        for task_id in event.dropped:
+            self._tasks.pop(task_id, None)
+        self._tasks |= {task.id: _pending(task) for task in event.added}
 
     def _reopen(self) -> None:
         """Resume: tasks without a result are pending again."""
@@ -108,3 +117,7 @@ class Ledger:
             plan=self.plan,
             code=end.code,
         )
+
+
+def _pending(task: Task) -> TaskReport:
+    return TaskReport(task.id, task.action_type, task.name)

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans
+from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans, of_tasks
 from executor.tasks.memo import FinishedWork, Memo
 from planner.errors import ModelError, RecordEnded
 from planner.events import (
@@ -18,6 +18,7 @@ from planner.events import (
     CallStarted,
     CatalogueTaken,
     Event,
+    PlanChanged,
     PlanMade,
     RunFinished,
     SkillLoaded,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from executor.history.run_history import RunHistory
     from planner.events import Record
     from planner.model import Reply, Request
+    from planner.plan.plan import Plan
     from skills.tools.envelope import Envelope
     from skills.tools.tool import Tool
 
@@ -79,6 +81,8 @@ class Tape:
                 self._all_differ("selection", of_names(then, now))
             case PlanMade() if history.planned is not None:
                 self._all_differ("plan", of_plans(history.planned.plan, event.plan))
+            case PlanChanged() if history.plan is not None:
+                self._compare_change(history.plan, event)
             case SkillLoaded():
                 self._compare_skill(event)
             case TaskFinished():
@@ -143,6 +147,12 @@ class Tape:
             before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
             self._all_differ("listing", of_listings(before, after, kind))
 
+    def _compare_change(self, plan: Plan, event: PlanChanged) -> None:
+        """Compare what a task grew into; what it had not grown into when the record ended is no difference."""
+        then = plan.parts_of(event.of) if event.of is not None else ()
+        if then:
+            self._all_differ(f"task {event.of}", of_tasks(then, event.added))
+
     def _compare_skill(self, event: SkillLoaded) -> None:
         then = self.history.loaded.get((event.task, event.name))
         if then is None:
@@ -177,7 +187,7 @@ class Tape:
 
     def _last_prompt(self) -> str:
         """Where the run's end comes from: the planning prompt, the synthesis prompt, or a single task."""
-        plan = self.history.planned.plan if self.history.planned is not None else None
+        plan = self.history.plan
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
         return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
 from executor.journal import codec
+from executor.journal.event_check import plan_faults
 from executor.tasks.memo import FinishedWork
 from planner.events import (
     CallFailed,
@@ -14,6 +15,7 @@ from planner.events import (
     CallStarted,
     CatalogueTaken,
     Event,
+    PlanChanged,
     PlanMade,
     PlanRefused,
     RunResumed,
@@ -25,12 +27,14 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
+from skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from executor.capture.capture import Capture
     from executor.stores.row import Row
+    from planner.plan.plan import Plan
 
 
 @dataclass(slots=True)
@@ -73,6 +77,8 @@ class RunHistory:
 
     def note(self, event: Event) -> None:
         """Add an event."""
+        if isinstance(event, PlanChanged):
+            self._check(event)
         self.ledger.note(event)
         match event:
             case RunStarted():
@@ -110,6 +116,17 @@ class RunHistory:
             case _:
                 pass
 
+    def _check(self, event: PlanChanged) -> None:
+        """Raise if a change does not fit the plan before it: a record may come from anyone."""
+        if self.plan is not None and (faults := list(plan_faults(event.applied(self.plan)))):
+            what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
+            raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan as it was last: the one that was made, with every change since."""
+        return self.ledger.plan
+
     @property
     def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs that the run was given at its start, but whose own events it did not get to record."""
@@ -144,3 +161,10 @@ class RunHistory:
                 self.failed[event.request] = event
             case CallFinished():
                 self.finished.replies[event.request] = event.reply
+
+
+def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:
+    """The reused outputs of the tasks that an event brings into the plan."""
+    tasks = event.plan.tasks if isinstance(event, PlanMade) else event.added
+    joined = {task.id for task in tasks}
+    return [one for one in outputs if one.task in joined]

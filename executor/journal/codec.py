@@ -8,7 +8,7 @@ from planner import events
 from planner.event_fields import field_names, type_name_of
 from planner.events import SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan.plan import Plan
+from planner.plan.plan import Plan, Task
 from skills.errors import InputError
 from skills.selection.detector import Selection
 from skills.tools.envelope import Context, Envelope, Fault
@@ -74,6 +74,10 @@ def _plan(row: Mapping[str, Any] | None) -> Plan | None:
     return None if row is None else Plan.from_dict(row)
 
 
+def _tasks(rows: list[Mapping[str, Any]]) -> tuple[Task, ...]:
+    return tuple(Task.from_dict(row) for row in rows)
+
+
 def _reused(rows: list[Mapping[str, Any]]) -> tuple[TaskReused, ...]:
     return tuple(TaskReused(**row) for row in rows)
 
@@ -86,6 +90,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "messages": _messages,
     "reply": _reply,
     "plan": _plan,
+    "added": _tasks,
     "reused": _reused,
     "skills": _skills,
     "selections": _selections,

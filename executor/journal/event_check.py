@@ -40,14 +40,15 @@ def faults(kind: str, body: Mapping[str, Any]) -> list[str]:
         return found
     match event:
         case events.PlanMade(plan=plan) | events.RunStarted(plan=plans.Plan() as plan):
-            return list(_plan_faults(plan))
+            return list(plan_faults(plan))
         case events.ToolCalled(envelope=document) if not _is_envelope(document):
             return [f"'envelope' is {_short(document)}"]
         case _:
             return []
 
 
-def _plan_faults(plan: plans.Plan) -> Iterator[str]:
+def plan_faults(plan: plans.Plan) -> Iterator[str]:
+    """What keeps a recorded plan from being run: its ids and its graph."""
     names = [task.id for task in plan.tasks]
     if len(set(names)) < len(names):
         yield "two tasks of 'plan' have the same id"
@@ -55,7 +56,7 @@ def _plan_faults(plan: plans.Plan) -> Iterator[str]:
         yield from (
             f"task {task.id!r} of 'plan' depends on {before!r}, which is not in it"
             for before in task.depends_on
-            if before not in names
+            if before not in plan
         )
     if not nx.is_directed_acyclic_graph(plan.graph):
         yield "the tasks of 'plan' depend on each other in a circle"

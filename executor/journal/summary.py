@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.events import CallFinished, Event, PlanMade, RunFinished, RunResumed, RunStarted
+from planner.events import CallFinished, Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted
 
 if TYPE_CHECKING:
     from executor.stores.row import RunSummary
 
 
 # The events that change a summary; most do not.
-CHANGING = frozenset({RunStarted, RunResumed, PlanMade, CallFinished, RunFinished})
+CHANGING = frozenset({RunStarted, RunResumed, PlanMade, PlanChanged, CallFinished, RunFinished})
 
 
 def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
@@ -24,6 +24,8 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return replace(summary, status="running")
         case PlanMade():
             return replace(summary, tasks=len(event.plan.tasks))
+        case PlanChanged():
+            return replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)

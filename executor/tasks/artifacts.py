@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from skills import safe_files
 if TYPE_CHECKING:
     from pathlib import Path
 
+_UNSAFE = re.compile(r"[^\w.-]")
+_LONGEST_NAME = 255  # bytes
 _IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/journal*\n/.gitignore\n"
 
 
@@ -39,12 +42,21 @@ class Artifacts:
 
     def keep(self, name: str, text: str) -> Path:
         """Write a whole text and return its path; a replay (`written` is false) only returns the path."""
-        path = self.folder / re.sub(r"[^\w.-]", "_", name)
+        path = self.folder / _file_name(name)
         if not self.written:
             return path
         make_home(self.folder.parents[2])
         safe_files.write(path, text, below=self.workspace)
         return path
+
+
+def _file_name(name: str) -> str:
+    """The name of a file for a text: no two texts share one, whatever characters their names have."""
+    quoted = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), name)
+    if len(quoted.encode()) <= _LONGEST_NAME:
+        return quoted
+    ending = f"-{hashlib.sha256(name.encode()).hexdigest()[:16]}{quoted[quoted.rfind('.') :]}"
+    return quoted.encode()[: _LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 
 def make_home(agents: Path) -> None:

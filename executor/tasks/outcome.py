@@ -1,8 +1,15 @@
-"""How a task ended."""
+"""How a task ended, or how it goes on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from planner.events import TaskStatus
+    from planner.plan.plan import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +34,54 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Unneeded:
+    """It did not start, because its condition does not hold or nothing that it depends on was needed."""
+
+    error: None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     """It was stopped before it ended, by the user or a limit."""
 
     error: str
 
 
-Outcome = Done | Failed | Skipped | Cancelled
+Outcome = Done | Failed | Skipped | Unneeded | Cancelled
+STATUS: dict[type[Outcome], TaskStatus] = {
+    Done: "done",
+    Failed: "failed",
+    Skipped: "skipped",
+    Unneeded: "unneeded",
+    Cancelled: "cancelled",
+}
+_BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """It goes on in tasks of its own, at most `width` at a time; once they have ended, `finish` gives its output."""
+
+    tasks: tuple[Task, ...]
+    finish: Callable[[Mapping[str, Outcome]], Awaitable[str]]
+    width: int | None = None
+
+
+def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded | None:
+    """Why a task will not run, from how its dependencies ended; None if it will.
+
+    It runs if none of them failed and one or more is done; if none was needed, it is not needed either.
+    """
+    for before in task.depends_on:
+        if type(outcomes[before]) is not Done:
+            break
+    else:
+        return None  # as nearly always
+    without = [
+        f"{before!r}, which {_BECAME[type(outcomes[before])]}"
+        for before in dict.fromkeys(task.depends_on)
+        if not isinstance(outcomes[before], Done | Unneeded)
+    ]
+    if without:
+        return Skipped(f"it depends on {', '.join(without)}")
+    return None if any(isinstance(outcomes[before], Done) for before in task.depends_on) else Unneeded()

@@ -3,7 +3,9 @@
 ready tasks start, as many at a time as the limit allows
 → a task ends: its outcome is recorded
 → tasks that waited only for it become ready, or are skipped if it has no result
-→ until nothing is ready or running; a failed task does not fail the others
+→ until nothing is ready or running, and no more tasks can be added; a failed task does not fail the others
+
+A task may grow into tasks of its own. It then waits for them, without counting as running, and ends after them.
 """
 
 from __future__ import annotations
@@ -11,28 +13,24 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from executor.tasks.outcome import Cancelled, Done, Failed, Outcome, Skipped
+from executor.tasks.finished import NOTHING, Finished
+from executor.tasks.growth import Growth
+from executor.tasks.outcome import STATUS, Cancelled, Done, Failed, Grown, Outcome, Unneeded, why_not
 from planner.errors import Halted, RecordEnded
 from planner.events import TaskFinished, TaskStarted
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from planner.events import Record, TaskStatus
+    from planner.events import Record
     from planner.plan.plan import Plan, Task
 
-RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str]]
+RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Grown | Unneeded]]
 
-_STATUS: dict[type[Outcome], TaskStatus] = {
-    Done: "done",
-    Failed: "failed",
-    Skipped: "skipped",
-    Cancelled: "cancelled",
-}
-_BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
+_STOPPED = Cancelled("stopped before its end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +39,6 @@ class ScheduleLimits:
 
     concurrency: int = 16
     task_seconds: float | None = None
-
-
-class Finished(Protocol):
-    """Finds tasks that were finished before, in this run or in the one that it reuses."""
-
-    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        """The hash of what the task is given."""
-
-    def output(self, task: Task, inputs: str) -> str | None:
-        """The task's output, if it was finished with these inputs."""
-
-
-class _Nothing:
-    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        return ""
-
-    def output(self, task: Task, inputs: str) -> str | None:
-        return None
-
-
-NOTHING: Finished = _Nothing()
 
 
 async def run_plan(
@@ -73,70 +50,114 @@ async def run_plan(
 
     Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
     """
-    run = _PlanRun(plan, run_task, record, limits, finished)
-    try:
-        await run.run()
-    finally:
-        await run.cancel()
-    if run.halted is not None:
-        raise run.halted
-    return run.outcomes
+    schedule = Schedule(run_task, record, limits, finished)
+    schedule.add(*plan.tasks)
+    schedule.close()
+    return await schedule.run()
 
 
 @dataclass(slots=True)
-class _PlanRun:
-    plan: Plan
+class Schedule:
+    """Runs tasks as they become ready; more may be added while it runs, until it is closed.
+
+    `run` returns when it is closed and at rest. It may then be given more tasks, and run again.
+    """
+
     run_task: RunTask
     record: Record
     limits: ScheduleLimits
     finished: Finished = NOTHING
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     halted: Halted | None = None
-    _results: dict[str, str] = field(default_factory=dict)
+    _tasks: dict[str, Task] = field(default_factory=dict)
+    _after: dict[str, list[str]] = field(default_factory=dict)
     _waiting: dict[str, int] = field(default_factory=dict)
+    _growths: dict[str, Growth] = field(default_factory=dict)
+    _part_of: dict[str, Growth] = field(default_factory=dict)
+    _results: dict[str, str] = field(default_factory=dict)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _started: dict[str, float] = field(default_factory=dict)
-    _ended: deque[tuple[str, Outcome, float]] = field(default_factory=deque)
+    _ended: deque[tuple[str, Outcome | Grown, float]] = field(default_factory=deque)
     _reused: set[str] = field(default_factory=set)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _closed: bool = False
 
-    async def run(self) -> None:
-        self._waiting = dict(self.plan.graph.in_degree())
-        self._ready.extend(task.id for task in self.plan.tasks if self._waiting[task.id] == 0)
-        while self._start() or self._running:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._ended:
-                self._settle(*self._ended.popleft())
+    def add(self, *tasks: Task) -> None:
+        """Add tasks, with all that they depend on added before or with them."""
+        for task in tasks:
+            self._tasks[task.id] = task
+            self._after.setdefault(task.id, [])
+        settled: deque[tuple[str, Outcome, float]] = deque()
+        for task in tasks:
+            waiting = 0
+            for before in task.depends_on:
+                if before not in self._after:
+                    raise ValueError(f"task {task.id!r} depends on {before!r}, which was not added")
+                self._after[before].append(task.id)
+                waiting += not self._is_settled(before)
+            self._waiting[task.id] = waiting
+            if waiting == 0:
+                self._release(task, settled)
+        self._settle_all(settled)
+        self._wake.set()
+
+    def close(self) -> None:
+        """Say that no more tasks come from outside; `run` ends once all have ended."""
+        self._closed = True
+        self._wake.set()
+
+    async def run(self) -> dict[str, Outcome]:
+        """Run until all tasks have ended, and return their outcomes.
+
+        Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
+        """
+        try:
+            while self._start() or self._running or not (self._closed or self.halted):
+                await self._wake.wait()
+                self._wake.clear()
+                while self._ended:
+                    self._settle(*self._ended.popleft())
+        except BaseException:
+            await self._cancel()
+            raise
+        if self.halted is not None:
+            self._abandon()
+            raise self.halted
+        return self.outcomes
 
     def _start(self) -> bool:
         """Start ready tasks up to the limit; whether any was started."""
         started = False
         while self._ready and len(self._running) < self.limits.concurrency and self.halted is None:
-            task = self.plan.task(self._ready.popleft())
+            task = self._tasks[self._ready.popleft()]
             self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
             started = True
         return started
 
     async def _run(self, task: Task) -> None:
-        inputs = self.finished.inputs(task, self._results)
-        known = self.finished.output(task, inputs)
-        started = self._started[task.id] = time.monotonic()
-        if known is not None:
-            self._reused.add(task.id)
-            outcome: Outcome = Done(known)
+        started = self._started.setdefault(task.id, time.monotonic())
+        outcome: Outcome | Grown
+        if (growth := self._growths.get(task.id)) is not None:
+            outcome = await self._attempt(growth.grown.finish(self.outcomes))
         else:
-            self.record(TaskStarted(task.id, inputs))
-            outcome = await self._attempt(task)
+            inputs = self.finished.inputs(task, self._results)
+            known = self.finished.output(task, inputs)
+            if known is not None:
+                self._reused.add(task.id)
+                outcome = Done(known)
+            else:
+                self.record(TaskStarted(task.id, inputs))
+                outcome = await self._attempt(self.run_task(task, self._results))
         self._ended.append((task.id, outcome, time.monotonic() - started))
         self._wake.set()
 
-    async def _attempt(self, task: Task) -> Outcome:
+    async def _attempt(self, work: Awaitable[str | Grown | Unneeded]) -> Outcome | Grown:
         seconds = self.limits.task_seconds
         try:
             async with asyncio.timeout(seconds):
-                return Done(await self.run_task(task, self._results))
+                found = await work
+                return Done(found) if isinstance(found, str) else found
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
@@ -149,51 +170,89 @@ class _PlanRun:
         except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
             return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
 
-    def _settle(self, task_id: str, outcome: Outcome, seconds: float) -> None:
-        """Record an outcome, and make the tasks that waited for it ready or skipped."""
+    def _settle(self, task_id: str, outcome: Outcome | Grown, seconds: float) -> None:
+        """Take in how a task ended, or what it has grown into."""
         self._running.pop(task_id, None)
-        settled = deque([(task_id, outcome, seconds)])
+        if isinstance(outcome, Grown):
+            self._grow(task_id, outcome)
+        else:
+            self._settle_all(deque([(task_id, outcome, seconds)]))
+
+    def _settle_all(self, settled: deque[tuple[str, Outcome, float]]) -> None:
+        """Record outcomes, and make the tasks that waited for them ready or skipped."""
         while settled:
             done_id, result, took = settled.popleft()
             self.outcomes[done_id] = result
             if isinstance(result, Done):
                 self._results[done_id] = result.output
             self._record_end(done_id, result, took)
+            if done_id in self._part_of:
+                settled.extend(self._end_part(done_id, result))
             if isinstance(result, Cancelled):
                 continue
-            for after in self.plan.graph.successors(done_id):
-                self._waiting[after] -= 1
-                if self._waiting[after] == 0:
-                    reason = self._why_skipped(after)
-                    if reason is None:
-                        self._ready.append(after)
-                    else:
-                        settled.append((after, Skipped(reason), 0.0))
+            for after in self._after[done_id]:
+                waiting = self._waiting[after] = self._waiting[after] - 1
+                if waiting == 0:
+                    self._release(self._tasks[after], settled)
 
-    def _why_skipped(self, task_id: str) -> str | None:
-        without = [
-            f"{before!r}, which {_BECAME[type(self.outcomes[before])]}"
-            for before in self.plan.graph.predecessors(task_id)
-            if not isinstance(self.outcomes[before], Done)
-        ]
-        return f"it depends on {', '.join(without)}" if without else None
+    def _release(self, task: Task, settled: deque[tuple[str, Outcome, float]]) -> None:
+        """Make a task ready that waits for nothing any more; if it will not run, say why to those that settle."""
+        verdict = why_not(task, self.outcomes)
+        if verdict is not None:
+            settled.append((task.id, verdict, 0.0))
+        elif task.id not in self._part_of or self._part_of[task.id].may_start(task.id):
+            self._ready.append(task.id)
+
+    def _is_settled(self, task_id: str) -> bool:
+        outcome = self.outcomes.get(task_id)
+        return outcome is not None and not isinstance(outcome, Cancelled)
+
+    def _grow(self, task_id: str, grown: Grown) -> None:
+        growth = self._growths[task_id] = Growth.of(task_id, grown)
+        self._part_of |= {part.id: growth for part in grown.tasks}
+        if grown.tasks:
+            self.add(*grown.tasks)
+        else:
+            self._ready.append(task_id)
+        self._wake.set()
+
+    def _end_part(self, task_id: str, result: Outcome) -> Iterator[tuple[str, Outcome, float]]:
+        """Count a grown task that ended: another part may start, and after the last one its parent goes on."""
+        growth = self._part_of[task_id]
+        following = growth.end(task_id)
+        if following is not None:
+            self._ready.append(following)
+        if growth.parent in self.outcomes:
+            return
+        if isinstance(result, Cancelled):
+            yield growth.parent, result, time.monotonic() - self._started[growth.parent]
+        elif growth.left == 0:
+            self._ready.append(growth.parent)
 
     def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
         if task_id in self._reused:
             return
         output = outcome.output if isinstance(outcome, Done) else None
         error = None if isinstance(outcome, Done) else outcome.error
-        self.record(TaskFinished(task_id, _STATUS[type(outcome)], seconds, output, error))
+        self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, output, error))
 
-    async def cancel(self) -> None:
-        """Cancel running tasks and wait until they have ended; a no-op after a normal end."""
-        if not self._running:
-            return
+    async def _cancel(self) -> None:
+        """Cancel running tasks and wait until they have ended."""
         for running in self._running.values():
             running.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         while self._ended:
             self._settle(*self._ended.popleft())
-        now = time.monotonic()
         for task_id in list(self._running):
-            self._settle(task_id, Cancelled("stopped before its end"), now - self._started.get(task_id, now))
+            self._stop(task_id)
+        self._abandon()
+
+    def _abandon(self) -> None:
+        """Stop the tasks that wait for parts of their own, which will not all run."""
+        for task_id in self._growths:
+            if task_id not in self.outcomes:
+                self._stop(task_id)
+
+    def _stop(self, task_id: str) -> None:
+        now = time.monotonic()
+        self._settle(task_id, _STOPPED, now - self._started.get(task_id, now))

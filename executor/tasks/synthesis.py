@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from executor.tasks.inputs import UpstreamResult, shorten
-from executor.tasks.outcome import Done, Outcome
+from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ModelError
 from planner.events import PromptMade
@@ -71,11 +71,11 @@ class Synthesis:
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task without a result, with the reason."""
+        """A line for each task without a result that was needed, with the reason."""
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if not isinstance(outcomes.get(task.id), Done)
+            if not isinstance(outcomes.get(task.id), Done | Unneeded)
         ]
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
@@ -125,4 +125,4 @@ def _label(task: Task) -> str:
 
 
 def _reason(outcome: Outcome | None) -> str:
-    return "it did not begin" if outcome is None or isinstance(outcome, Done) else outcome.error
+    return "it did not begin" if outcome is None or isinstance(outcome, Done | Unneeded) else outcome.error

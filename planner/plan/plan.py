@@ -1,16 +1,19 @@
-"""A plan: tasks and their dependencies, as a networkx graph."""
+"""A plan: tasks and their dependencies, as a networkx graph. It never changes; `changed` makes another."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import networkx as nx
 
+from planner.plan.task_id import parent_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 ActionType = Literal["skill", "tool", "llm"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
@@ -36,6 +39,17 @@ class Task:
         found = (match for text in strings((self.instruction, self.arguments)) for match in REFERENCE.findall(text))
         return tuple(dict.fromkeys(found))
 
+    def rewired(self, ids: Mapping[str, str]) -> Task:
+        """The task with other tasks in place of some that it depends on or refers to."""
+        if ids.keys().isdisjoint((*self.depends_on, *self.references)):
+            return self
+        return replace(
+            self,
+            instruction=_renamed(self.instruction, ids),
+            arguments=_renamed(self.arguments, ids),
+            depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The task as in the plan's JSON, without empty fields."""
         fields: dict[str, Any] = {
@@ -49,22 +63,78 @@ class Task:
         given = {key: value for key, value in fields.items() if value not in ("", None)}
         return given | {"depends_on": list(self.depends_on)}
 
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Task:
+        """The task in a row of a valid document."""
+        action = row["action_type"]
+        empty: str | dict[str, Any] = {} if action == "tool" else ""
+        return cls(
+            id=row["id"],
+            action_type=action,
+            title=row.get("title") or "",
+            name=row.get("name") if action != "llm" else None,
+            instruction=row.get("instruction") or "",
+            arguments=row.get("arguments") or empty,
+            depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
+        )
+
 
 @dataclass(frozen=True)
 class Plan:
-    """A validated plan; `graph` has an edge from each task to those that depend on it."""
+    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`."""
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
-    graph: nx.DiGraph[str] = field(init=False, repr=False, compare=False)
+    grown: int = field(default=0, repr=False, compare=False)
+    dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "graph", graph_of(self.tasks))
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The tasks, with an edge from each to those that depend on it, and from a grown task to its parent."""
+        return graph_of(self.tasks)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
 
     def task(self, task_id: str) -> Task:
         """The task of that id."""
-        return cast("Task", self.graph.nodes[task_id]["task"])
+        return self._by_id[task_id]
+
+    def __contains__(self, task_id: str) -> bool:
+        return task_id in self._by_id
+
+    def changed(
+        self,
+        added: Sequence[Task] = (),
+        dropped: Collection[str] = (),
+        rewired: Mapping[str, str] | None = None,
+        synthesis: str | None = None,
+    ) -> Plan:
+        """The plan without the tasks dropped and with those added, its other tasks rewired.
+
+        `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
+        a `synthesis`, the plan keeps its own.
+        """
+        without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
+        kept = [task.rewired(rewired) for task in without] if rewired else without
+        return Plan(
+            (*kept, *added),
+            self.synthesis if synthesis is None else synthesis,
+            self.clarification,
+            self.grown + len(added),
+            self.dropped.union(dropped) if dropped else self.dropped,
+        )
+
+    def without_grown(self) -> Plan:
+        """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
+        kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
+    def parts_of(self, task_id: str) -> tuple[Task, ...]:
+        """The grown tasks that are parts of a task, in their order."""
+        return tuple(task for task in self.tasks if parent_of(task.id) == task_id)
 
     @property
     def finals(self) -> tuple[Task, ...]:
@@ -93,18 +163,19 @@ class Plan:
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
         """The plan in a valid document."""
         return cls(
-            tasks=tuple(_task(row) for row in document.get("tasks") or ()),
+            tasks=tuple(Task.from_dict(row) for row in document.get("tasks") or ()),
             synthesis=_text(document.get("synthesis")),
             clarification=_text(document.get("clarification")),
         )
 
 
 def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
-    """The tasks as nodes, with an edge from each dependency to its dependent."""
+    """The tasks as nodes, with an edge from each dependency to its dependent, and from a grown task to its parent."""
     graph: nx.DiGraph[str] = nx.DiGraph()
-    for task in tasks:
-        graph.add_node(task.id, task=task)
+    graph.add_nodes_from(task.id for task in tasks)
     graph.add_edges_from((before, task.id) for task in tasks for before in task.depends_on)
+    parents = ((task.id, parent_of(task.id)) for task in tasks)
+    graph.add_edges_from((task_id, parent) for task_id, parent in parents if parent is not None and parent in graph)
     return graph
 
 
@@ -121,20 +192,25 @@ def strings(value: object) -> Iterator[str]:
                 yield from strings(item)
 
 
+def _renamed(value: Any, ids: Mapping[str, str]) -> Any:
+    """A JSON-like value whose references name other tasks."""
+    match value:
+        case str():
+            return REFERENCE.sub(lambda match: _with_id(match, ids), value)
+        case Mapping():
+            return {key: _renamed(item, ids) for key, item in value.items()}
+        case list() | tuple():
+            return [_renamed(item, ids) for item in value]
+        case _:
+            return value
+
+
+def _with_id(match: re.Match[str], ids: Mapping[str, str]) -> str:
+    start, end = match.start(1) - match.start(), match.end(1) - match.start()
+    whole = match.group()
+    return whole[:start] + ids.get(match.group(1), match.group(1)) + whole[end:]
+
+
 def _text(text: str | None) -> str | None:
     """The text, or None if it is empty or blank."""
     return text if text and text.strip() else None
-
-
-def _task(row: Mapping[str, Any]) -> Task:
-    action = row["action_type"]
-    empty: str | dict[str, Any] = {} if action == "tool" else ""
-    return Task(
-        id=row["id"],
-        action_type=action,
-        title=row.get("title") or "",
-        name=row.get("name") if action != "llm" else None,
-        instruction=row.get("instruction") or "",
-        arguments=row.get("arguments") or empty,
-        depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
-    )

@@ -5,7 +5,7 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,19 +13,23 @@ from typing import Any
 import networkx as nx
 
 from planner.plan.plan import ACTION_TYPES, REFERENCE, strings
+from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
 from skills.tools.parameter import TYPES, fits
-
-_ID = re.compile(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks."""
+    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
+
+    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep.
+    """
 
     skills: Sequence[str] = ()
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     max_tasks: int = 100
+    max_grown: int = 1_000
+    max_depth: int = 2
 
 
 def problems(document: object, known: Known) -> list[str]:
@@ -47,11 +51,12 @@ def problems(document: object, known: Known) -> list[str]:
     if len(rows) > known.max_tasks:
         found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
-        found += _row_problems(number, row, known)
-    return [*found, *_graph_problems([row for row in rows if isinstance(row, Mapping)])]
+        found += row_problems(number, row, known)
+    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
 
 
-def _row_problems(number: int, row: object, known: Known) -> Iterator[str]:
+def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
+    """What is wrong with one task, whatever the others are."""
     if not isinstance(row, Mapping):
         yield f"task number {number} must be an object, not {_kind(row)}"
         return
@@ -60,7 +65,7 @@ def _row_problems(number: int, row: object, known: Known) -> Iterator[str]:
         yield f"task number {number} has no 'id'; give each task a short unique one"
     elif not isinstance(task_id, str):
         yield f"task number {number}: 'id' must be a string, not {_kind(task_id)}"
-    elif not _ID.fullmatch(task_id):
+    elif not PLANNED.fullmatch(task_id):
         yield f"task id {task_id!r} may hold only letters, digits, '_' and '-', 64 at most"
     label = f"task {task_id!r}" if isinstance(task_id, str) and task_id else f"task number {number}"
     for key in ("title", "instruction", "name"):
@@ -138,11 +143,13 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"one of {', '.join(map(repr, choices))}"
 
 
-def _graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is wrong with tasks together: their ids, dependencies and references."""
     rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
     ids = [row["id"] for row in rows]
-    for twice in dict.fromkeys(one for one in ids if ids.count(one) > 1):
-        yield f"the id {twice!r} is used by {ids.count(twice)} tasks; ids must be unique"
+    for twice, times in Counter(ids).items():
+        if times > 1:
+            yield f"the id {twice!r} is used by {times} tasks; ids must be unique"
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(ids)
     for row in rows:

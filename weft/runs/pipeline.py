@@ -93,7 +93,7 @@ class Pipeline:
             return RunFinished("clarification", question=plan.clarification)
         runner = self._task_runner(plan, catalogue)
         limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
-        outcomes = await run_plan(plan, runner.run, self.record, limits, self.memo)
+        outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         return await self._answer(plan, outcomes)
@@ -148,8 +148,8 @@ class Pipeline:
         return self.settings.detector == detectors.ASKING
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
-        if self.history.planned is not None:
-            return self.history.planned.plan
+        if self.history.plan is not None:
+            return self.history.plan
         if self.goal.plan is not None:
             self.record(PlanMade(self.goal.plan, 0, self.goal.repairs))
             if self.goal.repairs:

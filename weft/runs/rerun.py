@@ -28,9 +28,9 @@ class RerunPlan:
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
     """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run."""
-    if history.planned is None:
+    if history.plan is None:
         raise InputError("the run has no plan to rerun a part of", hint="run its goal again with `weft run`")
-    plan = history.planned.plan
+    plan = history.plan
     _check(plan, [*begin, *inputs])
     stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
     for task in list(stale):

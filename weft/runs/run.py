@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from executor.history.ledger import Ledger
-from executor.history.run_history import RunHistory
+from executor.history.run_history import RunHistory, reused_by
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import FinishedWork, Memo
 from planner import rules
 from planner.errors import BudgetSpent, ModelError, PlanError
-from planner.events import Event, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
@@ -22,6 +22,8 @@ from weft.runs.pipeline import Pipeline
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from executor.history.result import Result
     from executor.journal.journal import Journal
     from executor.journal.log import Log
@@ -68,8 +70,8 @@ class Run:
         self.log.record(event)
         if self.observer is not None:
             self.observer(event)
-        if isinstance(event, PlanMade):
-            self._record_reused()
+        if isinstance(event, PlanMade | PlanChanged):
+            self._record_reused(reused_by(event, self.reused))
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
@@ -77,8 +79,8 @@ class Run:
         self.record(self.opening)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
-        if self.history.planned is not None:
-            self._record_reused()
+        if self.history.plan is not None:
+            self._record_reused([one for one in self.reused if one.task in self.history.plan])
         if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
         try:
@@ -99,8 +101,8 @@ class Run:
         await self._finish(replace(end, seconds=time.monotonic() - began))
         return self.ledger.result(self.journal.url)
 
-    def _record_reused(self) -> None:
-        for one in self.reused:
+    def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
+        for one in outputs:
             self.record(one)
 
     async def _finish(self, end: RunFinished) -> None:
@@ -114,9 +116,9 @@ class Run:
 
     def _show_history(self) -> None:
         """Tell the observer of a resumed run what was done before."""
-        if self.observer is None or self.history.planned is None:
+        if self.observer is None or self.history.planned is None or self.history.plan is None:
             return
-        self.observer(PlanMade(self.history.planned.plan, self.history.planned.attempts))
+        self.observer(PlanMade(self.history.plan, self.history.planned.attempts))
         given = self.history.started.reused if self.history.started is not None else ()
         for one in given:
             if one not in self.reused:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from planner.model import Role
 
 
-def _setting(default: Any, help_text: str, *, guarded: bool = False) -> Any:
+def _setting(default: Any, help_text: str, *, guarded: bool = False, may_be_zero: bool = False) -> Any:
     """A setting with its help text; a guarded one is ignored in the weft.toml of an untrusted workspace."""
-    return field(default=default, metadata={"help": help_text, "guarded": guarded})
+    return field(default=default, metadata={"help": help_text, "guarded": guarded, "may_be_zero": may_be_zero})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,10 @@ class Settings:
     retry_patience: float = _setting(60.0, "how long to wait for a rate-limited or overloaded provider, in seconds")
     tool_calls: int = _setting(30, "how many tool calls a task may make")
     max_tasks: int = _setting(100, "how many tasks a plan may have")
+    max_grown: int = _setting(1_000, "how many tasks may join a plan while it runs, in all")
+    max_depth: int = _setting(2, "how deep sub-goals may be nested", may_be_zero=True)
+    max_items: int = _setting(200, "how many items a task with `for_each` may have")
+    max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
     input_budget: int = _setting(60_000, "how many characters of earlier results a task's prompt may hold")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
@@ -168,6 +172,7 @@ def _merge(
     table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str], faults: list[str]
 ) -> None:
     types = get_type_hints(Settings)
+    may_be_zero = {one.name for one in fields(Settings) if one.metadata["may_be_zero"]}
     for key, raw in table.items():
         if key not in types:
             near = guess(key, types)
@@ -175,13 +180,13 @@ def _merge(
             faults.append(f"{origin}: unknown setting {key!r}; {hint}")
             continue
         try:
-            values[key] = _convert(raw, types[key])
+            values[key] = _convert(raw, types[key], may_be_zero=key in may_be_zero)
             origins[key] = origin
         except ValueError as error:
             faults.append(f"{origin}: {key!r} {error}")
 
 
-def _convert(raw: Any, wanted: Any) -> Any:
+def _convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
     """A value from TOML or from text, converted to the setting's type."""
     if get_origin(wanted) in (Union, UnionType):
         wanted = next(one for one in get_args(wanted) if one is not type(None))
@@ -193,7 +198,7 @@ def _convert(raw: Any, wanted: Any) -> Any:
     if wanted is bool:
         return _boolean(raw)
     if wanted in (int, float):
-        return _number(raw, wanted)
+        return _number(raw, wanted, may_be_zero=may_be_zero)
     if not isinstance(raw, str):
         raise ValueError(f"must be a string, not {raw!r}")  # noqa: TRY004 - one kind of error for a bad value
     return raw
@@ -208,11 +213,12 @@ def _boolean(raw: Any) -> bool:
     raise ValueError(f"must be true or false, not {raw!r}")
 
 
-def _number(raw: Any, wanted: type[int] | type[float]) -> int | float:
+def _number(raw: Any, wanted: type[int] | type[float], *, may_be_zero: bool) -> int | float:
     try:
         number = wanted(raw) if isinstance(raw, str) or not isinstance(raw, bool) else None
     except (TypeError, ValueError):
         number = None
-    if number is None or not number > 0:  # written this way so that `nan` is refused too
-        raise ValueError(f"must be a {'whole ' if wanted is int else ''}number above 0, not {raw!r}")
+    if number is None or not (number > 0 or (may_be_zero and number == 0)):  # so that `nan` is refused too
+        least = "of 0 or more" if may_be_zero else "above 0"
+        raise ValueError(f"must be a {'whole ' if wanted is int else ''}number {least}, not {raw!r}")
     return number

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from executor.journal import codec
-from planner.events import CallFailed, CallFinished, CallRetried, CallStarted, PlanRefused, ToolCalled, Warned
+from planner.events import (
+    CallFailed,
+    CallFinished,
+    CallRetried,
+    CallStarted,
+    PlanChanged,
+    PlanRefused,
+    ToolCalled,
+    Warned,
+)
 from skills.text.plural import counted
+from weft.traces.change_text import change_text
 from weft.traces.timeline import TYPES, Span, Timeline, timeline
 
 if TYPE_CHECKING:
@@ -104,6 +114,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
         case PlanRefused():
             yield _Entry("plan refused: " + "; ".join(event.faults))
+        case PlanChanged():
+            yield _Entry(change_text(event), "\n".join(f"{task.id}  {task.title}".rstrip() for task in event.added))
         case ToolCalled(envelope=envelope):
             arguments = json.dumps(envelope.get("context", {}).get("params_input", {}), ensure_ascii=False)
             title = f"{event.task or ''}: tool {event.name}: {envelope.get('status')}"

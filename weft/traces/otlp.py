@@ -95,6 +95,8 @@ class _SpanBuilder:
             case "plan_made":
                 self._tasks = {task["id"]: task for task in body["plan"]["tasks"]}
                 self._end_planning(at)
+            case "plan_changed":
+                self._tasks |= {task["id"]: task for task in body.get("added", ())}
             case "task_started":
                 self._open[body["task"]] = at
                 self._starts[body["task"]] = self._starts.get(body["task"], 0) + 1

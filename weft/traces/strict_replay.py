@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
 from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
-from executor.history.run_history import RunHistory
+from executor.history.run_history import RunHistory, reused_by
 from executor.tasks.artifacts import Artifacts
 from planner import rules
 from planner.errors import RecordEnded
-from planner.events import PlanMade, RunFinished, RunStarted
+from planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
 from skills.errors import InputError, WeftError
 from weft.models.open import profile_of
 from weft.runs import records
@@ -85,8 +85,8 @@ async def strict(
         tape.note(event)
         if record is not None:
             record(event)
-        if isinstance(event, PlanMade):
-            for one in reused(history):
+        if isinstance(event, PlanMade | PlanChanged):
+            for one in reused_by(event, reused(history)):
                 note(one)
 
     memo = ReplayMemo.of(tape, note)
@@ -97,10 +97,9 @@ async def strict(
     for name in started.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
     # The recorded plan is run even if it names a skill that no longer exists.
-    planned = (
-        [task.name for task in history.planned.plan.tasks if task.action_type == "skill"] if history.planned else []
-    )
-    workspace = Workspace(paths, first, use, gone=[name for name in planned if name], portable=True)
+    planned = history.plan.tasks if history.plan is not None else ()
+    gone = [task.name for task in planned if task.action_type == "skill" and task.name]
+    workspace = Workspace(paths, first, use, gone=gone, portable=True)
     then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
     pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then)
     note(started)

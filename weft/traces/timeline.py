@@ -14,6 +14,7 @@ from planner.events import (
     CallFinished,
     CallRetried,
     Event,
+    PlanChanged,
     PlanMade,
     PlanRefused,
     RunResumed,
@@ -24,18 +25,20 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
+from planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from executor.history.result import Result
     from executor.stores.row import Row
+    from planner.plan.plan import Task
     from skills.selection.detector import Selection
 
 # The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (
-    "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "task_started", "task_reused",
-    "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "run_finished",
+    "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
+    "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "run_finished",
 )  # fmt: skip
 
 
@@ -120,6 +123,7 @@ class _Reader:
     parent: str | None = None
     started: str = ""
     resumed: int = 0
+    _last_part: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
         self.ledger.note(event)
@@ -133,7 +137,11 @@ class _Reader:
             case PlanRefused():
                 self.faults += event.faults
             case PlanMade():
-                self._note_plan(event)
+                self._note_tasks(event.plan.tasks)
+                if event.attempts == 0:
+                    self.spans.pop("(plan)", None)
+            case PlanChanged():
+                self._note_change(event)
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
                 self._note_task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
@@ -143,15 +151,20 @@ class _Reader:
             case _:
                 pass
 
-    def _note_plan(self, event: PlanMade) -> None:
+    def _note_tasks(self, tasks: Iterable[Task]) -> None:
         reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
-        for task in event.plan.tasks:
+        for task in tasks:
             why = reasons.get(task.name or "")
             self.spans[task.id] = Span(
                 task.id, task.action_type, task.name, task.title, depends_on=task.depends_on, why=why
             )
-        if event.attempts == 0:
-            self.spans.pop("(plan)", None)
+
+    def _note_change(self, event: PlanChanged) -> None:
+        for task_id in event.dropped:
+            self.spans.pop(task_id, None)
+        self._note_tasks(event.added)
+        for span in self.spans.values() if event.rewired else ():
+            span.depends_on = tuple(dict.fromkeys(event.rewired.get(one, one) for one in span.depends_on))
 
     def _note_task(self, event: TaskStarted | TaskReused | TaskFinished, at: float) -> None:
         span = self.spans[event.task]
@@ -160,13 +173,25 @@ class _Reader:
                 span.start, span.end, span.status = at, None, "running"
                 span.inputs = event.inputs
                 span.attempts += 1
-                ends = {name: self.spans[name].end or 0.0 for name in span.depends_on}
-                span.waited_for = max(ends, key=lambda name: ends[name]) if ends else None
+                span.waited_for = self._last_of(span.depends_on) or self._before_parent(event.task)
             case TaskReused():
                 span.status, span.why = "reused", event.source
             case TaskFinished():
                 span.status, span.error = event.status, event.error
                 span.end = at if span.start is not None else None
+                span.waited_for = self._last_part.get(event.task, span.waited_for)
+                if (parent := parent_of(event.task)) is not None:
+                    self._last_part[parent] = event.task
+
+    def _last_of(self, names: Iterable[str]) -> str | None:
+        """The step that ended last; None if there is none."""
+        ends = {name: self.spans[name].end or 0.0 for name in names if name in self.spans}
+        return max(ends, key=lambda name: ends[name]) if ends else None
+
+    def _before_parent(self, task: str) -> str | None:
+        """What the task that a grown one is a part of waited for."""
+        parent = parent_of(task)
+        return self.spans[parent].waited_for if parent in self.spans else None
 
     def _note_call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
         step = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")

@@ -169,7 +169,8 @@ class Workspace:
     def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool]) -> Known:
         parameters = {name: tool.parameters for name, tool in tools.items()}
         names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
-        return Known(list(names), parameters, self.settings.max_tasks)
+        settings = self.settings
+        return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth)
 
     def task_tools(
         self,

@@ -38,6 +38,7 @@ EVENTS: list[Event] = [
     events.TextStreamed("task", "a", "t"),
     events.PlanRefused(1, ("fault",)),
     events.PlanMade(Plan((Task("a", "llm", instruction="i"),), "s"), 1),
+    events.PlanChanged("for_each", "a", (Task("a[1]", "llm", instruction="i"),), ("b",), {"b": "c"}, "s", "why"),
     events.TaskStarted("a", "h"),
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),

@@ -75,3 +75,20 @@ def test_a_gitignore_of_the_users_own_stays(workspace: Path) -> None:
     make_home(workspace / ".agents")
 
     assert (workspace / ".agents/.gitignore").read_text() == "mine"
+
+
+def test_names_are_quoted_one_to_one(workspace: Path) -> None:
+    artifacts = Artifacts.of(workspace, "run-1")
+    names = ["a[1]", "a_1_", "a/b", "a%2Fb", "a_b", "übersicht", "a.b", "a" * 200 + "[1]" * 20, "a" * 200 + "[1]" * 21]
+    kept = {name: artifacts.keep(f"{name}.md", name) for name in names}
+    assert len({path.name for path in kept.values()}) == len(names)
+    assert all(path.read_text() == name and path.parent == artifacts.folder for name, path in kept.items())
+    assert kept["übersicht"].name == "übersicht.md", "names of planned tasks stay as they are"
+    assert kept["a[1]"].name == "a%5B1%5D.md"
+
+
+def test_a_name_that_is_too_long_for_a_file_is_shortened_apart(workspace: Path) -> None:
+    artifacts = Artifacts.of(workspace, "run-1")
+    paths = [artifacts.keep(f"{'ü' * 190}/{ending}.md", ending) for ending in ("a", "b")]
+    assert [path.read_text() for path in paths] == ["a", "b"]
+    assert all(path.name.endswith(".md") and len(path.name.encode()) <= 255 for path in paths)

@@ -248,5 +248,7 @@ def test_a_damaged_plan_is_read_exactly_or_refused(document: dict[str, Any], kin
     except NotJson:
         assert kind in ("repr", "yaml"), "text that Python or YAML cannot carry"
         return
+    if kind == "yaml" and yaml.safe_load(damaged) != document:
+        return  # PyYAML itself writes a few characters, such as U+0085, so that they come back as others
     if not reading.faults:
         assert Plan.from_dict(reading.document) == Plan.from_dict(document)

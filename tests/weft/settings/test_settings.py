@@ -82,6 +82,19 @@ def test_every_fault_in_every_source_is_reported_at_once(tmp_path: Path) -> None
         assert text in caught.value.message
 
 
+def test_only_some_limits_may_be_zero(tmp_path: Path) -> None:
+    found = resolved(tmp_path, project="max_replans = 0", env={"WEFT_MAX_DEPTH": "0"}).settings
+    assert (found.max_replans, found.max_depth) == (0, 0)
+    with pytest.raises(SetupError) as caught:
+        resolved(tmp_path, project="max_replans = -1\nmax_items = 0\nmax_grown = 0")
+    for text in (
+        "'max_replans' must be a whole number of 0 or more, not -1",
+        "'max_items' must be a whole number above 0, not 0",
+        "'max_grown' must be a whole number above 0, not 0",
+    ):
+        assert text in caught.value.message
+
+
 def test_a_file_that_is_not_toml_is_named_with_the_place(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"weft\.toml cannot be read: "):
         resolved(tmp_path, project="model = ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.events import (
     CallRetried,
     Event,
+    PlanChanged,
     PlanMade,
     PlanRefused,
     SkillsSelected,
@@ -14,6 +15,7 @@ from planner.events import (
     Warned,
 )
 from skills.text.plural import counted
+from weft.traces.change_text import change_text
 
 
 def describe(event: Event) -> str | None:
@@ -26,6 +28,8 @@ def describe(event: Event) -> str | None:
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
             return f"plan: {counted(len(event.plan.tasks), 'task')}"
+        case PlanChanged():
+            return change_text(event)
         case CallRetried():
             caller = event.task or event.role
             return f"{caller}: attempt {event.attempt} failed, retrying in {event.wait:.1f} s: {event.reason}"

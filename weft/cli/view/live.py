@@ -17,6 +17,7 @@ from planner.events import (
     CallFinished,
     CallStarted,
     Event,
+    PlanChanged,
     PlanMade,
     TaskFinished,
     TaskReused,
@@ -37,6 +38,7 @@ _MARKS = {
     "done": ("✓", "green"),
     "failed": ("✗", "red"),
     "skipped": ("–", "yellow"),
+    "unneeded": ("○", "dim"),
     "cancelled": ("■", "yellow"),
 }
 _MAX_ROWS = 30
@@ -95,6 +97,8 @@ class LiveView:
             case PlanMade():
                 self._activity = "running"
                 self._rows = {task.id: _Row(task) for task in event.plan.tasks}
+            case PlanChanged():
+                self._change(event)
             case TaskStarted():
                 row = self._rows[event.task]
                 row.state, row.started = "running", time.monotonic()
@@ -111,6 +115,12 @@ class LiveView:
                 self._streamed += event.text
             case _:
                 self._print(event)
+
+    def _change(self, event: PlanChanged) -> None:
+        for task_id in event.dropped:
+            self._rows.pop(task_id, None)
+        self._rows |= {task.id: _Row(task) for task in event.added}
+        self._print(event)
 
     def _print(self, event: Event) -> None:
         if (text := describe(event)) is not None:

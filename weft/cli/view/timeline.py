@@ -24,6 +24,7 @@ _MARKS = {
     "done": "✓",
     "failed": "✗",
     "skipped": "–",
+    "unneeded": "○",
     "cancelled": "■",
     "reused": "↺",
     "interrupted": "■",

@@ -1,0 +1,43 @@
+"""Task ids: those that a plan gives its tasks, and those of tasks that grow while it runs.
+
+A grown task's id has characters that a planned one cannot have: `review[1]` is the first item of the task `review`,
+`research/sources` a task of the sub-goal `research`. Both nest.
+"""
+
+from __future__ import annotations
+
+import re
+
+PLANNED = re.compile(r"[\w-]{1,64}")
+MAX_LENGTH = 200
+
+_GROWN = re.compile(r"(?P<parent>.+?)(?:\[(?P<number>[1-9]\d*)\]|/[\w-]{1,64})", re.DOTALL)
+
+
+def item_id(parent: str, number: int) -> str:
+    """The id of a task's item; numbers start at 1."""
+    return f"{parent}[{number}]"
+
+
+def sub_task_id(parent: str, planned: str) -> str:
+    """The id of a task in the plan of a sub-goal."""
+    return f"{parent}/{planned}"
+
+
+def parent_of(task_id: str) -> str | None:
+    """The id of the task that a grown task is a part of; None if it did not grow."""
+    if not task_id.endswith("]") and "/" not in task_id:  # nearly all ids, and every plan asks for each of them
+        return None
+    match = _GROWN.fullmatch(task_id)
+    return match["parent"] if match else None
+
+
+def number_of(task_id: str) -> int | None:
+    """The number of an item among its task's items; None if the task is no item."""
+    match = _GROWN.fullmatch(task_id)
+    return int(match["number"]) if match and match["number"] else None
+
+
+def depth_of(task_id: str) -> int:
+    """How many sub-goals a task is inside of."""
+    return task_id.count("/")

@@ -1,0 +1,26 @@
+"""A change of a plan in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner.events import PlanChanged
+
+
+def change_text(event: PlanChanged) -> str:
+    """Describe a change: whose it is, what was added, dropped and rewired, and why."""
+    why = f" ({event.note})" if event.note else ""
+    return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'nothing'}{why}"
+
+
+def _parts(event: PlanChanged) -> Iterator[str]:
+    if event.added:
+        yield f"{counted(len(event.added), 'task')} added"
+    if event.dropped:
+        yield f"dropped {', '.join(event.dropped)}"
+    yield from (f"{old} → {new}" for old, new in event.rewired.items())
