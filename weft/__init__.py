@@ -45,8 +45,9 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event PlanChanged PlanMade PlanRefused "
-        "PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished "
+        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event ModelLoaded ModelLoading PlanChanged "
+        "PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
+        "SkillsSelected TaskFinished "
         "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
     ),
     # Errors

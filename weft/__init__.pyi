@@ -34,6 +34,8 @@ from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
 from planner.events import Event as Event
+from planner.events import ModelLoaded as ModelLoaded
+from planner.events import ModelLoading as ModelLoading
 from planner.events import PlanChanged as PlanChanged
 from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
@@ -118,6 +120,8 @@ __all__ = [
     "Message",
     "Model",
     "ModelError",
+    "ModelLoaded",
+    "ModelLoading",
     "Overloaded",
     "Plan",
     "PlanChanged",

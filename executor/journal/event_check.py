@@ -19,7 +19,7 @@ from skills.selection import detector
 from skills.tools import envelope
 
 # Names in annotations that their own modules import only for type checking.
-_NAMES = vars(plans) | vars(detector) | vars(model) | {"Mapping": Mapping}
+_NAMES = vars(plans) | vars(detector) | vars(model) | vars(events) | {"Mapping": Mapping}
 
 
 def faults(kind: str, body: Mapping[str, Any]) -> list[str]:

@@ -19,7 +19,7 @@ from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from executor.tasks.memo import Memo
-    from planner.model import Model, Reply, ToolCall
+    from planner.model import Model, OnText, Reply, ToolCall
     from skills.tools.tool import Tool
 
 TOOL_CALLS = 30
@@ -77,6 +77,7 @@ class Conversation:
     task: str
     messages: tuple[Message, ...]
     continuations: int = 3
+    on_text: OnText | None = None
     _called: int = 0
     _parts: list[str] = field(default_factory=list)
 
@@ -121,6 +122,7 @@ class Conversation:
             may_call_tools=not self._at_limit,
             role="task",
             task=self.task,
+            on_text=self.on_text,
         )
 
     async def _use_tools(self, reply: Reply) -> None:

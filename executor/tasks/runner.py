@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
     from planner.events import Record
-    from planner.model import Model
+    from planner.model import Model, OnText
     from planner.plan.plan import Plan, Task
     from planner.prompting.models import Models
     from planner.prompting.profile import Profile
@@ -61,6 +61,7 @@ class TaskRunner:
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
+    on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str:
         """The output of a task, given the results of the tasks before it."""
@@ -99,7 +100,9 @@ class TaskRunner:
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         user = self._user_message(task, results, profile)
         messages = tuple(one for one in (Message("system", system), Message("user", user)) if one.content)
-        return await Conversation(model, toolbox, task.id, messages, profile.continuations).answer()
+        answers = self.on_answer is not None and not self.plan.needs_synthesis and self.plan.finals[0] is task
+        on_text = self.on_answer if answers else None
+        return await Conversation(model, toolbox, task.id, messages, profile.continuations, on_text).answer()
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
         """The goal, the task's instruction and the results that it builds on, within the budget."""

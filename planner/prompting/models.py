@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from planner.model import Model, Role
     from planner.prompting.profile import Profile
+
+
+@runtime_checkable
+class Loadable(Protocol):
+    """A model that needs something loaded before its first call."""
+
+    @property
+    def needs(self) -> str:
+        """What is still to be loaded, as people know it; empty if nothing is."""
+
+    async def load(self) -> None:
+        """Load it."""
 
 
 class Models(Protocol):
@@ -17,6 +29,9 @@ class Models(Protocol):
 
     def named(self, name: str) -> Model:
         """The model of that name, for a skill that asks for one."""
+
+    async def ready(self, role: Role) -> None:
+        """Load what the model for a role needs, so that its first call does not have to."""
 
     def profile(self, role: Role, task: str | None = None) -> Profile:
         """The profile of the model in a role, or in the role for one task."""

@@ -13,8 +13,9 @@ from planner.prompting.profile import profiles
 from skills.errors import SetupError
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
-from weft.local.server import SLOTS, Load, count_tokens, shared
+from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
 from weft.local.store import ModelStore, models_dir
+from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
 
 if TYPE_CHECKING:
@@ -69,6 +70,16 @@ class LocalModel:
     name: str
     timeout: float = 300.0
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
+
+    @property
+    def needs(self) -> str:
+        """The model itself, until its server has loaded it."""
+        found = ModelStore(models_dir()).find(entry_name(self.name))
+        return "" if found is None or is_loaded(found.path) else f"the model {found.record.name}"
+
+    async def load(self) -> None:
+        """Start the server, and load litellm meanwhile."""
+        await asyncio.gather(self.serve(Load(installed(self.name).path)), asyncio.to_thread(litellm_model.load))
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, cut to fit the context window, at no cost."""

@@ -205,6 +205,13 @@ async def shared(load: Load) -> Endpoint:
                     del _shared[load.path]
 
 
+def is_loaded(path: Path) -> bool:
+    """Whether this process's server for the model can be called."""
+    with _lock:
+        server = _shared.get(path)
+        return server is not None and server.running and server.loaded
+
+
 def close_shared() -> None:
     """Close every server that `shared` started; they may be started again."""
     with _lock:

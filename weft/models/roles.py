@@ -5,12 +5,16 @@ finished calls are reused → budget → recording → usage is checked → fall
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from executor.tasks.memo import MemoModel
 from planner import rules
-from skills.errors import SetupError
+from planner.events import ModelLoaded, ModelLoading
+from planner.prompting.models import Loadable
+from skills.errors import SetupError, WeftError
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.fallback import FallbackModel
 from weft.models.open import OpenModel, profile_of
@@ -39,6 +43,7 @@ class RoleModels:
     profile_of: Callable[[str, int], Profile] = profile_of
     rules: int = rules.CURRENT
     _known: dict[str, Model] = field(default_factory=dict)
+    _opened: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
     _warned: set[str] = field(default_factory=set)
 
@@ -53,6 +58,18 @@ class RoleModels:
             raise SetupError(NO_MODEL, hint=choices())
         return name
 
+    async def ready(self, role: Role) -> None:
+        """Load what the model for a role needs, so that neither its first call nor its task counts the time."""
+        name = self.name_of(role)
+        self.named(name)
+        model = self._opened[name]
+        if isinstance(model, Loadable) and (what := model.needs):
+            self.memo.record(ModelLoading(name, what))
+            began = time.monotonic()
+            with suppress(WeftError):  # the call itself reports it, or tries again
+                await model.load()
+            self.memo.record(ModelLoaded(name, what, time.monotonic() - began))
+
     def profile(self, role: Role, task: str | None = None) -> Profile:
         """The profile of the model for a role."""
         return self.profile_of(self.name_of(role), self.rules)
@@ -63,7 +80,9 @@ class RoleModels:
             record = self.memo.record
             policy = RetryPolicy(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
-            chain = tuple(RetryingModel(self.open(one), policy, record) for one in names)
+            opened = {one: self.open(one) for one in names}
+            self._opened[name] = opened[name]
+            chain = tuple(RetryingModel(model, policy, record) for model in opened.values())
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
             recorded = RecordingModel(CheckedModel(model, record, self._warned), record)
             metered = BudgetedModel(recorded, self.budget, record, tuple(names))

@@ -84,6 +84,15 @@ class LitellmModel:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    @property
+    def needs(self) -> str:
+        """litellm, until it is loaded."""
+        return "" if _loaded() else "litellm"
+
+    async def load(self) -> None:
+        """Import litellm."""
+        await asyncio.to_thread(load)
+
     async def complete(self, request: Request) -> Reply:
         """Answer the request; if the model refuses tools or a response format, fall back to what it supports."""
         key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"

@@ -92,6 +92,8 @@ class Pipeline:
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
         runner = self._task_runner(plan, catalogue)
+        if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+            await self.models.ready("task")
         limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
         outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
@@ -156,6 +158,7 @@ class Pipeline:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return self.goal.plan
         model = self.models.for_role("decomposer")
+        await self.models.ready("decomposer")
         return await decompose(self._brief(catalogue), model, self.prompts, self.record)
 
     def _brief(self, catalogue: Catalogue) -> Brief:
@@ -190,6 +193,7 @@ class Pipeline:
             files=tuple(str(path) for path in self.goal.files),
             input_budget=self.settings.input_budget,
             tool_calls=self.settings.tool_calls,
+            on_answer=_stream if self.goal.stream else None,
         )
 
     def _record_log(self, log: CallLog) -> None:

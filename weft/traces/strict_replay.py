@@ -58,6 +58,9 @@ class _ReplayModels:
     def named(self, name: str) -> ReplayModel:
         return ReplayModel(name, self.tape, self.memo)
 
+    async def ready(self, role: Role) -> None:
+        """Recorded replies need nothing loaded."""
+
     def profile(self, role: Role, task: str | None = None) -> Profile:
         return profile_of(self._name(role, task), self.rules)
 

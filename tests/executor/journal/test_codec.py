@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EVENTS: list[Event] = [
+    events.ModelLoading("openai/x", "litellm"),
+    events.ModelLoaded("openai/x", "litellm", 3.5),
     events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"weft": "1"}),
     events.RunResumed("r", {}),
     events.CatalogueTaken((events.SkillPrint("s", "d", "b"),), "<a/>", "<b/>"),

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # Writes down how it is called, and builds a program that answers with that.
 GO = """#!/bin/sh
 if [ "$1" = version ]; then echo go version go1.22; exit 0; fi
-{ echo "call: $*"; echo "cwd: $(pwd)"; echo "module file: $(head -1 go.mod)"; echo "secret file: $(cat .env 2>/dev/null)"; env | sort; } >> "$HOME/calls"
+{ echo "call: $*"; echo "cwd: $(pwd)"; echo "module file: $(head -1 go.mod)"
+  echo "secret file: $(cat .env 2>/dev/null)"; env | sort; } >> "$HOME/calls"
 if [ "$1" = build ]; then
   { echo '#!/bin/sh'; echo 'read -r line'; printf "printf '%s'" '{"output": "'; echo; } > "$3"
   printf "cat <<'EOF' | tr '\\\\\\\\n\\"' '|_'\\n" >> "$3"

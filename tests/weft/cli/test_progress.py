@@ -107,7 +107,7 @@ def test_a_reused_task_counts_as_done(capsys: pytest.CaptureFixture[str]) -> Non
     with LiveView(Console(file=stream, force_terminal=True, width=80, color_system=None)) as view:
         view.note(PlanMade(PLAN, 0))
         view.note(TaskReused("a", "out", "run r1"))
-    assert "✓  First step" in stream.getvalue()
+    assert "✓ a  First step" in stream.getvalue()
     ProgressLines().note(TaskReused("a", "out", "run r1"))
     assert "a: reused from run r1" in capsys.readouterr().err
 

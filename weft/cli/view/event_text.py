@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.events import (
     CallRetried,
     Event,
+    ModelLoading,
     PlanChanged,
     PlanMade,
     PlanRefused,
@@ -24,6 +25,8 @@ def describe(event: Event) -> str | None:
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
             return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+        case ModelLoading():
+            return f"loading {event.what}"
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():

@@ -1,0 +1,83 @@
+"""Everything that happens in a run, as values: every step passes them to one `record` callable.
+
+An event says what happened, not when or in which run: the log adds that. Type names and fields are part of recorded
+runs and exported traces: add new ones, but never rename or remove any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from planner.events.calls import (
+    CallFailed,
+    CallFinished,
+    CallRetried,
+    CallStarted,
+    ModelLoaded,
+    ModelLoading,
+    PromptMade,
+    TextStreamed,
+)
+from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
+from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
+from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
+from planner.events.tasks import SkillLoaded, TaskFinished, TaskReused, TaskStarted, TaskStatus, ToolCalled, ToolLogged
+
+__all__ = [
+    "CallFailed",
+    "CallFinished",
+    "CallRetried",
+    "CallStarted",
+    "CatalogueTaken",
+    "ChangeCause",
+    "Event",
+    "ModelLoaded",
+    "ModelLoading",
+    "PlanChanged",
+    "PlanMade",
+    "PlanRefused",
+    "PromptMade",
+    "Record",
+    "RunFinished",
+    "RunResumed",
+    "RunStarted",
+    "RunStatus",
+    "SkillLoaded",
+    "SkillPrint",
+    "SkillsSelected",
+    "TaskFinished",
+    "TaskReused",
+    "TaskStarted",
+    "TaskStatus",
+    "TextStreamed",
+    "ToolCalled",
+    "ToolLogged",
+    "Warned",
+]
+
+Event = (
+    RunStarted
+    | RunResumed
+    | CatalogueTaken
+    | SkillsSelected
+    | PromptMade
+    | ModelLoading
+    | ModelLoaded
+    | CallStarted
+    | CallRetried
+    | CallFinished
+    | CallFailed
+    | TextStreamed
+    | PlanRefused
+    | PlanMade
+    | PlanChanged
+    | TaskStarted
+    | TaskReused
+    | SkillLoaded
+    | ToolCalled
+    | ToolLogged
+    | TaskFinished
+    | Warned
+    | RunFinished
+)
+Record = Callable[[Event], None]

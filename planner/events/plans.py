@@ -1,0 +1,51 @@
+"""How a plan is made and changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.plan.plan import Plan, Task
+
+ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRefused:
+    """The decomposer's answer is not a valid plan; these are all its faults."""
+
+    attempt: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade:
+    """The plan that will run; `repairs` says how it differs from what the model, or the file, had."""
+
+    plan: Plan
+    attempts: int
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The plan changed while it ran: the plan is the one that was made, with every change since.
+
+    `of` is the task that the change belongs to; `rewired` maps ids to those that take their place in dependencies and
+    references; without a `synthesis`, the plan keeps its own.
+    """
+
+    cause: ChangeCause
+    of: str | None = None
+    added: tuple[Task, ...] = ()
+    dropped: tuple[str, ...] = ()
+    rewired: Mapping[str, str] = field(default_factory=dict)
+    synthesis: str | None = None
+    note: str = ""
+
+    def applied(self, plan: Plan) -> Plan:
+        """The plan after the change."""
+        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)

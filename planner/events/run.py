@@ -1,0 +1,63 @@
+"""What happens to a run as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.events.tasks import TaskReused
+    from planner.plan.plan import Plan
+
+RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run began; `use` maps skill names to files that replace those skills.
+
+    Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
+    """
+
+    run_id: str
+    goal: str
+    workspace: str
+    settings: Mapping[str, Any]
+    date: str = ""
+    asked_skills: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    parent: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    use: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+    reused: tuple[TaskReused, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A stopped run was resumed."""
+
+    run_id: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning for the user; the run continues."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run ended; `code` names the error, if there was one."""
+
+    status: RunStatus
+    answer: str | None = None
+    error: str | None = None
+    question: str | None = None
+    seconds: float = 0.0
+    code: str | None = None

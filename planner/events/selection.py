@@ -1,0 +1,36 @@
+"""Which skills there are, and which were selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skills.selection.detector import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPrint:
+    """A skill's fingerprint: the hashes of its description and its file; `body` is empty if the file was not read."""
+
+    name: str
+    description: str
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueTaken:
+    """The skills found, and the listings of skills and tools that prompts contain."""
+
+    skills: tuple[SkillPrint, ...]
+    skill_listing: str
+    tool_listing: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsSelected:
+    """The detector selected skills, out of `available`."""
+
+    detector: str
+    selections: tuple[Selection, ...]
+    available: int

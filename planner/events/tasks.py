@@ -1,0 +1,69 @@
+"""What happens in tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task started; `inputs` is the hash of what it was given."""
+
+    task: str
+    inputs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReused:
+    """A task's output was taken from the parent run or from a file."""
+
+    task: str
+    output: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLoaded:
+    """A skill's body was loaded for a task."""
+
+    task: str | None
+    name: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool answered; `call` is the hash of the call, by which its answer is found."""
+
+    task: str | None
+    name: str
+    envelope: Mapping[str, Any]
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLogged:
+    """What a tool's process wrote besides its answer, for the trace and the tool's author."""
+
+    name: str
+    log: str
+    stderr: str
+    exit_status: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFinished:
+    """A task ended."""
+
+    task: str
+    status: TaskStatus
+    seconds: float = 0.0
+    output: str | None = None
+    error: str | None = None

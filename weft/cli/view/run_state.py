@@ -1,0 +1,114 @@
+"""How a run stands, folded from its events, for whatever draws it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from planner.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    ModelLoaded,
+    ModelLoading,
+    PlanChanged,
+    PlanMade,
+    RunResumed,
+    RunStarted,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TextStreamed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from planner.plan.plan import Task
+
+_TAIL = 8_000  # more than any terminal shows of an answer
+
+
+@dataclass(slots=True)
+class TaskRow:
+    """A task and how far it is."""
+
+    task: Task
+    state: str = "pending"
+    started: float | None = None
+    seconds: float = 0.0
+    tokens: int = 0
+
+    def elapsed(self, now: float) -> float | None:
+        """How long it has run; None before it starts."""
+        if self.started is None:
+            return self.seconds or None
+        return now - self.started if self.state == "running" else self.seconds
+
+
+@dataclass(slots=True)
+class RunState:
+    """The tasks of a run, what it does now, what it has cost, and the answer as far as it is written."""
+
+    clock: Callable[[], float] = time.monotonic
+    rows: dict[str, TaskRow] = field(default_factory=dict)
+    activity: str = "selecting skills"
+    cost: float | None = 0.0
+    max_cost: float | None = None
+    streamed: str = ""
+    began: float = field(init=False)
+    _before_loading: str = ""
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case RunStarted() | RunResumed():
+                self.max_cost = event.settings.get("max_cost")
+            case ModelLoading():
+                self._before_loading, self.activity = self.activity, f"loading {event.what}"
+            case ModelLoaded():
+                self.activity = self._before_loading
+            case CallStarted():
+                self._call_started(event)
+            case CallFinished():
+                self._call_finished(event)
+            case PlanMade():
+                self.activity = "running"
+                self.rows = {task.id: TaskRow(task) for task in event.plan.tasks}
+            case PlanChanged():
+                for task_id in event.dropped:
+                    self.rows.pop(task_id, None)
+                self.rows |= {task.id: TaskRow(task) for task in event.added}
+            case TaskStarted(task=task) if task in self.rows:
+                row = self.rows[task]
+                row.state, row.started = "running", self.clock()
+            case TaskFinished(task=task) if task in self.rows:
+                row = self.rows[task]
+                row.state, row.seconds = event.status, event.seconds
+            case TaskReused(task=task) if task in self.rows:
+                self.rows[task].state = "done"
+            case TextStreamed():
+                self.streamed = (self.streamed + event.text)[-_TAIL:]
+            case _:
+                pass
+
+    def count(self, *states: str) -> int:
+        """How many tasks are in one of these states."""
+        return sum(row.state in states for row in self.rows.values())
+
+    def _call_started(self, event: CallStarted) -> None:
+        self.streamed = ""  # an answer that is asked for again is written from its beginning
+        if event.role == "decomposer":
+            self.activity = f"planning with {event.model}"
+        elif event.role == "synthesis":
+            self.activity = f"writing the answer with {event.model}"
+
+    def _call_finished(self, event: CallFinished) -> None:
+        cost = event.reply.cost
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        if event.task in self.rows:
+            self.rows[event.task].tokens += event.reply.usage.tokens
