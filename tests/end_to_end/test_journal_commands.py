@@ -154,6 +154,7 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
         "brief",
         "(synthesis)",
     ]
+    assert weft("trace", "show", "--mermaid", cwd=workspace).out.startswith("```mermaid\nflowchart TD\n")
     full = weft("trace", "show", "--task", "brief", cwd=workspace).out
     assert "Brief: did: List them" in full
     assert "[system]" in full

@@ -129,6 +129,17 @@ def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
     assert [task["status"] for task in document["tasks"]] == ["cancelled", "pending"]
 
 
+def test_a_plan_is_drawn(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    graph = weft("plan", *MODEL, "--format", "graph", GOAL, cwd=workspace)
+    assert graph.status == 0, graph.err
+    assert [line.split()[1] for line in graph.out.splitlines() if line.startswith("○")] == ["survey", "brief"]
+    assert weft("plan", *MODEL, "--format", "dot", GOAL, cwd=workspace).out.startswith("digraph plan {")
+    ran = weft("plan", *MODEL, "-o", "plan.svg", GOAL, cwd=workspace)
+    assert "write it as YAML" in ran.err
+    assert (workspace / "plan.svg").read_text(encoding="utf-8").startswith("<svg ")
+
+
 def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: Weft) -> None:
     server = serve(scripted(PLAN))
     path = workspace / "plan.yaml"

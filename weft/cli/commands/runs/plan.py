@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from planner.errors import BudgetSpent
 from planner.events import Warned
 from weft.cli import options
-from weft.cli.view import output
+from weft.cli.view import output, width
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
+_SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+
 
 @click.command()
 @click.argument("goal")
@@ -28,9 +31,17 @@ if TYPE_CHECKING:
 @options.yes
 @options.skills
 @options.goal
-@options.output_file("Write the plan to this file, as YAML, or as JSON if it ends in .json.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
+    help="Print the plan in this form: to edit (yaml, json) or to look at. Default: by the file's name, else yaml.",
+)
+@options.output_file("Write the plan to this file; its name may choose the form: .json, .mmd, .dot, .svg.")
 @options.common
-def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, **rest: Any) -> int:
+def plan(
+    goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, form: str | None, **rest: Any
+) -> int:
     """Make a plan for a goal without running it.
 
     Prints the plan for GOAL as YAML. `-` reads the goal from stdin.
@@ -40,13 +51,14 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
       weft plan "Compare three caches" -o plan.yaml
       weft run --plan plan.yaml
       weft plan --json "Compare three caches"
+      weft plan --format graph "Compare three caches"
+      weft plan "Compare three caches" -o plan.svg
 
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
     from weft.cli import execution, model_download
     from weft.providers import litellm_model
-    from weft.runs import plan_file
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
@@ -67,26 +79,39 @@ def plan(goal: str, workspace: Path, files: tuple[Path, ...], target: Path | Non
     if not made.tasks:
         target = None  # a question must not overwrite a plan
     elif target is not None:
-        text = plan_file.dump(made, plan_file.form_of(target), full_goal.text)
-        target = target if _write(text, target, mode) else None
+        chosen = form or _SUFFIXES.get(target.suffix.lower(), "yaml")
+        target = target if _write(_text(made, chosen, full_goal.text), target, mode, chosen) else None
     if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
-        output.print_result(plan_file.dump(made, "yaml"))
+        output.print_result(_text(made, form or "yaml"))
     if not made.tasks:
         output.say(f"Question: {made.clarification}\nAnswer it with --answer TEXT")
         return 1
     return 0
 
 
-def _write(text: str, target: Path, mode: OutputMode) -> bool:
+def _text(made: Plan, form: str, goal: str = "") -> str:
+    """The plan in a form; a question has no graph, so it is printed as YAML."""
+    from weft.cli.view import plan_graph
+    from weft.drawing.forms import FORMS
+    from weft.runs import plan_file
+
+    if form in ("yaml", "json") or not made.tasks:
+        return plan_file.dump(made, form if form == "json" else "yaml", goal)
+    return plan_graph.draw(made, width.of(sys.stdout)) if form == "graph" else FORMS[form](made)
+
+
+def _write(text: str, target: Path, mode: OutputMode, form: str) -> bool:
     """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         output.say_warning(f"cannot write the plan to {target}: {error.strerror}; printing it instead")
         return False
-    if not mode.quiet:
+    if not mode.quiet and form not in ("yaml", "json"):
+        output.say(f"Graph written to {target}. To run or edit the plan, write it as YAML: -o plan.yaml")
+    elif not mode.quiet:
         output.say(f"Plan written to {target}. Run it with: weft run --plan {shlex.quote(str(target))}")
     return True
 

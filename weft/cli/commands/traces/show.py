@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from executor.history.result import Result
     from weft.traces.read import Trace
 
 # The steps that are not tasks, by the role of their model.
@@ -24,9 +25,12 @@ _ROLES = {"(plan)": "decomposer", "(synthesis)": "synthesis"}
 @click.command()
 @click.argument("run", default="last", metavar="[RUN|FILE]", callback=options.or_stdin)
 @click.option("--task", metavar="ID", help="Show the prompts and replies of this task; also (plan) and (synthesis).")
+@click.option("--mermaid", is_flag=True, help="Print the plan as a Mermaid flowchart, for Markdown.")
 @options.journal
 @options.common
-def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as_json: bool, **_: Any) -> int:
+def show(
+    run: str, workspace: Path, journal: str | None, task: str | None, *, mermaid: bool, as_json: bool, **_: Any
+) -> int:
     """Show a run: its graph, timing and critical path.
 
     RUN is an id, the beginning of one, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
@@ -38,6 +42,7 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
       weft trace show 20261115T0213 --task survey
       weft trace show last --task "(plan)"
       weft trace show exported.jsonl
+      weft trace show last --mermaid >> notes.md
 
     Exit status: 0 done, 2 no such run, file or task.
     """
@@ -50,11 +55,23 @@ def show(run: str, workspace: Path, journal: str | None, task: str | None, *, as
     if task is not None:
         return _show_task(traces, task, as_json=as_json)
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in traces]
+    if mermaid:
+        return _show_mermaid([one.result for one in timelines])
     if as_json:
         documents = [one.to_dict() for one in timelines]
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
         output.print_text("\n\n".join(draw(one, width.of(sys.stdout)) for one in timelines))
+    return 0
+
+
+def _show_mermaid(results: Sequence[Result]) -> int:
+    from weft.drawing.mermaid import mermaid
+
+    for result in results:
+        if result.plan is None or not result.plan.tasks:
+            raise InputError(f"run {result.run_id} has no plan", hint="show another run, or resume this one")
+        output.print_text(f"```mermaid\n{mermaid(result.plan)}```")
     return 0
 
 

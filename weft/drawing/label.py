@@ -1,0 +1,27 @@
+"""What a box says about its task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skills.text.shorten import cut, one_line
+
+if TYPE_CHECKING:
+    from planner.plan.plan import Task
+
+_WIDTH = 44
+
+
+def label(task: Task) -> list[str]:
+    """The id, the title if it says more, and the skill or tool: a line each."""
+    lines = [task.id]
+    if task.title and task.title != task.id:
+        lines.append(cut(one_line(task.title), _WIDTH))
+    if task.name:
+        lines.append(f"{task.action_type}: {task.name}")
+    return [printable(line) for line in lines]
+
+
+def printable(text: str) -> str:
+    """The text without characters that control what shows it."""
+    return "".join(one if one.isprintable() else "�" for one in text)
