@@ -24,6 +24,7 @@ from skills.text.plural import counted, plural
 from weft.runs.fingerprints import fingerprints
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
+from weft.workspace.planned_selection import PLAN, PlannedSelection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +126,8 @@ class Pipeline:
             self.record(Warned(warning))
         prints = await asyncio.to_thread(fingerprints, catalogue)
         self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
-        self.record(SkillsSelected(self.settings.detector, catalogue.selections, len(catalogue.skills)))
+        detector = PLAN if self._planned is not None else self.settings.detector
+        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
 
     async def _select(self, *, ask: bool) -> Catalogue:
@@ -133,6 +135,8 @@ class Pipeline:
         workspace, goal = self.workspace, self.goal
         if self.then is not None:
             return await asyncio.to_thread(workspace.catalogue, goal, self.then, self.then.most)
+        if self._planned is not None:
+            return await asyncio.to_thread(workspace.catalogue, goal, self._planned)
         if not self._detector_asks:
             return await asyncio.to_thread(workspace.catalogue, goal)
         if not ask:
@@ -144,8 +148,15 @@ class Pipeline:
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
 
     @property
+    def _planned(self) -> PlannedSelection | None:
+        """The skills of the plan that came with the goal, if it names any; runs of earlier rules selected others."""
+        if self.then is not None or self.rules < rules.PLANNED_SKILLS:
+            return None
+        return PlannedSelection.of(self.goal.plan, self.workspace.skills.ranked)
+
+    @property
     def _detector_asks(self) -> bool:
-        return self.settings.detector == detectors.ASKING
+        return self.settings.detector == detectors.ASKING and self._planned is None
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
         if self.history.plan is not None:
