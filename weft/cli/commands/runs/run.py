@@ -146,6 +146,8 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     from weft.workspace.planned_selection import planned_skills
 
     preview = asyncio.run(weft.preview(goal))
+    for warning in preview.warnings if not mode.quiet else ():
+        output.say_warning(warning)
     selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
     if goal.plan is not None:
         return _preview_plan(goal, goal.plan, selected if planned_skills(goal.plan) else [], preview.calls, mode)
