@@ -15,16 +15,18 @@ from skills.programs.executable import ExecutableTool, ToolHost
 from skills.programs.manifest import FILE, NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from skills.functions.functions import FunctionTool
 
 
-async def review(folder: Path, host: ToolHost | None, *, root: bool = False) -> list[Report]:
-    """A report on each skill file of a folder; without a host its tools are not run."""
+async def review(
+    folder: Path, host: ToolHost | None, *, root: bool = False, able: Collection[str] = ()
+) -> list[Report]:
+    """A report on each skill file of a folder; without a host its tools are not run; `able` is what tasks can do."""
     reports = []
     if (folder / "SKILL.md").is_file():
-        reports.append(skill_md(folder / "SKILL.md", root=root))
+        reports.append(skill_md(folder / "SKILL.md", root=root, able=able))
     if (folder / FILE).is_file():
         reports.append(await _manifest(folder, host))
     if not reports:
@@ -34,7 +36,7 @@ async def review(folder: Path, host: ToolHost | None, *, root: bool = False) -> 
     return reports
 
 
-def skill_md(path: Path, *, root: bool = False) -> Report:
+def skill_md(path: Path, *, root: bool = False, able: Collection[str] = ()) -> Report:
     """The report on a SKILL.md; with `root` its name need not match its folder."""
     try:
         text = path.read_bytes().decode()
@@ -46,7 +48,7 @@ def skill_md(path: Path, *, root: bool = False) -> Report:
         return (folder / target).exists()
 
     name = "" if root else folder.resolve().name
-    return Report(path, tuple(skill_file.check(text, name, exists)))
+    return Report(path, tuple(skill_file.check(text, name, exists, able)))
 
 
 async def _manifest(folder: Path, host: ToolHost | None) -> Report:

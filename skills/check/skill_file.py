@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from skills.check.finding import Finding, Severity
 from skills.check.parts import misspelt, split
 from skills.check.wording import chinese
+from skills.discovery.needs import declared, in_body
 from skills.format.names import fits, slug
 from skills.text.nearest import guess
+from skills.text.shorten import cut as shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from skills.check.parts import Parts
 
@@ -40,13 +42,17 @@ BODY_LINES = 500
 BODY_CHARACTERS = 20_000
 
 
-def check(text: str, folder: str, exists: Callable[[str], bool]) -> list[Finding]:
-    """All findings on the text of a SKILL.md in a folder of this name; `exists` checks the targets of its links."""
+def check(text: str, folder: str, exists: Callable[[str], bool], able: Collection[str] = ()) -> list[Finding]:
+    """All findings on the text of a SKILL.md in a folder of this name.
+
+    `exists` checks the targets of its links; `able` is what tasks can do beyond reading files and loading skills.
+    """
     parts = split(text)
     if isinstance(parts, Finding):
         return [parts]
     found = [*_name(parts, folder), *_description(parts), *_fields(parts), *_twice(parts)]
     found += [*_body(parts), *_links(parts, exists), *_arguments(parts), *_form(text, parts)]
+    found += _needs(parts, able)
     return sorted(found, key=lambda finding: finding.line)
 
 
@@ -190,6 +196,21 @@ def _arguments(parts: Parts) -> list[Finding]:
         remedy = "use it once and refer to it: each one is replaced by the whole text"
         found.append(Finding("arguments", "warning", parts.body_line, message, remedy))
     return found
+
+
+def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
+    """Warnings of what a skill needs and tasks do not have."""
+    found = {need.what: need for need in (*in_body(parts.body), *declared(parts.data)) if need.what not in able}
+    return [
+        Finding(
+            "needs",
+            "warning",
+            parts.line(need.key) if need.key else parts.at(need.position),
+            f"needs {need.what} ({need.key or 'the body'}: {shorten(need.said, 60)}), which tasks do not have here",
+            "say in the instructions what to do without it, or offer it as a tool with a skill.yaml",
+        )
+        for need in found.values()
+    ]
 
 
 def _error(rule: str, line: int, message: str, remedy: str) -> Finding:

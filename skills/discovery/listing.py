@@ -38,17 +38,25 @@ def render(
     limit: int = MAX_SKILLS,
     folders: Sequence[str] = (),
     portable: bool = False,
+    needs: Mapping[str, str] | None = None,
 ) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
     `skills` are ordered best first; those named in `selected` move to the front and are marked. `folders` are the
     locations they are in: the same skills in other folders give the same listing. If a folder's path is longer than
-    the room reserved for it, the budget wins, unless the listing must be `portable`, as in a replay.
+    the room reserved for it, the budget wins, unless the listing must be `portable`, as in a replay. `needs` says of
+    some skills, by name, what they need and whether it is there.
     """
     chosen = [skill for skill in skills if skill.name in selected]
     ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
+    notes = needs or {}
     items = [
-        _Item.of(skill, _spare(skill.file, folders, portable=portable), marked=skill.name in selected)
+        _Item.of(
+            skill,
+            _spare(skill.file, folders, portable=portable),
+            marked=skill.name in selected,
+            needs=notes.get(skill.name, ""),
+        )
         for skill in ordered[:limit]
     ]
     while items and _length(items, len(ordered), _MIN_DESCRIPTION) > budget:
@@ -68,12 +76,13 @@ class _Item:
     spare: int
 
     @classmethod
-    def of(cls, skill: Skill, spare: int, *, marked: bool) -> _Item:
+    def of(cls, skill: Skill, spare: int, *, marked: bool, needs: str = "") -> _Item:
         mark = "\n<selected>true</selected>" if marked else ""
+        note = f"\n<needs>{_escaped(needs)}</needs>" if needs else ""
         return cls(
             f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
             _clean(one_line(skill.description)),
-            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{mark}\n</skill>",
+            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{note}{mark}\n</skill>",
             spare,
         )
 

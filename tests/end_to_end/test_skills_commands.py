@@ -78,3 +78,26 @@ def test_skills_are_selected_for_each_goal_of_a_file(workspace: Path, weft: Weft
     assert len(json.loads(ran.out)["selected"]) == 1
     assert weft("skills", "select", cwd=workspace).status == 2
     assert weft("skills", "select", "--from", "missing.jsonl", cwd=workspace).status == 2
+
+
+def test_what_a_skill_needs_is_told(workspace: Path, weft: Weft) -> None:
+    listed = weft("skills", "list", cwd=workspace).out.splitlines()
+    assert [line.split()[0] for line in listed if "[needs web access: not available]" in line] == [
+        "hn-analysis",
+        "web-extraction",
+    ]
+    row = json.loads(weft("skills", "show", "web-extraction", "--json", cwd=workspace).out)
+    assert row["needs"] == [{"what": "web access", "available": False, "said": "open URLs unless one of your tools"}]
+    shown = weft("skills", "show", "web-extraction", cwd=workspace)
+    assert "web-extraction needs web access: not available" in shown.err
+    tool = workspace / "skills" / "page"
+    tool.mkdir()
+    (tool / "main.py").write_text("", encoding="utf-8")
+    (tool / "skill.yaml").write_text(
+        "name: page_read\ndescription: Reads a page, at most 2 MB.\nruntime: python\nentry: main.py\nnetwork: true\n"
+        "parameters:\n- {name: url, type: string, required: true, description: The page's address.}\n",
+        encoding="utf-8",
+    )
+    row = json.loads(weft("skills", "show", "web-extraction", "--json", cwd=workspace).out)
+    assert row["needs"][0]["available"] is True
+    assert "[needs" not in weft("skills", "list", cwd=workspace).out

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.batch.engine import plan_of
+from weft.workspace.planned_selection import planned_skills
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +36,18 @@ def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills) -> BatchPreview
     """Select the skills of every goal and count; no model is called."""
     selected, total, without, calls = Counter[str](), 0, 0, 0
     for goal in goals:
-        found = skills.select(goal.text, goal.skills, skills.active())
-        selected.update(one.name for one in found)
+        found = _skills_of(goal, skills)
+        selected.update(found)
         total, without, calls = total + 1, without + (not found), calls + _least_calls(goal)
     return BatchPreview(total, without, dict(selected.most_common(_MOST_SKILLS)), calls)
+
+
+def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
+    """The skills that a goal's own plan names, else those selected for it."""
+    planned = planned_skills(plan_of(goal))
+    if planned:
+        return list(dict.fromkeys((*goal.skills, *planned)))
+    return [one.name for one in skills.select(goal.text, goal.skills, skills.active())]
 
 
 def _least_calls(goal: BatchGoal) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from executor.history.run_history import RunHistory
@@ -24,6 +25,7 @@ from skills.text.plural import counted, plural
 from weft.runs.fingerprints import fingerprints
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
+from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,6 +55,7 @@ class Preview:
     messages: tuple[Message, ...]
     prompt_tokens: int
     calls: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,8 @@ class Pipeline:
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
         if self._detector_asks:
             calls = f"1 to select skills (those shown here are ranked without a model), {calls}"
-        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls)
+        warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
+        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
 
     async def _catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
@@ -127,31 +131,58 @@ class Pipeline:
             self.record(Warned(warning))
         prints = await asyncio.to_thread(fingerprints, catalogue)
         self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
-        self.record(SkillsSelected(self.settings.detector, catalogue.selections, len(catalogue.skills)))
+        detector = PLAN if self._planned is not None else self.settings.detector
+        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue
 
     async def _select(self, *, ask: bool) -> Catalogue:
         """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
-        workspace, goal = self.workspace, self.goal
+        workspace = self.workspace
+        take = partial(workspace.catalogue, self.goal, made_by=self.rules)
         if self.then is not None:
-            return await asyncio.to_thread(workspace.catalogue, goal, self.then, self.then.most)
+            return await asyncio.to_thread(take, self.then, self.then.most)
+        if self._planned is not None:
+            return await asyncio.to_thread(take, self._planned)
         if not self._detector_asks:
-            return await asyncio.to_thread(workspace.catalogue, goal)
+            return await asyncio.to_thread(take)
         if not ask:
-            return await asyncio.to_thread(workspace.catalogue, goal, workspace.skills.ranked)
+            return await asyncio.to_thread(take, workspace.skills.ranked)
         with BlockingModel(self.models.for_role("detector")) as model:
             detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules)
             loop = asyncio.get_running_loop()
-            catalogue = await loop.run_in_executor(workspace.detector_threads, workspace.catalogue, goal, detector)
+            catalogue = await loop.run_in_executor(workspace.detector_threads, take, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
 
     @property
+    def _planned(self) -> PlannedSelection | None:
+        """The skills of the plan that came with the goal, if it names any; runs of earlier rules selected others."""
+        if self.then is not None or self.rules < rules.PLANNED_SKILLS:
+            return None
+        return PlannedSelection.of(self.goal.plan, self.workspace.skills.ranked)
+
+    @property
     def _detector_asks(self) -> bool:
-        return self.settings.detector == detectors.ASKING
+        return self.settings.detector == detectors.ASKING and self._planned is None
 
     async def _plan(self, catalogue: Catalogue) -> Plan:
         if self.history.plan is not None:
             return self.history.plan
+        plan = await self._new_plan(catalogue)
+        for warning in self._unmet_needs(plan, catalogue):
+            self.record(Warned(warning))
+        return plan
+
+    def _unmet_needs(self, plan: Plan, catalogue: Catalogue) -> list[str]:
+        """A warning for each skill of a plan that needs what this run does not have."""
+        if self.rules < rules.LISTED_NEEDS:
+            return []
+        return [
+            f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
+            "so the skill works only with what the goal, its files and other tasks give it"
+            for name, missing in self.workspace.unmet(planned_skills(plan), catalogue.able).items()
+        ]
+
+    async def _new_plan(self, catalogue: Catalogue) -> Plan:
         if self.goal.plan is not None:
             self.record(PlanMade(self.goal.plan, 0, self.goal.repairs))
             if self.goal.repairs:

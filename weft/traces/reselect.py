@@ -10,6 +10,7 @@ from planner.events import RunStarted, SkillsSelected
 from skills.discovery.index import cache_folder
 from skills.selection import detectors
 from skills.selection.detector import Selection
+from weft.workspace.planned_selection import PLAN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,7 +67,7 @@ def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str |
         events = [codec.event(row.type, row.body) for row in rows]
         started = next((event for event in events if isinstance(event, RunStarted)), None)
         selected = next((event for event in events if isinstance(event, SkillsSelected)), None)
-        if started is not None and selected is not None:  # otherwise the run ended before anything was selected
+        if started is not None and selected is not None and selected.detector != PLAN:  # else nothing was selected
             now = selector.select(detector or selected.detector, started)
             yield Reselection(rows[0].run_id, started.goal, selected.selections, now)
 

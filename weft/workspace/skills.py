@@ -40,7 +40,7 @@ class WorkspaceSkills:
 
     def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(paths.workspace)
-        self._detector = settings.detector
+        self.detector_name = settings.detector
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
         self.registry: Registry = make(paths.workspace, strict=settings.strict_skills, cache=self._cache)
@@ -48,7 +48,7 @@ class WorkspaceSkills:
     @cached_property
     def detector(self) -> SkillDetector:
         """The configured detector."""
-        return detectors.detector(self._detector, cache=self._cache)
+        return detectors.detector(self.detector_name, cache=self._cache)
 
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""

@@ -17,6 +17,7 @@ from skills.programs import manifest_file
 from skills.programs.build_cache import BuildCache
 from skills.programs.executable import ExecutableTool, ToolHost
 from skills.programs.trust import OWN, Trust
+from weft.workspace.run_capabilities import capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -86,6 +87,11 @@ class WorkspaceTools:
         host = replace(host, artifacts=artifacts)
         by_name.update({one.name: ExecutableTool(one, host) for _, one in programs})
         return by_name
+
+    def capabilities(self, tools: Mapping[str, Tool]) -> frozenset[str]:
+        """What tasks can do with these tools."""
+        programs = [tool.manifest for tool in tools.values() if isinstance(tool, ExecutableTool)]
+        return capabilities(programs, [tool for tool in tools.values() if not isinstance(tool, ExecutableTool)])
 
     def reason(self, name: str) -> str:
         """Why a declared tool cannot be called; empty if none has this name."""

@@ -17,6 +17,7 @@ from skills.builtin import readable_roots
 from skills.builtin.file_tools import ListFiles, ReadFile
 from skills.builtin.skill_tool import SkillTool
 from skills.discovery import listing
+from skills.discovery.needs import needs, told
 from skills.discovery.registry import summary
 from skills.errors import SetupError
 from skills.selection import detectors
@@ -55,7 +56,7 @@ class GoalText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The skills and tools for one goal, best first."""
+    """The skills and tools for one goal, best first; `able` is what tasks can do with them."""
 
     skills: tuple[Skill, ...]
     selections: tuple[Selection, ...]
@@ -63,6 +64,7 @@ class Catalogue:
     tool_listing: str
     known: Known
     warnings: tuple[str, ...] = ()
+    able: frozenset[str] = frozenset()
 
 
 class Workspace:
@@ -105,14 +107,19 @@ class Workspace:
         return prompts
 
     def catalogue(
-        self, goal: GoalText, detector: SkillDetector | None = None, most: int = listing.MAX_SKILLS
+        self,
+        goal: GoalText,
+        detector: SkillDetector | None = None,
+        most: int = listing.MAX_SKILLS,
+        *,
+        made_by: int = rules.CURRENT,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
         One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most)
+            return self._catalogue(goal, detector or self.skills.detector, most, made_by)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -131,7 +138,7 @@ class Workspace:
 
         return call
 
-    def _catalogue(self, goal: GoalText, detector: SkillDetector, most: int) -> Catalogue:
+    def _catalogue(self, goal: GoalText, detector: SkillDetector, most: int, made_by: int) -> Catalogue:
         skills = self.skills.active()
         tools = self.tools.by_name()
         selections = self.skills.select(goal.text, goal.skills, skills, detector)
@@ -139,6 +146,8 @@ class Workspace:
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
+        able = self.tools.capabilities(tools)
+        listed = ordered[:most] if made_by >= rules.LISTED_NEEDS else []
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
@@ -149,11 +158,19 @@ class Workspace:
                 limit=most,
                 folders=folders,
                 portable=self._portable,
+                needs={skill.name: told(needs(skill), able) for skill in listed},
             ),
             tool_listing=tool_listing.render(list(tools.values())),
             known=self._known(skills, tools),
             warnings=tuple(summary(self.skills.registry.warnings)),
+            able=able,
         )
+
+    def unmet(self, names: Sequence[str], able: Collection[str]) -> dict[str, list[str]]:
+        """Of these skills, those that need what tasks are not able to do, with what they need."""
+        known = (skill for name in dict.fromkeys(names) if (skill := self.skills.registry.get(name)) is not None)
+        found = {skill.name: [need.what for need in needs(skill) if need.what not in able] for skill in known}
+        return {name: missing for name, missing in found.items() if missing}
 
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""

@@ -38,6 +38,16 @@ def test_every_key_that_skills_may_have_is_known() -> None:
     assert rules(GOOD.replace("name:", f"{keys}name:")) == []
 
 
+def test_what_tasks_do_not_have_is_a_warning_on_its_line() -> None:
+    declared = GOOD.replace("name: brewing-tea", "name: brewing-tea\nallowed-tools: Read WebFetch")
+    (finding,) = check(declared, "brewing-tea", lambda _: True)
+    assert (finding.rule, finding.severity, finding.line) == ("needs", "warning", 3)
+    assert finding.message == "needs web access (allowed-tools: WebFetch), which tasks do not have here"
+    assert check(declared, "brewing-tea", lambda _: True, {"web access"}) == []
+    (finding,) = check(GOOD.replace("Brew:", "Use WebFetch first. Brew:"), "brewing-tea", lambda _: True)
+    assert (finding.line, "(the body: Use WebFetch)" in finding.message) == (9, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [

@@ -35,6 +35,14 @@ def test_selected_skills_come_first_and_are_marked() -> None:
     assert tree(block)[0].findtext("location") == "/w/skills/b/SKILL.md"
 
 
+def test_what_a_skill_needs_is_listed_within_the_budget() -> None:
+    block = render(["b"], [skill("a"), skill("b")], needs={"b": "web access: not available", "a": ""})
+    assert [item.findtext("needs") for item in tree(block)] == ["web access: not available", None]
+    assert [child.tag for child in tree(block)[0]] == ["name", "description", "location", "needs", "selected"]
+    many = [skill(f"s{number:02}", "word " * 200) for number in range(30)]
+    assert len(render([], many, budget=4_000, needs={one.name: "web access: not available" for one in many})) <= 4_000
+
+
 def test_the_block_is_there_even_where_it_is_empty() -> None:
     assert render([], []) == "<available_skills>\n</available_skills>"
 

@@ -66,7 +66,16 @@ def test_a_dry_run_of_a_plan_shows_the_plan(tmp_path: Path, capsys: pytest.Captu
     assert ended(*flags, "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["plan"]["tasks"][0]["id"] == "greet"
-    assert document["prompt"] == []
+    assert (document["prompt"], document["selected"]) == ([], [])
+
+
+def test_a_dry_run_of_a_plan_names_its_skills(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = '{"id": "a", "action_type": "skill", "name": "release-notes", "instruction": "Write them."}'
+    (tmp_path / "plan.json").write_text(f'{{"goal": "Greet the team", "tasks": [{task}]}}', encoding="utf-8")
+    assert ended("run", "--plan", "plan.json", "--dry-run", "--json", "--model", "openai/x") == 0
+    assert json.loads(capsys.readouterr().out)["selected"] == [
+        {"name": "release-notes", "score": 1.0, "reason": "the plan names it"}
+    ]
 
 
 def test_an_export_to_a_file_says_which_runs_it_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

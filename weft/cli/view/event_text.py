@@ -17,11 +17,14 @@ from planner.events import (
 )
 from skills.text.plural import counted
 from weft.traces.change_text import change_text
+from weft.workspace.planned_selection import PLAN
 
 
 def describe(event: Event) -> str | None:
     """Describe an event in one line; None for events that are not shown while a run is running."""
     match event:
+        case SkillsSelected(detector) if detector == PLAN:
+            return f"skills of the plan: {', '.join(one.name for one in event.selections)}"
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
             return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"

@@ -143,10 +143,14 @@ def _read_plan(weft: Weft, path: Path) -> PlanFile:
 
 
 def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
+    from weft.workspace.planned_selection import planned_skills
+
     preview = asyncio.run(weft.preview(goal))
-    if goal.plan is not None:
-        return _preview_plan(goal, goal.plan, preview.calls, mode)
+    for warning in preview.warnings if not mode.quiet else ():
+        output.say_warning(warning)
     selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
+    if goal.plan is not None:
+        return _preview_plan(goal, goal.plan, selected if planned_skills(goal.plan) else [], preview.calls, mode)
     if mode.as_json:
         prompt = [{"role": message.role, "content": message.content} for message in preview.messages]
         estimate = {"prompt_tokens": preview.prompt_tokens, "calls": preview.calls}
@@ -161,14 +165,14 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     return 0
 
 
-def _preview_plan(goal: Goal, plan: Plan, calls: str, mode: OutputMode) -> int:
-    """Show a given plan: no skill is selected and no planning prompt sent."""
+def _preview_plan(goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode) -> int:
+    """Show a given plan and the skills that it names: no planning prompt is sent."""
     from weft.runs import plan_file
 
     if mode.as_json:
         estimate = {"prompt_tokens": 0, "calls": calls}
         output.print_json(
-            {"goal": goal.text, "selected": [], "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
+            {"goal": goal.text, "selected": skills, "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
         )
         return 0
     output.print_text(plan_file.dump(plan, "yaml", goal.text))

@@ -79,10 +79,11 @@ async def _review(
     from skills import check as checks
 
     reports: list[Report] = []
+    able = tools.capabilities(tools.by_name())
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
             place = tools.trial_host(folder, Path(made), say) if run else None
-            reports += await checks.review(folder, place, root=tools.is_root(folder))
+            reports += await checks.review(folder, place, root=tools.is_root(folder), able=able)
     return reports
 
 

@@ -11,10 +11,12 @@ _SUBCOMMANDS = {
     "call": ("weft.cli.commands.skills.call:call", "Run a tool by hand."),
     "check": ("weft.cli.commands.skills.check:check", "Check skills and tools for problems."),
     "delete": ("weft.cli.commands.skills.delete:delete", "Delete a skill or tool of the workspace."),
+    "eval": ("weft.cli.commands.skills.evaluate:evaluate", "Measure how well labelled goals find their skills."),
     "files": ("weft.cli.commands.skills.files:files", "List the files of a skill."),
     "import": ("weft.cli.commands.skills.import_skill:import_skill", "Import a skill from a folder or archive."),
     "list": ("weft.cli.commands.skills.list:list_skills", "List the skills, strongest location first."),
     "new": ("weft.cli.commands.skills.new:new", "Create a working tool for you to change."),
+    "overlap": ("weft.cli.commands.skills.overlap:overlap", "Show skills that compete for the same goals."),
     "select": ("weft.cli.commands.skills.select:select", "Show which skills fit a goal, how well and why."),
     "show": ("weft.cli.commands.skills.show:show", "Show a skill as a task receives it."),
 }
@@ -31,6 +33,7 @@ def skills() -> None:
       weft skills list --all
       weft skills select "Write API documentation"
       weft skills show cataloging-apis
+      weft skills eval goals.jsonl
       weft skills add release-notes --description "Write release notes from a list of changes."
       weft skills import ~/Downloads/some-skill.zip
     """

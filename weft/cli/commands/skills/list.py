@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skills.discovery.needs import needs, told
 from weft.cli import options
-from weft.cli.commands.skills.workspace import installed_tools, open_skills, row, warn
+from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, row, warn
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from skills.skill import Skill
+
+# Of more skills, only the frontmatter is asked for what they need.
+_MOST_BODIES = 1_000
 
 
 @click.command("list")
@@ -33,29 +37,38 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list --all --json
     """
     registry = open_skills(workspace, flags, quiet=quiet).registry
-    rows = [*registry.list_skills(all=everything), *installed_tools(everything=everything)]
+    tools = installed_tools(everything=everything)
+    rows = [*registry.list_skills(all=everything), *tools]
     warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
         output.print_json([row(skill) for skill in rows])
     else:
-        _print_table(rows)
+        _print_table(rows, able(registry, tools))
     return 0
 
 
-def _print_table(rows: Sequence[Skill]) -> None:
+def _print_table(rows: Sequence[Skill], able: Collection[str]) -> None:
     if not rows:
         output.say("No skills found. `weft doctor` shows where weft looks for them.")
         return
     room = width.of(sys.stdout)
     widest = 40 if room is None else max(room // 3, 16)
     names = min(max(len(skill.name) for skill in rows), widest)
-    output.print_lines(_line(skill, names, room) for skill in rows)
+    bodies = len(rows) <= _MOST_BODIES
+    output.print_lines(_line(skill, _notes(skill, able, bodies=bodies), names, room) for skill in rows)
 
 
-def _line(skill: Skill, names: int, room: int | None) -> str:
-    """A skill in one line; on a terminal the description is cut to fit, but a reason never is."""
-    state = "" if skill.state == "active" else f"[{_state(skill)}] "
-    head = f"{skill.name.ljust(names)}  {skill.source.ljust(9)}  {state}"
+def _notes(skill: Skill, able: Collection[str], *, bodies: bool) -> str:
+    """Why a skill is not used, or what it needs and tasks here do not have."""
+    if skill.state != "active":
+        return f"[{_state(skill)}] "
+    missing = [need for need in needs(skill, body=bodies) if need.what not in able]
+    return f"[needs {told(missing, able)}] " if missing else ""
+
+
+def _line(skill: Skill, notes: str, names: int, room: int | None) -> str:
+    """A skill in one line; on a terminal the description is cut to fit, but a note never is."""
+    head = f"{skill.name.ljust(names)}  {skill.source.ljust(9)}  {notes}"
     text = skill.description
     if room is not None:
         description = output.escape_controls(" ".join(text[: 2 * room].split()))

@@ -68,7 +68,7 @@ def select(
 
     if settings.detector != detectors.ASKING:
         return work()
-    return _with_llm_detector(where.workspace, settings, mode, work)
+    return with_llm_detector(where.workspace, settings, mode, work)
 
 
 def _select(
@@ -109,7 +109,7 @@ def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:
     return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
 
 
-def _with_llm_detector(
+def with_llm_detector(
     workspace: Path, settings: Settings, mode: OutputMode, work: Callable[[SkillDetector], int]
 ) -> int:
     """Do the work in a thread, with a detector that asks the model of the settings; returns the exit status."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skills.discovery.needs import needs, told
 from skills.errors import InputError
 from weft.cli import options
-from weft.cli.commands.skills.workspace import installed_tools, open_skills, row, warn
+from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, row, warn
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -34,8 +35,13 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
         )
     content = registry.load_content(name, arguments)
     warn(registry, verbose=verbose, quiet=True)
+    found = needs(skill) if skill is not None else ()
+    tasks = able(registry, installed_tools(everything=False)) if found else frozenset()
     if as_json and skill is not None:
-        output.print_json(row(skill) | {"content": content})
-    else:
-        output.print_text(content)
+        rows = [{"what": one.what, "available": one.what in tasks, "said": one.said} for one in found]
+        output.print_json(row(skill) | {"needs": rows, "content": content})
+        return 0
+    if found and not quiet:
+        output.say(f"{name} needs {told(found, tasks)}")
+    output.print_text(content)
     return 0

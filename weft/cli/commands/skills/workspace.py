@@ -9,9 +9,12 @@ from weft.cli import options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from skills.discovery.registry import Registry
+    from skills.functions.functions import FunctionTool
+    from skills.programs.manifest import Manifest
     from skills.skill import Skill
     from weft.workspace.skills import WorkspaceSkills
     from weft.workspace.tools import WorkspaceTools
@@ -62,6 +65,24 @@ def row(skill: Skill) -> dict[str, Any]:
         "state": skill.state,
         "reason": skill.reason,
     }
+
+
+def able(registry: Registry, functions: Sequence[Skill]) -> frozenset[str]:
+    """What tasks can do here, as a run would find it; `functions` are the rows of installed tools."""
+    from weft.workspace.run_capabilities import capabilities
+
+    folders = {skill.base_dir for skill in registry.list_skills() if skill.kind == "executable"}
+    programs: list[Manifest] = []
+    if folders:  # reading manifests and functions takes long to import
+        from skills.programs import manifest_file
+
+        programs = [one for folder in sorted(folders) for one in manifest_file.read(folder)[0]]
+    others: list[FunctionTool] = []
+    if any(skill.source != "bundled" for skill in functions):
+        from skills.functions.functions import discover
+
+        others = discover(registry.workspace, os.environ)[0]
+    return capabilities(programs, others)
 
 
 def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:

@@ -1,0 +1,98 @@
+"""What a skill needs, as far as it says so itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.discovery.locations import LIBRARY
+from skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
+from skills.skill import Skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ({}, []),
+        ({"allowed-tools": "Read Write Glob"}, []),
+        ({"allowed-tools": "Read, WebFetch"}, [WEB]),
+        ({"allowed-tools": ["Read", "WebSearch", "WebFetch"]}, [WEB]),
+        ({"allowed-tools": "Bash(git:*) WebFetch(domain:example.org)"}, [COMMANDS, WEB]),
+        ({"allowed-tools": "Read Edit Bash(gh issue:*) Bash(gh pr:*)"}, [COMMANDS]),
+        ({"allowed-tools": 7}, []),
+        ({"compatibility": "Requires internet access to prices.example.com. No authentication needed."}, [WEB]),
+        ({"compatibility": "Outbound HTTPS connectivity required to read the documentation."}, [WEB]),
+        ({"compatibility": "Cross-platform. Uses web search only — no API keys."}, [WEB]),
+        ({"compatibility": "Requires git. Requires terminal access to run commands."}, [COMMANDS]),
+        ({"compatibility": "Pure reasoning - no network access, scripts or API keys."}, []),
+        ({"compatibility": "If network access is required and missing, cached pages are used."}, []),
+        ({"compatibility": "Requires Python 3 and a web framework."}, []),
+        ({"compatibility": ["Requires internet access"]}, []),
+        ({"metadata": {"requires": "web"}}, [WEB]),
+        ({"metadata": {"needs": ["shell", "git"], "author": "web"}}, [COMMANDS]),
+        ({"metadata": {"requires": {"bins": ["curl"]}}}, []),
+        ({"metadata": "web"}, []),
+    ],
+)
+def test_the_frontmatter_says_what_a_skill_needs(values: dict[str, Any], what: list[str]) -> None:
+    assert [one.what for one in declared(values)] == what
+
+
+@pytest.mark.parametrize(
+    ("body", "needed"),
+    [
+        ("Use WebFetch to read the listing.", True),
+        ("Run the search using `web_search`.", True),
+        ("You cannot open URLs unless one of\nyour tools does so.", True),
+        ("If one of your tools fetches pages, use it.", True),
+        ("Do not use WebFetch for this.", False),
+        ("If it is there, use WebFetch.", False),
+        ("```\nuse WebFetch\n```\nDone.", False),
+        ("Write a web page that loads fast. Optimize websites and their URLs.", False),
+        ("Your tools are a hammer and a saw.", False),
+        ("", False),
+    ],
+)
+def test_the_body_is_read_conservatively(body: str, needed: bool) -> None:
+    assert [one.what for one in in_body(body)] == ([WEB] if needed else [])
+
+
+def test_a_need_says_where_it_is_found() -> None:
+    assert in_body("# Title\n\nThen use WebFetch.") == [Need(WEB, "", "use WebFetch", 14)]
+    assert declared({"allowed-tools": "WebFetch"}) == [Need(WEB, "allowed-tools", "WebFetch")]
+
+
+def test_a_listing_says_whether_it_is_there() -> None:
+    both = [Need(WEB, "", ""), Need(COMMANDS, "", "")]
+    assert told(both, {WEB}) == "web access: available; running commands: not available"
+    assert told([], {WEB}) == ""
+
+
+def test_of_the_bundled_skills_two_need_the_web() -> None:
+    files = sorted(LIBRARY.glob("*/SKILL.md"))
+    found = {file.parent.name: needs(Skill(file.parent.name, "", str(file), "bundled")) for file in files}
+    assert {name: [one.what for one in given] for name, given in found.items() if given} == {
+        "hn-analysis": [WEB],
+        "web-extraction": [WEB],
+    }
+
+
+def test_a_changed_file_is_read_again_and_a_missing_one_needs_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_text("---\nname: a\ndescription: b\n---\nUse WebFetch.\n", encoding="utf-8")
+    skill = Skill("a", "b", str(file), "project", stamp=11)
+    assert [one.what for one in needs(skill)] == [WEB]
+    assert needs(skill, body=False) == ()
+    file.write_text("---\nname: a\ndescription: b\n---\nNothing.\n", encoding="utf-8")
+    assert needs(Skill("a", "b", str(file), "project", stamp=12)) == ()
+    assert needs(Skill("a", "b", str(tmp_path / "gone"), "project")) == ()
+    assert needs(Skill("a_b", "b", str(file), "project", "executable")) == ()
+
+
+def test_long_texts_are_read_quickly() -> None:
+    assert declared({"compatibility": "requires " * 20_000}) == []
+    assert in_body("your tools open a " * 20_000) == []

@@ -1,0 +1,159 @@
+"""`weft skills eval`: how well labelled goals find their skills, and what to change."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.errors import InputError
+from skills.text.plural import counted
+from weft.cli import options
+from weft.cli.commands.skills.workspace import warn
+from weft.cli.view import output
+from weft.cli.view.output_mode import OutputMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from skills.evaluation.evaluate import Outcome
+    from skills.evaluation.explain import Explainer
+    from skills.evaluation.labelled import LabelledGoal
+    from skills.selection.detector import SkillDetector
+    from weft.workspace.skills import WorkspaceSkills
+
+_SHARE = click.FloatRange(0, 1)
+_MOST_NAMED = 5
+
+
+@click.command("eval")
+@click.argument("source", metavar="FILE")
+@click.option("--pool", metavar="NAME", help='Only the goals whose line says `"pool": NAME`.')
+@click.option("--check", is_flag=True, help="Exit with status 1 below the bounds given; without any, if a goal misses.")
+@click.option("--min-r-at-1", type=_SHARE, metavar="X", help="Bound of R@1: the expected skill ranks first.")
+@click.option("--min-r-at-5", type=_SHARE, metavar="X", help="Bound of R@5: it is among the first five.")
+@click.option("--min-set-recall", type=_SHARE, metavar="X", help="Bound of the share of expected skills selected.")
+@click.option(
+    "--max-picked-for-none", type=click.IntRange(0), metavar="N", help="Bound of goals that need none but select one."
+)
+@click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
+@options.skills
+@options.common
+def evaluate(
+    source: str, pool: str | None, workspace: Path, *, check: bool, as_json: bool, quiet: bool, verbose: bool,
+    **rest: Any,
+) -> int:  # fmt: skip
+    """Measure how well labelled goals find their skills, and say what to change for those that do not.
+
+    FILE has a JSON object a line: the goal and the skills that should be selected, null where none should (`-`:
+    stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected
+    skill's description lacks.
+
+    \b
+    A line:
+      {"goal": "Write release notes for 1.2", "expected": "release-notes"}
+      {"id": "q7", "goal": "Review the diff, then write tests", "expected": ["code-review", "test-planning"]}
+      {"goal": "What is your name?", "expected": null}
+
+    \b
+    Examples:
+      weft skills eval goals.jsonl
+      weft skills eval goals.jsonl --json > eval.json
+      weft skills eval goals.jsonl --check --min-r-at-1 0.8 --max-picked-for-none 2
+
+    Exit status: 0 measured, and within the bounds; 1 with --check: below them; 2 wrong usage or a wrong line.
+    """
+    from skills.selection import detectors
+    from weft.cli.commands.skills.select import with_llm_detector
+    from weft.workspace.skills import WorkspaceSkills
+
+    names = ("r_at_1", "r_at_5", "set_recall", "picked_for_none")
+    given = {name: rest.pop(f"{'max' if name == 'picked_for_none' else 'min'}_{name}") for name in names}
+    bounds = {name: bound for name, bound in given.items() if bound is not None}
+    if bounds and not check:
+        raise InputError("bounds are given, but --check is not", hint="add --check to exit with 1 below them")
+    goals = read_goals(source, pool)
+    where = options.paths(workspace)
+    settings = options.settings(where, rest, quiet=quiet).settings
+    skills, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
+
+    def work(detector: SkillDetector | None = None) -> int:
+        return _evaluate(goals, skills, detector or skills.detector, bounds if check else None, mode)
+
+    if settings.detector != detectors.ASKING:
+        return work()
+    return with_llm_detector(where.workspace, settings, mode, work)
+
+
+def read_goals(source: str, pool: str | None = None, *, labelled: bool = True) -> list[LabelledGoal]:
+    """The goals of a file or of stdin, or those of one pool."""
+    from skills.evaluation import labelled as goal_file
+
+    if source == "-":
+        goals = goal_file.parse(sys.stdin.buffer.read(), "stdin", labelled=labelled)
+    else:
+        goals = goal_file.read(Path(source), labelled=labelled)
+    chosen = [goal for goal in goals if pool is None or goal.pool == pool]
+    if not chosen:
+        pools = ", ".join(sorted({goal.pool for goal in goals if goal.pool})) or "none"
+        raise InputError(f"{source} has no goals of the pool {pool!r}; pools are: {pools}", hint="name one of these")
+    return chosen
+
+
+def _evaluate(
+    goals: Sequence[LabelledGoal],
+    skills: WorkspaceSkills,
+    detector: SkillDetector,
+    bounds: Mapping[str, float] | None,
+    mode: OutputMode,
+) -> int:
+    from skills.evaluation.evaluate import Evaluation, evaluate
+    from skills.evaluation.explain import Explainer
+    from weft.cli.view import evaluation as view
+    from weft.cli.view.counting import counting
+
+    active = skills.active()
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+    absent = {
+        row.name: "a tool" if row.kind == "executable" else f"{row.state} ({row.reason})"
+        for row in skills.registry.list_skills(all=True)
+    }
+    explainer = Explainer(active, detector, absent)
+    if not mode.quiet:
+        for text in _unknown(goals, explainer):
+            output.say_warning(text)
+    total = f"of {counted(len(goals), 'goal')}"
+
+    def counted_off(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+        with counting(lambda done: f"{done:,} {total}", quiet=mode.quiet) as note:
+            for done, outcome in enumerate(outcomes, 1):
+                yield outcome
+                note(done)
+
+    found = Evaluation.of(counted_off(evaluate(goals, active, detector)), explainer.why)
+    if mode.as_json:
+        output.print_json(view.document(found))
+    else:
+        view.print_evaluation(found, explainer, every=mode.verbose)
+    if bounds is None:
+        return 0
+    worse = list(view.below(found, bounds)) if bounds else [f"{len(found.misses):,} missed"] * bool(found.misses)
+    for text in worse:
+        output.say(f"check failed: {text}")
+    return 1 if worse else 0
+
+
+def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[str]:
+    """A warning for each expected skill that cannot be selected; the last line counts the rest."""
+    names: dict[str, list[int]] = {}
+    for goal in goals:
+        for name in goal.expected or ():
+            names.setdefault(name, []).append(goal.line)
+    unknown = [(reason, lines) for name, lines in names.items() if (reason := explainer.unknown(name))]
+    for reason, lines in unknown[:_MOST_NAMED]:
+        yield f"{reason}; expected on line {lines[0]}" + (f" and {len(lines) - 1:,} more" if lines[1:] else "")
+    if rest := unknown[_MOST_NAMED:]:
+        expecting = sum(len(lines) for _, lines in rest)
+        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are not here"

@@ -1,0 +1,84 @@
+"""`weft skills overlap`: pairs of skills that compete for the same goals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.text.plural import counted
+from skills.text.shorten import shorten
+from weft.cli import options
+from weft.cli.commands.skills.workspace import open_skills, warn
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from skills.evaluation.overlap import Overlap
+
+_LIMIT = 50
+_SHOWN = 3
+_WIDTH = 90
+
+
+@click.command("overlap")
+@click.option("--goals", "source", metavar="FILE", help="Goals to compete for, as for `weft skills eval` (`-`: stdin).")
+@click.option("--skill", metavar="NAME", help="Only the pairs of this skill.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most N pairs."
+)
+@options.skills
+@options.common
+def overlap(
+    source: str | None, skill: str | None, limit: int, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool,
+    **flags: Any,
+) -> int:  # fmt: skip
+    """Show pairs of skills that compete for the same goals.
+
+    Without --goals, the phrases of the skills' own descriptions are the goals: two skills compete where a phrase of one
+    selects the other. With --goals, they compete where one is selected and the other was expected; for goals
+    without `expected`, where both are selected. No model is asked.
+
+    \b
+    Examples:
+      weft skills overlap
+      weft skills overlap --skill code-review
+      weft skills overlap --goals goals.jsonl --json
+    """
+    from skills.evaluation import overlap as overlaps
+    from skills.selection import detectors
+    from weft.cli.commands.skills.evaluate import read_goals
+    from weft.cli.view.counting import counting
+
+    goals = read_goals(source, labelled=False) if source is not None else None
+    skills = open_skills(workspace, flags, quiet=quiet)
+    active = skills.active()
+    if skill is not None:
+        skills.check([skill], active)
+    warn(skills.registry, verbose=verbose, quiet=quiet)
+    detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
+    if goals is not None:
+        every = [pair for pair in overlaps.in_goals(goals, active, detector) if skill in (None, pair.a, pair.b)]
+        found, left = every[:limit], len(every) - limit
+    else:
+        with counting(lambda done: f"{counted(done, 'phrase')} tried", quiet=quiet) as note:
+            found, left = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
+    if as_json:
+        output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in found])
+    else:
+        _print(found)
+    if left > 0 and not quiet:
+        what = "not shown" if goals is not None else "that are alike not tried"
+        output.say(f"{counted(left, 'more pair')} {what}; --limit shows more, --skill those of one skill")
+    if not found and not quiet:
+        output.say("No two skills compete.")
+    return 0
+
+
+def _print(found: Sequence[Overlap]) -> None:
+    for pair in found:
+        output.print_text(f"{pair.a}  {pair.b}  {counted(len(pair.goals), 'goal')}")
+        for goal in pair.goals[:_SHOWN]:
+            output.print_text(f"  {shorten(goal, _WIDTH)}")
