@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.history.run_history import RunHistory
 from executor.tasks.outcome import Cancelled, Done, Outcome
@@ -53,6 +53,14 @@ class Preview:
     messages: tuple[Message, ...]
     prompt_tokens: int
     calls: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preview as `run --dry-run --json` prints it."""
+        return {
+            "selected": [asdict(one) for one in self.selections],
+            "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
+            "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
+        }
 
 
 @dataclass(frozen=True, slots=True)

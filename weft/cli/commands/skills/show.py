@@ -8,7 +8,7 @@ import click
 
 from skills.errors import InputError
 from weft.cli import options
-from weft.cli.commands.skills.workspace import installed_tools, open_skills, row, warn
+from weft.cli.commands.skills.workspace import installed_tools, open_skills, warn
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     content = registry.load_content(name, arguments)
     warn(registry, verbose=verbose, quiet=True)
     if as_json and skill is not None:
-        output.print_json(row(skill) | {"content": content})
+        output.print_json(skill.to_dict() | {"content": content})
     else:
         output.print_text(content)
     return 0

@@ -50,20 +50,6 @@ def installed_tools(*, everything: bool) -> list[Skill]:
     return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
 
 
-def row(skill: Skill) -> dict[str, Any]:
-    """A skill as `--json` prints it."""
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "path": skill.file,
-        "base_dir": os.path.dirname(skill.file),  # noqa: PTH120  there may be thousands
-        "source": skill.source,
-        "kind": skill.kind,
-        "state": skill.state,
-        "reason": skill.reason,
-    }
-
-
 def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
     """Print the problems of skills: a summary, or with `verbose` each of them."""
     from skills.discovery.registry import summary
