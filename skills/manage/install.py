@@ -41,6 +41,8 @@ $ARGUMENTS
 class Exists(InputError):
     """A skill with that id already exists."""
 
+    code = "EXISTS"
+
 
 @dataclass(frozen=True, slots=True)
 class Staged:
@@ -71,8 +73,8 @@ class Staged:
         return self.target
 
 
-def add(workspace: Path, name: str, description: str) -> Path:
-    """Create a minimal skill and return its SKILL.md."""
+def add(workspace: Path, name: str, description: str, title: str = "") -> Path:
+    """Create a minimal skill and return its SKILL.md; `title` is its heading."""
     if not fits(name):
         better = slug(name)
         hint = f"use {better!r}" if better else "use lower-case letters, digits and hyphens"
@@ -85,7 +87,7 @@ def add(workspace: Path, name: str, description: str) -> Path:
     folder = workspace.absolute() / WORKSPACE / name
     if os.path.lexists(folder):
         raise Exists(f"skill {name!r} already exists: {folder}", hint="edit its SKILL.md, or choose another name")
-    title = name.replace("-", " ").capitalize()
+    title = " ".join(title.split()) or name.replace("-", " ").capitalize()
     text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
     with _scratch(workspace) as scratch:
         made = scratch / name
