@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from planner.event_fields import to_dict as event_dict
 from planner.events import Event, TextStreamed
-from planner.plan.plan import Plan
 from skills.errors import WeftError
 from weft.runs import plan_check, plan_file
+from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.web.routes.steer import goal_in
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from planner.plan.plan import Plan
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
     from weft.web.site import Site
@@ -77,10 +78,9 @@ async def run_plan_text(site: Site, request: Request) -> Response:
 
     def read() -> dict[str, Any]:
         run = site.find(request.path_params["run"])
-        rows = list(site.reading().rows(run.run_id, types=("plan_made",)))
-        if not rows:
+        plan = timeline(site.reading().rows(run.run_id, types=TYPES)).result.plan
+        if plan is None:
             raise errors.HttpError(404, "NO_PLAN", f"run {run.run_id} has no plan yet", hint="wait until it is made")
-        plan = Plan.from_dict(rows[-1].body["plan"])
         return {"goal": run.goal, "text": plan_file.dump(plan, "yaml", run.goal)}
 
     return json_reply(await asyncio.to_thread(read))
