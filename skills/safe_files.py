@@ -37,12 +37,12 @@ def make_folder(folder: Path, *, below: Path) -> None:
         pass
 
 
-def write(path: Path, data: str | bytes, *, below: Path) -> None:
+def write(path: Path, data: str | bytes, *, below: Path, executable: bool = False) -> None:
     """Write a whole file under a new name and move it into place; a link or pipe in its place is replaced by it."""
     content = data.encode() if isinstance(data, str) else data
     with _opened(path.parent, below) as at:
         draft = f".weft-{secrets.token_hex(8)}"
-        handle = os.open(at.path(draft), _NEW, 0o666, dir_fd=at.handle)
+        handle = os.open(at.path(draft), _NEW, 0o777 if executable else 0o666, dir_fd=at.handle)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

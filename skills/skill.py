@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,3 +71,16 @@ class Skill:
     def base_dir(self) -> Path:
         """Its folder."""
         return Path(self.file).parent
+
+    def to_dict(self) -> dict[str, Any]:
+        """The skill as `skills list --json` prints it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "path": self.file,
+            "base_dir": os.path.dirname(self.file),  # noqa: PTH120  there may be thousands
+            "source": self.source,
+            "kind": self.kind,
+            "state": self.state,
+            "reason": self.reason,
+        }

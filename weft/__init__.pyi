@@ -3,6 +3,7 @@
 from executor.history.result import Result as Result
 from executor.history.result import TaskReport as TaskReport
 from executor.stores.errors import BadStore as BadStore
+from executor.stores.errors import NotRunning as NotRunning
 from executor.stores.errors import RunExists as RunExists
 from executor.stores.errors import RunHeld as RunHeld
 from executor.stores.errors import StoreFailed as StoreFailed
@@ -122,6 +123,7 @@ __all__ = [
     "ModelError",
     "ModelLoaded",
     "ModelLoading",
+    "NotRunning",
     "Overloaded",
     "Plan",
     "PlanChanged",

@@ -9,9 +9,10 @@ from executor.journal.open_store import open_store
 from executor.journal.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from executor.capture.capture import Capture
+    from executor.stores.lease import Wish
     from executor.stores.row import RunSummary
     from executor.stores.store import Store
 
@@ -49,6 +50,10 @@ class Journal:
     def release(self, run_id: str) -> None:
         """Release a run; it is free once its log has settled."""
         self._writer.release(run_id)
+
+    def listen(self, run_id: str, heed: Callable[[Wish], None] | None) -> None:
+        """Have `heed` called, in another thread, when another process wishes something of a run; None ends it."""
+        self._writer.listen(run_id, heed)
 
     def settle(self) -> Awaitable[None]:
         """Wait until all entries and lease changes so far are on disk."""

@@ -5,23 +5,42 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.events import CallFinished, Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted
+from planner.events import (
+    CallFinished,
+    Event,
+    PlanChanged,
+    PlanMade,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+)
 
 if TYPE_CHECKING:
     from executor.stores.row import RunSummary
 
 
 # The events that change a summary; most do not.
-CHANGING = frozenset({RunStarted, RunResumed, PlanMade, PlanChanged, CallFinished, RunFinished})
+CHANGING = frozenset(
+    {
+        RunStarted, RunResumed, SkillsSelected, PlanMade, PlanChanged, CallFinished, TaskFinished, TaskReused,
+        RunFinished,
+    }
+)  # fmt: skip
 
 
 def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
     """The summary after an event; `seconds` adds up over every time that the run was resumed."""
     match event:
         case RunStarted():
-            return replace(summary, goal=event.goal, started=at, parent=event.parent)
+            batch, goal = event.batch, event.batch_goal
+            return replace(summary, goal=event.goal, started=at, parent=event.parent, batch=batch, batch_goal=goal)
         case RunResumed():
             return replace(summary, status="running")
+        case SkillsSelected():
+            return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():
             return replace(summary, tasks=len(event.plan.tasks))
         case PlanChanged():
@@ -29,6 +48,8 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
+        case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
+            return replace(summary, done=None if summary.done is None else summary.done + 1)
         case RunFinished():
             return replace(summary, status=event.status, seconds=(summary.seconds or 0.0) + event.seconds)
         case _:

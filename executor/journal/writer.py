@@ -15,6 +15,9 @@ from executor.stores.lease import BEAT, Handover, myself
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from executor.stores.lease import Wish
     from executor.stores.row import RunSummary
     from executor.stores.store import Store
 
@@ -23,6 +26,8 @@ LINGER = 0.02
 # How many waiters one commit serves at most. During a commit, the waiters of the one before it continue; a single
 # commit for all of them would leave the disk idle until they have put their next entries.
 COHORT = 100
+# How often the store is asked whether another process wishes to stop one of the runs held here, in seconds.
+WISHES = 1.0
 
 Waiter = asyncio.Future[None]
 
@@ -57,7 +62,8 @@ class Writer:
         self._urgent = threading.Event()
         self._closing = False
         self._ended = False
-        self._last_beat = time.monotonic()
+        self._last_beat = self._last_look = time.monotonic()
+        self._listeners: dict[str, Callable[[Wish], None]] = {}
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
@@ -97,6 +103,14 @@ class Writer:
         self._queue.append(LeaseChange(run_id, taken=False))
         self._pending.set()
 
+    def listen(self, run_id: str, heed: Callable[[Wish], None] | None) -> None:
+        """Have `heed` called, in the writer's thread, when another process wishes something of a run; None ends it."""
+        if heed is None:
+            self._listeners.pop(run_id, None)
+        else:
+            self._listeners[run_id] = heed
+            self._pending.set()  # from now on the thread wakes up more often
+
     def close(self) -> None:
         """Write what is left and stop; runs still leased, for example after a failure, are released if possible."""
         self._closing = True
@@ -114,13 +128,14 @@ class Writer:
     def _work(self) -> None:
         try:
             while not self._closing or self._queue:
-                self._pending.wait(BEAT)
+                self._pending.wait(WISHES if self._listeners else BEAT)
                 self._pending.clear()
                 if self._queue:
                     self._urgent.wait(LINGER)
                 self._urgent.clear()
                 self._commit()
                 self._beat()
+                self._heed_wishes()
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must learn of it
             self.failure = self.failure or _failed(error)
         finally:
@@ -184,6 +199,15 @@ class Writer:
                 self.store.renew(list(self.leases), self.holder)
             except WeftError as error:
                 self.failure = error
+
+    def _heed_wishes(self) -> None:
+        if not self._listeners or time.monotonic() - self._last_look < WISHES:
+            return
+        self._last_look = time.monotonic()
+        with suppress(WeftError):  # a journal that cannot be read is reported when it is written
+            for run_id, wish in self.store.wishes().items():
+                if run_id in self.leases and (heed := self._listeners.get(run_id)) is not None:
+                    heed(wish)
 
 
 def _changed_summaries(entries: list[LogEntry]) -> dict[str, RunSummary]:

@@ -8,6 +8,7 @@ WeftError
 └── InputError
     ├── UnknownRun       there is no run of that id, or no journal
     ├── RunHeld          another process is using the run
+    ├── NotRunning       no process is using the run
     └── RunExists        a run of that id is already stored
 """
 
@@ -40,6 +41,12 @@ class RunHeld(InputError):
     """Another process is using this run."""
 
     code = "RUN_HELD"
+
+
+class NotRunning(InputError):
+    """No process is using this run."""
+
+    code = "NOT_RUNNING"
 
 
 class RunExists(InputError):

@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Seconds between heartbeats, and the age at which a holder on another machine counts as gone.
 BEAT = 5.0
 EXPIRY = 60.0
+
+# What one process may ask of the one that holds a run: to stop the run, or the batch that it belongs to.
+Wish = Literal["stop", "stop_batch"]
 
 
 @dataclass(frozen=True, slots=True)

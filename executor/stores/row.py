@@ -27,8 +27,24 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class BatchCount:
+    """The runs of a batch that have one status: how many, their cost and time, and the first and last of them."""
+
+    batch: str
+    status: str
+    runs: int
+    cost_usd: float | None
+    seconds: float
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in one line of a list; `status` is a run's status, or `running`."""
+    """A run in one line of a list; `status` is a run's status, or `running`.
+
+    `done` counts the tasks that have a result, None in journals that did not count them; `skills` are those selected.
+    """
 
     run_id: str
     goal: str
@@ -38,6 +54,10 @@ class RunSummary:
     tasks: int = 0
     cost_usd: float | None = 0.0
     parent: str | None = None
+    done: int | None = 0
+    skills: tuple[str, ...] = ()
+    batch: str | None = None
+    batch_goal: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as `trace list --json` prints it."""

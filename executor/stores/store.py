@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from executor.stores.lease import Handover, Holder
-    from executor.stores.row import Row, RunSummary
+    from executor.stores.lease import Handover, Holder, Wish
+    from executor.stores.row import BatchCount, Row, RunSummary
 
 
 class Store(Protocol):
@@ -26,14 +26,33 @@ class Store(Protocol):
     def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
 
-    def summaries(self, limit: int | None = None) -> Iterator[RunSummary]:
-        """The runs, newest first."""
+    def summaries(
+        self,
+        most: int | None = None,
+        *,
+        before: str = "",
+        status: Collection[str] = (),
+        text: str = "",
+        batch: str | None = None,
+    ) -> Iterator[RunSummary]:
+        """The runs, newest first: those older than the run `before`, of some statuses, of one batch.
+
+        `text` is looked for in goals, ids and selected skills.
+        """
+
+    def batches(self) -> Iterator[BatchCount]:
+        """How many runs each batch has in each status, newest batch first."""
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`."""
 
-    def rows(self, run_id: str, *, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
-        """A run's rows in order: all of them, or those of some types or of one task."""
+    def rows(
+        self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
+    ) -> Iterator[Row]:
+        """A run's rows in order: all of them, or those of some types, of one task, or after a number."""
+
+    def changed(self) -> int:
+        """A number that differs from the last one if any process has written since; cheap enough to ask often."""
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types of every run, run by run."""
@@ -43,6 +62,12 @@ class Store(Protocol):
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Renew leases; raises if one of them was lost to another process."""
+
+    def wish(self, run_id: str, wish: Wish) -> None:
+        """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""
+
+    def wishes(self) -> Mapping[str, Wish]:
+        """What is wished for, by run."""
 
     def delete(self, run_ids: Collection[str]) -> Sequence[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""

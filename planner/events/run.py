@@ -19,6 +19,7 @@ class RunStarted:
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
+    A goal of a batch names the batch, its own id there, and how many goals the batch has.
     """
 
     run_id: str
@@ -34,6 +35,9 @@ class RunStarted:
     use: Mapping[str, str] = field(default_factory=dict)
     plan: Plan | None = None
     reused: tuple[TaskReused, ...] = ()
+    batch: str | None = None
+    batch_goal: str | None = None
+    batch_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,3 +33,11 @@ class Report:
     def ok(self) -> bool:
         """Whether there is no error."""
         return not any(finding.severity == "error" for finding in self.problems)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `skills check --json` prints it, with the remedy in each message."""
+        problems = [
+            {"rule": one.rule, "severity": one.severity, "line": one.line, "message": f"{one.message}; {one.remedy}"}
+            for one in self.problems
+        ]
+        return {"path": str(self.path), "ok": self.ok, "problems": problems}

@@ -1,4 +1,4 @@
-"""Adding, importing and deleting the skills of a workspace; skills of other sources are read-only."""
+"""Adding, importing, editing and deleting the skills of a workspace; skills of other sources are read-only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from skills import safe_files
 from skills.discovery.locations import WORKSPACE
-from skills.errors import InputError, UnknownSkill
+from skills.errors import InputError
 from skills.format import frontmatter
 from skills.format.names import fits, slug
 from skills.manage import archive
+from skills.manage.edit import write
+from skills.manage.owned import home_of, own
 from skills.manage.suspicion import Suspicion, examine
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     from skills.discovery.registry import Registry
     from skills.skill import Problem, Skill
+
+__all__ = ["Exists", "Staged", "add", "delete", "files", "own", "stage", "write"]
 
 _BODY = """
 # {title}
@@ -36,6 +40,8 @@ $ARGUMENTS
 
 class Exists(InputError):
     """A skill with that id already exists."""
+
+    code = "EXISTS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,8 @@ class Staged:
         return self.target
 
 
-def add(workspace: Path, name: str, description: str) -> Path:
-    """Create a minimal skill and return its SKILL.md."""
+def add(workspace: Path, name: str, description: str, title: str = "") -> Path:
+    """Create a minimal skill and return its SKILL.md; `title` is its heading."""
     if not fits(name):
         better = slug(name)
         hint = f"use {better!r}" if better else "use lower-case letters, digits and hyphens"
@@ -81,7 +87,7 @@ def add(workspace: Path, name: str, description: str) -> Path:
     folder = workspace.absolute() / WORKSPACE / name
     if os.path.lexists(folder):
         raise Exists(f"skill {name!r} already exists: {folder}", hint="edit its SKILL.md, or choose another name")
-    title = name.replace("-", " ").capitalize()
+    title = " ".join(title.split()) or name.replace("-", " ").capitalize()
     text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
     with _scratch(workspace) as scratch:
         made = scratch / name
@@ -115,30 +121,9 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
             yield _staged(folder, workspace, id, listed)
 
 
-def own(registry: Registry, name: str) -> Skill:
-    """The workspace's own skill or tool that may be deleted, by its name or the name of a tool's folder."""
-    rows = registry.list_skills(all=True)
-    named = [row for row in rows if row.name == name]
-    named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
-    found = next((row for row in named if _home(registry, row) is not None), None)
-    if found is None and named:
-        hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
-        raise InputError(
-            f"skill {name!r} is read-only, its source is {named[0].source}: {named[0].path}",
-            hint=hide if named[0].source == "bundled" else f"delete its folder yourself, or {hide}",
-        )
-    if found is None:
-        raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`weft skills list` shows all")
-    inside = {row.name for row in rows if row.base_dir != found.base_dir and row.path.is_relative_to(found.base_dir)}
-    if found.base_dir == _home(registry, found) or inside:
-        names = ", ".join(sorted(inside)[:5]) or "all others"
-        raise InputError(f"{found.base_dir} also contains {names}", hint="delete those first, or the file yourself")
-    return found
-
-
 def delete(registry: Registry, name: str) -> Path:
     """Delete the folder of the workspace's skill or tool; the caller has asked for confirmation."""
-    folder, home = (found := own(registry, name)).base_dir, _home(registry, found)
+    folder, home = (found := own(registry, name)).base_dir, home_of(registry, found)
     if folder.is_symlink():
         folder.unlink()
     elif home is None or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(home)):
@@ -148,14 +133,6 @@ def delete(registry: Registry, name: str) -> Path:
             folder.rename(scratch / "deleted")
     registry.scan()
     return folder
-
-
-def _home(registry: Registry, skill: Skill) -> Path | None:
-    """The workspace folder that a skill is in: where `add` and `import` write, or `new` for tools; None elsewhere."""
-    if skill.source == "workspace":
-        return registry.workspace / WORKSPACE
-    new = registry.workspace / "skills"
-    return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
 
 
 def files(skill: Skill, limit: int = 5_000) -> list[tuple[str, int]]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.errors import WeftError
+from skills.errors import InputError, WeftError
 from skills.programs.git_data import is_git_data
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ def _is_git_data(path: Path, folder: Path) -> bool:
     return is_git_data("/".join(parts[parts.index(".git") + 1 :]), path)
 
 
+class TrustRefused(InputError):
+    """What would be trusted is not what the user looked at."""
+
+    code = "CHANGED"
+
+
 @dataclass(frozen=True, slots=True)
 class Trust:
     """What the user trusts, kept in a file; a file that cannot be read trusts nothing."""
@@ -77,9 +83,12 @@ class Trust:
         """Whether the tools in this folder, as they are now, may run."""
         return source in OWN or self._has("tools", fingerprint(folder))
 
-    def trust(self, folder: Path) -> str:
-        """Trust a folder's tools as they are now; returns their hash."""
-        return self._add("tools", fingerprint(folder), folder)
+    def trust(self, folder: Path, shown: str | None = None) -> str:
+        """Trust a folder's tools as they are now; returns their hash, which must be the one `shown`, if given."""
+        key = fingerprint(folder)
+        if shown is not None and shown != key:
+            raise TrustRefused(f"{folder} has changed since its files were shown", hint="look at them again")
+        return self._add("tools", key, folder)
 
     def trusts_workspace(self, workspace: Path) -> bool:
         """Whether the workspace's settings and templates, as they are now, may loosen what protects the user."""

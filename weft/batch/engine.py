@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from planner.plan.normal_form import normal_form
 from planner.plan.plan import Plan
-from weft.runs.goal import Goal
+from weft.runs.goal import BatchPlace, Goal
 
 if TYPE_CHECKING:
     from executor.history.result import Result
@@ -27,6 +27,7 @@ class Job:
     earlier: str | None
     began: Began
     record: Record
+    place: BatchPlace | None = None
 
 
 class Engine(Protocol):
@@ -39,9 +40,9 @@ class Engine(Protocol):
         """Close what was opened."""
 
 
-def goal_of(goal: BatchGoal) -> Goal:
+def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
     """The goal as a run takes it; its plan was validated with the file."""
-    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal))
+    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal), place=place)
 
 
 def plan_of(goal: BatchGoal) -> Plan | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from executor.stores.errors import UnknownRun
 from skills.errors import SetupError
 from weft.batch import goals as goal_files
 from weft.batch import results
@@ -32,6 +34,7 @@ from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_red
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
 from weft.models.model_check import find_problem
+from weft.runs.run_id import new_batch_id
 from weft.runs.runtime import with_model
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 
 # Nobody waits at a terminal: a provider that asks for fewer calls gets ten minutes.
 RETRY_PATIENCE = 600.0
+_LOOKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class BatchReport:
 
 @dataclass(slots=True)
 class Batch:
-    """A checked goal file, ready to be run into a results file."""
+    """A checked goal file, ready to be run into a results file; `id` is how the journal knows the batch."""
 
     goals: GoalFile
     output: Path
@@ -77,6 +81,7 @@ class Batch:
     errors: Path | None = None
     order: GoalOrder = field(init=False)
     summary: BatchSummary = field(init=False)
+    id: str = ""
     _earlier: dict[str, EarlierResult] = field(default_factory=dict)
     _files: list[Path] = field(default_factory=list)
     _runner: BatchRunner | None = None
@@ -120,6 +125,7 @@ class Batch:
             self.weft.workspace.prompts().check()  # likewise
             if self.options.resume:
                 self._read_earlier()
+            self.id = self._earlier_id() or new_batch_id(self.output)
             yield
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
@@ -133,6 +139,7 @@ class Batch:
             self.options,
             self.summary,
             observer or BatchObserver(),
+            self.id,
         )
         complete = False
         try:
@@ -163,6 +170,14 @@ class Batch:
         needed_for = self.weft.models.needed_for
         goals = self._runs()
         return Counter(goal.model for goal in goals if goal.plan is None or needed_for(goal_of(goal).plan))
+
+    def _earlier_id(self) -> str | None:
+        """The id under which the journal has this batch's earlier runs; only the newest are looked at."""
+        for earlier in islice(reversed(self._earlier.values()), _LOOKS):
+            with suppress(UnknownRun):
+                if batch := self.weft.journal.store.find(earlier.run_id).batch:
+                    return batch
+        return None
 
     def _read_earlier(self) -> None:
         """Read the results of earlier runs of this batch; drop the lines of goals that run again."""

@@ -17,6 +17,7 @@ from planner.model import Usage
 from skills.errors import InputError, WeftError
 from skills.text.plural import counted, plural
 from weft.batch.engine import Job
+from weft.runs.goal import BatchPlace
 from weft.runs.stop import Stop
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ class BatchObserver:
 
 @dataclass(slots=True)
 class BatchRunner:
-    """One run over a batch's goals; `earlier` are results, or unfinished runs, of runs before."""
+    """One run over a batch's goals; `earlier` are results, or unfinished runs, of runs before.
+
+    `batch` is the id by which the journal knows the batch.
+    """
 
     engine: Engine
     results: Results
@@ -60,6 +64,7 @@ class BatchRunner:
     options: BatchOptions
     summary: BatchSummary
     observer: BatchObserver = field(default_factory=BatchObserver)
+    batch: str = ""
     stopped: StopReason | None = None
     _now: Stop = field(default_factory=Stop)
 
@@ -103,7 +108,8 @@ class BatchRunner:
             run = run_id
             self.results.began(goal.id, goal.content_hash, run_id)
 
-        job = Job(goal, run or None, started, self.observer.note)
+        place = BatchPlace(self.batch, goal.id, self.summary.goals) if self.batch else None
+        job = Job(goal, run or None, started, self.observer.note, place)
         code = None
         try:
             self.budget.check()
@@ -118,6 +124,8 @@ class BatchRunner:
             result, code = failed(goal, what, run), "INTERNAL_ERROR"
         finally:
             self.observer.ended(goal, began)
+        if self._now.is_set():  # another process may have set it, through the journal
+            self.finish_running()
         if result.status == "interrupted" or (result.status == "stopped" and self._budget_is_spent()):
             return  # no line yet: --resume continues it
         self.summary.add(result)

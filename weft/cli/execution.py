@@ -114,7 +114,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
-        output.say(f"  {_resume_command(result.run_id, workspace, result.journal)}")
+        output.say(f"  {resume_command(result.run_id, workspace, result.journal)}")
     return EXIT[result.status]
 
 
@@ -142,7 +142,8 @@ def check_writable(target: Path | None) -> None:
         raise InputError(f"-o {target} is not writable", hint="name another file, or change its permissions")
 
 
-def _resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
+def resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
+    """The command that resumes a run."""
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
@@ -186,6 +187,6 @@ def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
     if run_ids:
         from weft.runs import records
 
-        command = _resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
+        command = resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
         output.say(f"Finished work is kept. Resume with:\n  {command}")
     exit_now(130)

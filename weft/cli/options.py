@@ -59,6 +59,11 @@ def skills(command: Command) -> Command:
     return command
 
 
+def workspace(command: Command) -> Command:
+    """Add --workspace."""
+    return _WORKSPACE(command)
+
+
 def trust(command: Command) -> Command:
     """Add --trust."""
     return _TRUST(command)

@@ -18,10 +18,19 @@ _LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
+class BatchPlace:
+    """Where a goal stands in a batch: the batch's id, the goal's own id there, and how many goals there are."""
+
+    batch: str
+    goal: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Goal:
     """A goal: its text, skills that must be used, files, a ready plan, and answers to questions.
 
-    `repairs` says how the plan differs from the file that it was read from.
+    `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
     """
 
     text: str
@@ -31,6 +40,7 @@ class Goal:
     answers: tuple[str, ...] = ()
     stream: bool = False
     repairs: tuple[str, ...] = ()
+    place: BatchPlace | None = None
 
     @classmethod
     def recorded(

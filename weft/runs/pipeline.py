@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.history.run_history import RunHistory
 from executor.tasks.outcome import Cancelled, Done, Outcome
@@ -56,6 +56,14 @@ class Preview:
     prompt_tokens: int
     calls: str
     warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preview as `run --dry-run --json` prints it."""
+        return {
+            "selected": [asdict(one) for one in self.selections],
+            "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
+            "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
+        }
 
 
 @dataclass(frozen=True, slots=True)

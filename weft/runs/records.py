@@ -131,6 +131,9 @@ def started(
         versions={"weft": __version__, "python": platform.python_version(), rules.KEY: str(rules.CURRENT)},
         use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,
+        batch=goal.place.batch if goal.place else None,
+        batch_goal=goal.place.goal if goal.place else None,
+        batch_size=goal.place.size if goal.place else None,
     )
 
 

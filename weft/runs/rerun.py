@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
@@ -24,6 +24,10 @@ class RerunPlan:
     plan: Plan
     reused: Mapping[str, tuple[str, str]]
     executed: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is reused and what is executed, as `rerun --dry-run --json` prints it."""
+        return {"reused": list(self.reused), "executed": list(self.executed)}
 
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:

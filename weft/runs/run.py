@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,18 +20,19 @@ from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.pipeline import Pipeline
+from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from executor.history.result import Result
     from executor.journal.journal import Journal
     from executor.journal.log import Log
+    from executor.stores.lease import Wish
     from planner.events import Record
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
-    from weft.runs.stop import Stop
     from weft.settings.settings import Settings
     from weft.workspace.workspace import Workspace
 
@@ -90,7 +92,8 @@ class Run:
             raise
         began = time.monotonic()
         try:
-            end = await self._run_until_stopped(self._pipeline(), stop)
+            with self._wished_for(stop) as own_stop:
+                end = await self._run_until_stopped(self._pipeline(), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
@@ -138,14 +141,30 @@ class Run:
             self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
         )
 
-    async def _run_until_stopped(self, pipeline: Pipeline, stop: Stop) -> RunFinished:
+    @contextmanager
+    def _wished_for(self, stop: Stop) -> Iterator[Stop]:
+        """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
+        own_stop, loop = Stop(), asyncio.get_running_loop()
+
+        def heed(wish: Wish) -> None:
+            with suppress(RuntimeError):  # the loop is closed: the run has ended
+                loop.call_soon_threadsafe((own_stop if wish == "stop" else stop).set)
+
+        self.journal.listen(self.log.run_id, heed)
+        try:
+            yield own_stop
+        finally:
+            self.journal.listen(self.log.run_id, None)
+
+    async def _run_until_stopped(self, pipeline: Pipeline, *stops: Stop) -> RunFinished:
         work = asyncio.ensure_future(pipeline.run())
-        stopped = asyncio.ensure_future(stop.wait())
+        waits = [asyncio.ensure_future(stop.wait()) for stop in stops]
         limit = self.settings.timeout
         try:
-            await asyncio.wait({work, stopped}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, *waits}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            stopped.cancel()
+            for wait in waits:
+                wait.cancel()
             if not work.done():
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
@@ -153,7 +172,7 @@ class Run:
             late = RunFinished(
                 "stopped", error=f"stopped after --timeout {limit:g} s" if limit else None, code="TIMEOUT"
             )
-            return RunFinished("interrupted", error="interrupted") if stop.is_set() else late
+            return RunFinished("interrupted", error="interrupted") if any(stop.is_set() for stop in stops) else late
         return _end_of(work)
 
 

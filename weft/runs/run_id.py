@@ -1,12 +1,23 @@
-"""Run ids: sortable by time and safe in a file name."""
+"""Ids of runs, sortable by time, and of batches; both are safe in a file name and in a URL."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def new_run_id(now: datetime | None = None) -> str:
     """A new id, such as 20261115T021340123-9f3a1c."""
     at = (now or datetime.now(UTC)).astimezone(UTC)
     return f"{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03d}-{secrets.token_hex(3)}"
+
+
+def new_batch_id(output: Path) -> str:
+    """A new id for a batch, such as answers-9f3a1c for one that writes answers.jsonl."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", output.stem).strip("-")[:40]
+    return f"{stem or 'batch'}-{secrets.token_hex(3)}"

@@ -53,7 +53,8 @@ class Weft:
     """A runtime in a workspace: finds skills, plans, runs and answers, for any number of goals.
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
-    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files.
+    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. Several
+    runtimes may share a `journal`; closing one of them closes it.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Weft:
         *,
         open_model: OpenModel | None = None,
         use: Mapping[str, Path] | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.paths = Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
@@ -71,7 +73,7 @@ class Weft:
         self.settings = settings
         self.models = ModelChoice(settings)
         self.workspace = Workspace(self.paths, settings, use)
-        self._journal: Journal | None = None
+        self._journal = journal
         self._open = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
@@ -86,13 +88,22 @@ class Weft:
         return await self.new_run(goal, record).run(stop or Stop())
 
     def new_run(
-        self, goal: Goal | str, record: Record | None = None, *, parent: str | None = None, date: str = ""
+        self,
+        goal: Goal | str,
+        record: Record | None = None,
+        *,
+        parent: str | None = None,
+        date: str = "",
+        run_id: str | None = None,
     ) -> Run:
-        """A new run, ready to start; `parent` is the run it repeats a part of, `date` replaces today's."""
+        """A new run, ready to start; `parent` is the run it repeats a part of, `date` replaces today's.
+
+        `run_id` is a new id that the caller has made, for example to keep files in the run's folder.
+        """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         settings = self._settings_for(goal)
         self.workspace.check(goal)
-        run_id = new_run_id()
+        run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
         return Run(

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
 
 
+# The steps that are not tasks, by the role of their model.
+_ROLES = {"(plan)": "decomposer", "(synthesis)": "synthesis"}
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A recorded run, whose rows are read on demand; `alive` if a process is running it now."""
@@ -39,6 +43,12 @@ class Trace:
             rows = (row for row in trace_file.read(self.source, types) if row.run_id == self.run_id)
             return (row for row in rows if task is None or row.body.get("task") == task)
         return self.source.rows(self.run_id, types=types, task=task)
+
+    def step_rows(self, step: str) -> Iterator[Row]:
+        """The rows of one task, or of the steps `(plan)` and `(synthesis)`, in full."""
+        role = _ROLES.get(step)
+        rows = self.rows(task=None if role else step)
+        return (row for row in rows if role is None or row.body.get("role") == role)
 
 
 def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:

@@ -97,9 +97,12 @@ class Timeline:
         """The run's status; `running` if a process is running it now."""
         return "running" if self.alive else self.result.status
 
-    def to_dict(self) -> dict[str, Any]:
-        """The timeline as `trace show --json` prints it."""
-        return self.result.to_dict() | {
+    def to_dict(self, *, outputs: bool = True) -> dict[str, Any]:
+        """The timeline as `trace show --json` prints it; without `outputs`, those of tasks are left out."""
+        document = self.result.to_dict()
+        if not outputs:
+            document["tasks"] = [{key: task[key] for key in task if key != "output"} for task in document["tasks"]]
+        return document | {
             "status": self.status,
             "seconds": round(self.seconds, 3),
             "started": self.started,

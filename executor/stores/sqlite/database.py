@@ -33,6 +33,8 @@ class Database:
         self.path = path
         self._lock = threading.Lock()
         self._writable = True
+        self._watcher: sqlite3.Connection | None = None
+        self._watching = threading.Lock()
         if not create and not path.is_file():
             raise UnknownRun(
                 f"there is no journal {path}",
@@ -76,15 +78,23 @@ class Database:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one read."""
         try:
-            connection = self._connect("rw" if self._writable else "ro&immutable=1")
+            connection = self._connect(self._read_mode)
             try:
                 yield connection
             finally:
                 connection.close()
         except (sqlite3.Error, ValueError) as error:  # ValueError: a stored text is not UTF-8 or not JSON
-            raise BadStore(
-                f"the journal {self.path} cannot be read: {messages.explain(error)}", hint=messages.hint(error)
-            ) from error
+            raise self._unreadable(error) from error
+
+    def changed(self) -> int:
+        """SQLite's own count of commits by others, as one connection sees it that is kept for this and never writes."""
+        with self._watching:
+            try:
+                if self._watcher is None:
+                    self._watcher = self._connect(self._read_mode)
+                return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+            except sqlite3.Error as error:
+                raise self._unreadable(error) from error
 
     def vacuum(self) -> None:
         """Give free space back to the disk, unless another process is reading: then a later call will."""
@@ -93,8 +103,19 @@ class Database:
 
     def close(self) -> None:
         """Close it; SQLite folds the write-ahead log into the file."""
+        with self._watching, suppress(sqlite3.Error):
+            if self._watcher is not None:
+                self._watcher.close()
+                self._watcher = None
         with self._lock, suppress(sqlite3.Error):
             self._connection.close()
+
+    @property
+    def _read_mode(self) -> str:
+        return "rw" if self._writable else "ro&immutable=1"
+
+    def _unreadable(self, error: Exception) -> BadStore:
+        return BadStore(f"the journal {self.path} cannot be read: {messages.explain(error)}", hint=messages.hint(error))
 
     def _open(self, *, create: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"

@@ -63,6 +63,23 @@ STEPS: Sequence[str] = (
     DROP TABLE events_by_run
     """,
     f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
+    # What lists of runs filter by, and what a process may ask of the one that holds a run. How many tasks of an older
+    # run are done would take a look at all its events, so it stays unknown unless all are.
+    f"""
+    ALTER TABLE runs ADD COLUMN done INTEGER;
+    ALTER TABLE runs ADD COLUMN skills TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN batch TEXT;
+    ALTER TABLE runs ADD COLUMN batch_goal TEXT;
+    ALTER TABLE runs ADD COLUMN wish TEXT;
+    CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
+    CREATE INDEX runs_by_wish ON runs (wish) WHERE wish IS NOT NULL;
+    UPDATE runs SET done = tasks WHERE status = 'done';
+    UPDATE runs SET skills = coalesce((
+        SELECT group_concat(json_extract(one.value, '$.name'), ' ')
+        FROM events e, json_each(e.body, '$.selections') one
+        WHERE e.{SELECTIONS} AND e.type = 'skills_selected' AND e.run = runs.id AND one.type = 'object'
+    ), '')
+    """,  # noqa: S608 - no input
 )
 VERSION = len(STEPS)
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from executor.stores.lease import Handover
     from executor.stores.row import Row, RunSummary
 
-SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent"
+SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal"
 _SUMMARIES = (
-    f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
+    f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
-    "cost_usd = excluded.cost_usd"
+    "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
 )
 _EVENTS = "INTO events (run, seq, at, type, task, body)"
 _TEXTS = "OR IGNORE INTO texts (sha, text)"
@@ -39,8 +39,13 @@ _NONE: Mapping[str, str] = {}
 
 def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
     """Write new or changed summaries."""
-    names = SUMMARY.split(", ")
-    connection.executemany(_SUMMARIES, [[_clean(getattr(summary, name)) for name in names] for summary in summaries])
+    connection.executemany(_SUMMARIES, [_values(summary) for summary in summaries])
+
+
+def _values(summary: RunSummary) -> list[object]:
+    """A summary's values in the order of `SUMMARY`."""
+    values = [_clean(getattr(summary, name)) for name in SUMMARY.split(", ")]
+    return [" ".join(value) if isinstance(value, tuple) else value for value in values]
 
 
 def write_texts(
@@ -90,12 +95,13 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     holder = handover.holder.to_json()
     for run_id in handover.taken:
         taken = connection.execute(
-            "UPDATE runs SET holder = ?, beat = ? WHERE run_id = ? AND holder IS NULL", (holder, time.time(), run_id)
+            "UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ? AND holder IS NULL",
+            (holder, time.time(), run_id),
         )
         if not taken.rowcount:
             raise StoreFailed(f"run {run_id} is in use by another process", hint="leave it to that process")
     connection.executemany(
-        "UPDATE runs SET holder = NULL, beat = NULL WHERE run_id = ? AND holder = ?",
+        "UPDATE runs SET holder = NULL, beat = NULL, wish = NULL WHERE run_id = ? AND holder = ?",
         [(run_id, holder) for run_id in handover.released],
     )
 

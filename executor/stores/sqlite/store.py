@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.stores import texts
-from executor.stores.errors import RunHeld, StoreFailed, UnknownRun
-from executor.stores.lease import Holder, is_gone
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite import run_import
+from executor.stores.errors import NotRunning, RunHeld, StoreFailed, UnknownRun
+from executor.stores.lease import Holder
+from executor.stores.row import Row
+from executor.stores.sqlite import run_import, run_list
 from executor.stores.sqlite.database import Database
 from executor.stores.sqlite.schema import SELECTIONS
 from executor.stores.sqlite.statements import (
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from executor.stores.lease import Handover
+    from executor.stores.lease import Handover, Wish
+    from executor.stores.row import BatchCount, RunSummary
 
 _LIST = "list runs with `weft trace list`"
 
@@ -83,15 +84,24 @@ class SqliteStore:
             with self._database.writing() as connection:
                 run_import.copy(connection, path)
 
-    def summaries(self, limit: int | None = None) -> Iterator[RunSummary]:
+    def summaries(
+        self,
+        most: int | None = None,
+        *,
+        before: str = "",
+        status: Collection[str] = (),
+        text: str = "",
+        batch: str | None = None,
+    ) -> Iterator[RunSummary]:
         """The runs, newest first; a run whose process died is interrupted."""
         with self._database.reading() as connection:
-            found = connection.execute(
-                f"SELECT {SUMMARY}, holder, beat FROM runs ORDER BY run_id DESC LIMIT ?",  # noqa: S608 - no input
-                (-1 if limit is None else limit,),
-            )
-            for *fields, holder, beat in found:
-                yield _summary(fields, holder, beat)
+            found = run_list.summaries(connection, before=before, status=status, text=text, batch=batch)
+            yield from islice(found, most)
+
+    def batches(self) -> Iterator[BatchCount]:
+        """How many runs each batch has in each status."""
+        with self._database.reading() as connection:
+            yield from run_list.batches(connection)
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
@@ -106,16 +116,20 @@ class SqliteStore:
             ).fetchall()
         matches = [row for row in found if row[0] == run] or (found[:1] if run == "last" else found)
         if len(matches) == 1:
-            *fields, holder, beat = matches[0]
-            return _summary(fields, holder, beat)
+            return run_list.summary(matches[0])
         if not matches:
             raise UnknownRun(f"there is no run {run!r} in {self._database.path}", hint=_LIST)
         names = ", ".join(row[0] for row in matches)
         raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more of the id")
 
-    def rows(self, run_id: str, *, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
+    def rows(
+        self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
+    ) -> Iterator[Row]:
         """A run's rows in order."""
-        clauses, given = ["r.run_id = ?"], [run_id]
+        clauses, given = ["r.run_id = ?"], list[str | int]([run_id])
+        if after:
+            clauses.append("e.seq > ?")
+            given.append(after)
         if types:
             clauses.append(f"e.type IN ({', '.join('?' * len(types))})")
             given += types
@@ -131,6 +145,10 @@ class SqliteStore:
         wanted = ", ".join("?" * len(types))
         yield from self._rows(f"{indexed}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
 
+    def changed(self) -> int:
+        """SQLite's count of commits by others."""
+        return self._database.changed()
+
     def claim(self, run_id: str, holder: Holder) -> None:
         """Take the lease of a run; a dead holder's is taken over at once."""
         with self._transaction() as connection:
@@ -139,13 +157,13 @@ class SqliteStore:
                 raise UnknownRun(
                     f"run {run_id!r} is no longer in {self._database.path}", hint="it was pruned; run its goal again"
                 )
-            if _is_leased(*found):
+            if run_list.is_leased(*found):
                 raise RunHeld(
                     f"run {run_id} is in use by {Holder.from_json(found[0])}",
                     hint="wait until that process ends, or stop it first",
                 )
             mark = (holder.to_json(), time.time(), run_id)
-            connection.execute("UPDATE runs SET holder = ?, beat = ? WHERE run_id = ?", mark)
+            connection.execute("UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ?", mark)
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Renew leases; raises if one of them was lost to another process."""
@@ -160,6 +178,21 @@ class SqliteStore:
                         hint="leave it to that process, or resume it later",
                     )
 
+    def wish(self, run_id: str, wish: Wish) -> None:
+        """Leave a wish for the process that holds a run."""
+        with self._transaction() as connection:
+            found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            if found is None:
+                raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=_LIST)
+            if not run_list.is_leased(*found):
+                raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
+            connection.execute("UPDATE runs SET wish = ? WHERE run_id = ?", (wish, run_id))
+
+    def wishes(self) -> dict[str, Wish]:
+        """What is wished for, by run."""
+        with self._database.reading() as connection:
+            return dict(connection.execute("SELECT run_id, wish FROM runs WHERE wish IS NOT NULL").fetchall())
+
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
         deleted = []
@@ -167,7 +200,7 @@ class SqliteStore:
             for run_id in run_ids:
                 # Checked inside the transaction: a process may have claimed the run since it was chosen.
                 found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-                if found is None or _is_leased(found[1], found[2]):
+                if found is None or run_list.is_leased(found[1], found[2]):
                     continue
                 for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
                     connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
@@ -186,7 +219,7 @@ class SqliteStore:
     def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._database.transaction(on_rollback=self._keys.clear)  # some may be keys of new runs
 
-    def _rows(self, clause: str, given: Sequence[str]) -> Iterator[Row]:
+    def _rows(self, clause: str, given: Sequence[str | int]) -> Iterator[Row]:
         with self._database.reading() as connection:
             reader = connection.cursor()
 
@@ -200,15 +233,3 @@ class SqliteStore:
             found = connection.execute(query, given)
             for run_id, seq, at, kind, body in found:
                 yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
-
-
-def _summary(fields: Sequence[object], holder: str | None, beat: float | None) -> RunSummary:
-    summary = RunSummary(*fields)  # type: ignore[arg-type]  # the columns are in the fields' order
-    if summary.status == "running" and not _is_leased(holder, beat):
-        return replace(summary, status="interrupted")
-    return summary
-
-
-def _is_leased(holder: str | None, beat: float | None) -> bool:
-    """Whether a live process holds the run."""
-    return holder is not None and not is_gone(Holder.from_json(holder), time.time() - (beat or 0.0))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.openai_server import Call, Fail, OpenAIServer, Say, Script, scripted
-from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, run_batch
+from tests.weft.recorded import store
+from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, TaskStarted, run_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,6 +82,47 @@ async def test_a_batch_is_resumed_and_failed_goals_are_retried(
     assert (second.summary.skipped, second.summary.all_done) == (1, True)
     assert sorted(row["status"] for row in rows(output)) == ["done", "done"]
     assert all("[bad]" in call.user for call in server.calls)
+
+
+async def test_the_journal_knows_the_batch_of_a_run_also_after_it_was_resumed(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    serve(scripted(PLAN))
+    output = workspace / "my answers.jsonl"
+    await run_batch(["one", "two"], output, model=MODEL, workspace=workspace, options=BatchOptions(limit=1))
+    await run_batch(["one", "two"], output, model=MODEL, workspace=workspace, options=BatchOptions(resume=True))
+    journal = store(workspace)
+    (batch,) = {run.batch for run in journal.summaries()}
+    assert batch is not None
+    assert batch.startswith("my-answers-")
+    assert {run.batch_goal for run in journal.summaries(batch=batch)} == {"line-1", "line-2"}
+    sizes = [row.body["batch_size"] for row in journal.rows_of_all(("run_started",))]
+    assert sizes == [1, 2]
+    journal.close()
+
+
+async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    serve(scripted(PLAN, task=lambda _: Say("late", after=30.0)))
+    begun = asyncio.Event()
+
+    class Waiting(BatchObserver):
+        def note(self, event: Event) -> None:
+            if isinstance(event, TaskStarted):
+                begun.set()
+
+    goals, output = ["one", "two", "three"], workspace / "out.jsonl"
+    options = BatchOptions(jobs=2)
+    running = asyncio.ensure_future(
+        run_batch(goals, output, model=MODEL, workspace=workspace, options=options, observer=Waiting())
+    )
+    await begun.wait()
+    journal = store(workspace)
+    held = [run.run_id for run in journal.summaries(status=("running",))]
+    journal.wish(held[0], "stop_batch")
+    report = await asyncio.wait_for(running, 25)
+    assert (report.stopped, report.to_dict()["left"]) == ("interrupted", 3)
+    assert {run.status for run in journal.summaries()} == {"interrupted"}
+    journal.close()
 
 
 async def test_an_experiment_is_compared(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:

@@ -74,7 +74,7 @@ class InProcess:
                     return await weft.resume(run, record=job.record, stop=stop)
                 except UnknownRun:
                     run = None  # it was killed before its first event was on disk
-            return await weft.run(goal_of(job.goal), record=note, stop=stop)
+            return await weft.run(goal_of(job.goal, job.place), record=note, stop=stop)
         except ModelError:
             if run is None:
                 raise

@@ -93,8 +93,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
 
 def _preview(parent: str, rerun_plan: RerunPlan, mode: OutputMode) -> int:
     if mode.as_json:
-        document = {"parent": parent, "reused": list(rerun_plan.reused), "executed": list(rerun_plan.executed)}
-        output.print_json(document)
+        output.print_json({"parent": parent} | rerun_plan.to_dict())
         return 0
     for task in rerun_plan.plan.tasks:
         source = rerun_plan.reused.get(task.id)

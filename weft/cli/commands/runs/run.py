@@ -148,15 +148,13 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     preview = asyncio.run(weft.preview(goal))
     for warning in preview.warnings if not mode.quiet else ():
         output.say_warning(warning)
-    selected = [{"name": one.name, "score": one.score, "reason": one.reason} for one in preview.selections]
     if goal.plan is not None:
-        return _preview_plan(goal, goal.plan, selected if planned_skills(goal.plan) else [], preview.calls, mode)
+        selected = preview.to_dict()["selected"] if planned_skills(goal.plan) else []
+        return _preview_plan(goal, goal.plan, selected, preview.calls, mode)
     if mode.as_json:
-        prompt = [{"role": message.role, "content": message.content} for message in preview.messages]
-        estimate = {"prompt_tokens": preview.prompt_tokens, "calls": preview.calls}
-        output.print_json({"goal": goal.text, "selected": selected, "prompt": prompt, "estimate": estimate})
+        output.print_json({"goal": goal.text} | preview.to_dict())
         return 0
-    output.print_text("Skills selected:" if selected else "No skill fits this goal.")
+    output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
     for one in preview.selections:
         output.print_text(f"  {one.name}  {one.score:.2f}  {one.reason}")
     for message in preview.messages:

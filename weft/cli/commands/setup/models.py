@@ -10,7 +10,7 @@ from weft.cli import options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from weft.local.store import Installed, ModelStore
+    from weft.local.store import ModelStore
 
 
 @click.group()
@@ -40,27 +40,10 @@ def list_models(*, as_json: bool, **_: Any) -> int:
 
     Exit status: 0 done, 2 wrong usage.
     """
-    from weft.local import catalogue
+    from weft.local import model_list
     from weft.local.progress import megabytes
 
-    store, known = _store(), catalogue.read()
-    installed = {model.record.name: model for model in store.installed()}
-    rows = [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "licence": entry.licence,
-            "bytes": entry.bytes,
-            "context": entry.context,
-            "sha256": entry.sha256,
-            "default": entry.name == known.default,
-            "installed": entry.name in installed,
-            "note": entry.note,
-        }
-        for entry in known.entries
-    ]
-    names = {entry.name for entry in known.entries}
-    rows += [_installed_row(model) for name, model in installed.items() if name not in names]
+    rows = model_list.rows(_store())
     if as_json:
         output.print_json(rows)
         return 0
@@ -92,12 +75,13 @@ def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bo
     Exit status: 0 done, 2 wrong usage, 4 the model could not be downloaded, 130 interrupted.
     """
     from weft.cli.model_download import reporting
+    from weft.local import model_list
     from weft.local.pull import pull
 
     with reporting(quiet=quiet) as report:
         model = pull(name, store=_store(), origin=origin, report=report)
     if as_json:
-        output.print_json(_installed_row(model) | {"path": str(model.path)})
+        output.print_json(model_list.installed_row(model) | {"path": str(model.path)})
     else:
         output.print_text(str(model.path))
     return 0
@@ -152,18 +136,3 @@ def _store() -> ModelStore:
     from weft.local.store import ModelStore, models_dir
 
     return ModelStore(models_dir())
-
-
-def _installed_row(model: Installed) -> dict[str, Any]:
-    record = model.record
-    return {
-        "name": record.name,
-        "title": record.name,
-        "licence": "",
-        "bytes": record.bytes,
-        "context": record.context,
-        "sha256": record.sha256,
-        "default": False,
-        "installed": True,
-        "note": f"from {record.origin}",
-    }

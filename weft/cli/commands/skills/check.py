@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -64,7 +64,7 @@ def check(
     if not paths:
         reports += _functions(tools, options.paths(workspace).workspace)
     if as_json:
-        output.print_json([_row(report) for report in reports])
+        output.print_json([report.to_dict() for report in reports])
     else:
         _print(reports, quiet=quiet)
     return 0 if all(report.ok for report in reports) else 1
@@ -123,15 +123,6 @@ def _below(top: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         if any(name in SKILL_FILES for name in names):
             yield Path(root)
-
-
-def _row(report: Report) -> dict[str, Any]:
-    """A report as JSON, with the remedy in each message."""
-    problems = [
-        {"rule": one.rule, "severity": one.severity, "line": one.line, "message": f"{one.message}; {one.remedy}"}
-        for one in report.problems
-    ]
-    return {"path": str(report.path), "ok": report.ok, "problems": problems}
 
 
 def _print(reports: list[Report], *, quiet: bool) -> None:

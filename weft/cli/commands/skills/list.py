@@ -9,7 +9,7 @@ import click
 
 from skills.discovery.needs import needs, told
 from weft.cli import options
-from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, row, warn
+from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
     rows = [*registry.list_skills(all=everything), *tools]
     warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
-        output.print_json([row(skill) for skill in rows])
+        output.print_json([skill.to_dict() for skill in rows])
     else:
         _print_table(rows, able(registry, tools))
     return 0

@@ -9,7 +9,7 @@ import click
 from skills.discovery.needs import needs, told
 from skills.errors import InputError
 from weft.cli import options
-from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, row, warn
+from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     tasks = able(registry, installed_tools(everything=False)) if found else frozenset()
     if as_json and skill is not None:
         rows = [{"what": one.what, "available": one.what in tasks, "said": one.said} for one in found]
-        output.print_json(row(skill) | {"needs": rows, "content": content})
+        output.print_json(skill.to_dict() | {"needs": rows, "content": content})
         return 0
     if found and not quiet:
         output.say(f"{name} needs {told(found, tasks)}")

@@ -53,20 +53,6 @@ def installed_tools(*, everything: bool) -> list[Skill]:
     return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
 
 
-def row(skill: Skill) -> dict[str, Any]:
-    """A skill as `--json` prints it."""
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "path": skill.file,
-        "base_dir": os.path.dirname(skill.file),  # noqa: PTH120  there may be thousands
-        "source": skill.source,
-        "kind": skill.kind,
-        "state": skill.state,
-        "reason": skill.reason,
-    }
-
-
 def able(registry: Registry, functions: Sequence[Skill]) -> frozenset[str]:
     """What tasks can do here, as a run would find it; `functions` are the rows of installed tools."""
     from weft.workspace.run_capabilities import capabilities

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from executor.history.result import Result
     from weft.traces.read import Trace
 
-# The steps that are not tasks, by the role of their model.
-_ROLES = {"(plan)": "decomposer", "(synthesis)": "synthesis"}
-
 
 @click.command()
 @click.argument("run", default="last", metavar="[RUN|FILE]", callback=options.or_stdin)
@@ -78,13 +75,7 @@ def _show_mermaid(results: Sequence[Result]) -> int:
 def _show_task(traces: Sequence[Trace], task: str, *, as_json: bool) -> int:
     from weft.cli.view.timeline import event_lines
 
-    role = _ROLES.get(task)
-    rows = [
-        row
-        for trace in traces
-        for row in trace.rows(task=None if role else task)
-        if role is None or row.body.get("role") == role
-    ]
+    rows = [row for trace in traces for row in trace.step_rows(task)]
     if not rows:
         names = ", ".join(trace.run_id for trace in traces)
         raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")

@@ -1,0 +1,337 @@
+"""Runs over HTTP: started, listed, shown, stopped, resumed, rerun, compared, replayed, exported, imported, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from planner.errors import RequestRefused
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import GOAL, PLAN, SKILL, answering, failing, prepare
+from tests.weft.recorded import store as open_journal
+from tests.weft.recorded import weft as runtime
+from tests.weft.web.served import asking
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import httpx
+
+    from planner.model import Reply, Request
+
+
+class Slow(ScriptedModel):
+    """Answers like the scripted one, but never finishes a task until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__(answering)
+        self.free, self.reached = asyncio.Event(), asyncio.Event()
+
+    async def complete(self, request: Request) -> Reply:
+        if request.role == "task":
+            self.reached.set()
+            await self.free.wait()
+        return await super().complete(request)
+
+
+@pytest.fixture(autouse=True)
+def notes(workspace: Path) -> None:
+    prepare(workspace)
+
+
+# The routes have no stream here to wait for, so tests ask again and again.
+PAUSE = 0.03
+
+
+async def ended(asked: httpx.AsyncClient, run_id: str, status: str = "done") -> dict[str, Any]:
+    """The run once it has that status."""
+    async with asyncio.timeout(30):
+        while (found := (await asked.get(f"/runs/{run_id}")).json())["status"] != status or found["held_by"]:  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE)
+    return dict(found)
+
+
+async def started(asked: httpx.AsyncClient, **body: Any) -> str:
+    response = await asked.post("/runs", json={"goal": GOAL} | body)
+    assert response.status_code == 202, response.text
+    return str(response.json()["run_id"])
+
+
+async def test_a_run_is_on_disk_when_it_is_acknowledged_and_is_shown_when_it_ended(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked, settings={"max_cost": 2})
+        journal = open_journal(workspace)
+        assert next(journal.rows(run_id)).type == "run_started"
+        journal.close()
+        shown = await ended(asked, run_id)
+        assert (shown["answer"], shown["goal"], shown["held_by"]) == ("the answer", GOAL, None)
+        assert [span["id"] for span in shown["spans"]] == ["(plan)", "survey", "notes", "brief", "(synthesis)"]
+        assert all("output" not in task for task in shown["tasks"])
+        assert shown["settings"]["max_cost"] == 2
+        assert shown["last_seq"] > 0
+        (line,) = (await asked.get("/runs")).json()["runs"]
+        assert (line["run_id"], line["status"], line["done"], line["tasks"]) == (run_id, "done", 3, 3)
+        assert SKILL in line["skills"]
+        assert (line["parent"], line["batch"]) == (None, None)
+
+
+async def test_a_task_is_shown_in_full_and_so_are_planning_and_synthesis(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        kinds = [row["type"] for row in (await asked.get(f"/runs/{run_id}/tasks/notes")).json()]
+        assert kinds[:3] == ["task_started", "prompt_made", "call_started"]
+        assert "tool_called" in kinds
+        assert kinds[-1] == "task_finished"
+        for step in ("(plan)", "(synthesis)"):
+            assert "call_finished" in [row["type"] for row in (await asked.get(f"/runs/{run_id}/tasks/{step}")).json()]
+        missing = await asked.get(f"/runs/{run_id}/tasks/nothing")
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, "UNKNOWN_TASK")
+
+
+async def test_runs_are_filtered_and_paged(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        for goal in ("one apple", "two pears", "three apples"):
+            await ended(asked, await started(asked, goal=goal, plan={"tasks": [{"id": "a", "action_type": "llm"}]}))
+        page = (await asked.get("/runs?most=2")).json()
+        assert [run["goal"] for run in page["runs"]] == ["three apples", "two pears"]
+        rest = (await asked.get(f"/runs?most=2&before={page['next']}")).json()
+        assert ([run["goal"] for run in rest["runs"]], rest["next"]) == (["one apple"], None)
+        assert [run["goal"] for run in (await asked.get("/runs?q=APPLE")).json()["runs"]] == [
+            "three apples",
+            "one apple",
+        ]
+        assert (await asked.get("/runs?status=failed,running")).json()["runs"] == []
+        assert len((await asked.get("/runs?status=done&status=failed&most=9999")).json()["runs"]) == 3
+        wrong = await asked.get("/runs?most=many")
+        assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "INVALID_INPUT")
+
+
+async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(workspace: Path) -> None:
+    async with asking(workspace) as asked:
+        assert (await asked.get("/runs")).json() == {"runs": [], "next": None}
+        assert (await asked.get("/batches")).json() == []
+        missing = await asked.get("/runs/none")
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, "UNKNOWN_RUN")
+    assert not (workspace / ".agents").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says"),
+    [
+        ({}, 400, "the goal is empty"),
+        ({"goal": 3}, 400, "'goal' must be a string"),
+        ({"skills": "no-such"}, 400, "no skill 'no-such'"),
+        ({"files": ["../out"]}, 400, "not below"),
+        ({"files": ["/etc/passwd"]}, 400, "not below"),
+        ({"files": ["none.txt"]}, 400, "no such file"),
+        ({"files": ["upload:none"]}, 404, "no upload"),
+        ({"settings": {"api_base": "http://a"}}, 400, "cannot set"),
+        ({"settings": {"unsafe_tools": True}}, 400, "cannot set"),
+        ({"settings": {"journal": "a"}}, 400, "cannot set"),
+        ({"settings": {"max_cost": -1}}, 400, "max_cost"),
+        ({"settings": [1]}, 400, "must be an object"),
+        ({"plan": "tasks: ["}, 422, "neither YAML nor JSON"),
+        ({"plan": 3}, 400, "'plan' must be"),
+        ({"plan": {"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["b"]}]}}, 422, "'b'"),
+        ({"parent": "none"}, 404, "nothing has been run"),
+    ],
+)
+async def test_a_run_that_cannot_start_leaves_nothing_behind(
+    workspace: Path, body: dict[str, Any], status: int, says: str
+) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        response = await asked.post("/runs", json={"goal": "x"} | body if body else body)
+        error = response.json()["error"]
+        assert (response.status_code, says in error["message"]) == (status, True), error
+        assert error["hint"]
+        assert (await asked.get("/runs")).json()["runs"] == []
+
+
+async def test_bodies_that_are_wrong_or_too_large_are_refused(workspace: Path) -> None:
+    async with asking(workspace) as asked:
+        kind = {"content-type": "application/json"}
+        for content, status in [
+            (b"{", 400),
+            (b"[]", 400),
+            (b"[" * 100_000, 400),
+            (b'"' + b"x" * 1_100_000 + b'"', 413),
+        ]:
+            response = await asked.post("/preview", content=content, headers=kind)
+            assert response.status_code == status
+            assert "Traceback" not in response.text
+        raw = await asked.post("/preview", content=b"{}", headers={"content-type": "application/octet-stream"})
+        assert raw.status_code == 415
+
+
+async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked)
+        assert (await asked.get(f"/runs/{run_id}")).json()["held_by"] == "here"
+        assert (await asked.delete(f"/runs/{run_id}")).status_code == 409
+        assert (await asked.post(f"/runs/{run_id}/resume")).status_code == 409
+        await model.reached.wait()
+        assert (await asked.post(f"/runs/{run_id}/stop")).status_code == 202
+        await ended(asked, run_id, "interrupted")
+        assert [request.role for request in model.asked] == ["decomposer"]
+        stopped = await asked.post(f"/runs/{run_id}/stop")
+        assert (stopped.status_code, stopped.json()["error"]["code"]) == (409, "NOT_RUNNING")
+        model.free.set()
+        again = await asked.post(f"/runs/{run_id}/resume", json={"settings": {"max_cost": 3}})
+        assert (again.status_code, again.json()) == (202, {"run_id": run_id})
+        shown = await ended(asked, run_id)
+        assert (shown["answer"], shown["resumed"], shown["settings"]["max_cost"]) == ("the answer", 1, 3)
+        assert [request.role for request in model.asked].count("decomposer") == 1
+        finished = await asked.post(f"/runs/{run_id}/resume")
+        assert (finished.status_code, finished.json()["error"]["code"]) == (409, "NOTHING_TO_DO")
+
+
+async def test_a_run_of_another_runtime_is_stopped_through_the_journal(workspace: Path) -> None:
+    async with runtime(workspace, Slow()) as elsewhere, asking(workspace) as asked:
+        running = asyncio.ensure_future(elsewhere.run(GOAL))
+        async with asyncio.timeout(30):
+            while not (runs := (await asked.get("/runs")).json()["runs"]):  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE)
+        assert (await asked.get(f"/runs/{runs[0]['run_id']}")).json()["held_by"] == "elsewhere"
+        assert (await asked.post(f"/runs/{runs[0]['run_id']}/stop")).status_code == 202
+        assert (await asyncio.wait_for(running, 20)).status == "interrupted"
+
+
+async def test_no_more_than_eight_runs_are_under_way(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        plan = {"tasks": [{"id": "a", "action_type": "llm"}]}
+        for _ in range(8):
+            await started(asked, plan=plan)
+        ninth = await asked.post("/runs", json={"goal": "x", "plan": plan})
+        assert (ninth.status_code, ninth.json()["error"]["code"]) == (429, "TOO_MANY_RUNS")
+        model.free.set()
+
+
+async def test_a_part_is_run_again_after_a_dry_run_that_says_what_is_paid(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        dry = await asked.post(f"/runs/{run_id}/rerun", json={"from": ["brief"], "dry_run": True})
+        assert dry.json() == {"reused": ["survey", "notes"], "executed": ["brief"]}
+        edited = {"from": [], "inputs": {"survey": "as edited"}, "settings": {"max_cost": 1}}
+        again = (await asked.post(f"/runs/{run_id}/rerun", json=edited)).json()["run_id"]
+        shown = await ended(asked, again)
+        assert shown["parent"] == run_id
+        assert {span["id"]: span["status"] for span in shown["spans"]}["survey"] == "reused"
+        for body, status in [({}, 400), ({"from": ["none"]}, 400), ({"from": ["brief"], "use": {"a": "../x"}}, 400)]:
+            assert (await asked.post(f"/runs/{run_id}/rerun", json=body)).status_code == status
+
+
+async def test_runs_are_compared_and_replayed(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        first, second = await started(asked), await started(asked, settings={"max_cost": 5})
+        await ended(asked, first)
+        await ended(asked, second)
+        found = (await asked.get(f"/runs/{first}/diff/{second}")).json()
+        assert {one["what"] for one in found} <= {"seconds"}
+        replayed = (await asked.post(f"/runs/{first}/replay")).json()
+        assert (replayed["answer"], replayed["drift"]) == ("the answer", [])
+        (selection,) = (await asked.post(f"/runs/{first}/replay", json={"select": True})).json()
+        assert (selection["run_id"], selection["added"], selection["dropped"]) == (first, [], [])
+        assert len((await asked.post("/replay")).json()) == 2
+        assert (await asked.get(f"/runs/{first}/diff/none")).status_code == 404
+
+
+async def test_a_run_is_exported_deleted_and_imported_again(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        lines = await asked.get(f"/runs/{run_id}/export?form=jsonl")
+        assert lines.headers["content-disposition"] == f'attachment; filename="{run_id}.jsonl"'
+        assert lines.headers["content-type"] == "application/octet-stream"
+        page = await asked.get(f"/runs/{run_id}/export?form=html")
+        assert page.content.startswith(b"<!doctype html>")
+        assert (await asked.get(f"/runs/{run_id}/export?form=exe")).status_code == 400
+        raw = {"content-type": "application/octet-stream"}
+        twice = await asked.post("/runs/import", content=lines.content, headers=raw)
+        assert twice.status_code == 409
+        assert (await asked.delete(f"/runs/{run_id}")).json() == {"deleted": run_id}
+        assert (await asked.get("/runs")).json()["runs"] == []
+        back = await asked.post("/runs/import", content=lines.content, headers=raw)
+        assert (back.status_code, back.json()) == (201, {"runs": [run_id]})
+        assert (await asked.get(f"/runs/{run_id}")).json()["answer"] == "the answer"
+        leads_out = lines.content.replace(run_id.encode(), b"../x")
+        refused = await asked.post("/runs/import", content=leads_out, headers=raw)
+        assert (refused.status_code, "'run_id'" in refused.json()["error"]["message"]) == (400, True)
+
+
+async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        raw = {"content-type": "application/octet-stream"}
+        upload = (await asked.post("/files?name=../a%20b.csv", content=b"1,2", headers=raw)).json()
+        assert (upload["name"], upload["bytes"]) == ("a b.csv", 3)
+        run_id = await started(asked, files=["notes.md", upload["file"]])
+        shown = await ended(asked, run_id)
+        kept = workspace / ".agents" / "runs" / run_id / "files" / "a b.csv"
+        assert kept.read_bytes() == b"1,2"
+        assert [name.rpartition("/")[2] for name in shown["given"]["files"]] == ["notes.md", "a b.csv"]
+        assert (await asked.post("/runs", json={"goal": "x", "files": [upload["file"]]})).status_code == 404
+        large = await asked.post("/files?name=a", content=b"x" * 20_000_001, headers=raw)
+        assert (large.status_code, large.json()["error"]["code"]) == (413, "TOO_LARGE")
+        assert (await asked.post("/files?name=..", content=b"x", headers=raw)).status_code == 400
+
+
+async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        folder = workspace / ".agents" / "runs" / run_id / "artifacts"
+        (folder / "deep").mkdir(parents=True)
+        (folder / "deep" / "page.html").write_text("<script>alert(1)</script>", encoding="utf-8")
+        (folder / "link").symlink_to("/etc/passwd")
+        (folder / "folder").symlink_to("/etc")
+        listed = (await asked.get(f"/runs/{run_id}/artifacts")).json()
+        assert listed == [{"path": "deep/page.html", "bytes": 25}]
+        one = await asked.get(f"/runs/{run_id}/artifacts/deep/page.html")
+        assert one.headers["content-type"] == "application/octet-stream"
+        assert one.headers["content-disposition"] == 'attachment; filename="page.html"'
+        for path in ("link", "folder/passwd", "%2e%2e/x", "deep/%2e%2e/deep/page.html", "deep"):
+            assert (await asked.get(f"/runs/{run_id}/artifacts/{path}")).status_code == 404
+
+
+async def test_a_failed_run_says_why(workspace: Path) -> None:
+    model = ScriptedModel(failing("survey", "notes", error=RequestRefused("not today")))
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked)
+        shown = await ended(asked, run_id, "failed")
+        assert "not today" in shown["error"]
+        spans = {span["id"]: (span["status"], span["error"]) for span in shown["spans"]}
+        assert spans["brief"][0] == "skipped"
+        plan = (await asked.get(f"/runs/{run_id}/plan")).json()
+        assert plan["goal"] == GOAL
+        assert "id: survey" in plan["text"]
+
+
+async def test_a_plan_is_checked_as_it_is_typed(workspace: Path) -> None:
+    async with asking(workspace) as asked:
+        faulty = (
+            "tasks:\n- id: a\n  action_type: skill\n  name: none-such\n- id: b\n  action_type: llm\n  depends_on: [c]\n"
+        )
+        found = (await asked.post("/plan/check", json={"text": faulty})).json()
+        assert found["plan"] is None
+        assert [(fault["line"], fault["message"][:8]) for fault in found["faults"]] == [
+            (4, "task 'a'"),
+            (7, "task 'b'"),
+        ]
+        right = (await asked.post("/plan/check", json={"text": json.dumps(PLAN | {"goal": GOAL})})).json()
+        assert (right["faults"], right["goal"]) == ([], GOAL)
+        assert [task["id"] for task in right["plan"]["tasks"]] == ["survey", "notes", "brief"]
+
+
+async def test_a_preview_selects_skills_and_calls_no_model(workspace: Path) -> None:
+    model = ScriptedModel(answering)
+    async with asking(workspace, model) as asked:
+        found = (await asked.post("/preview", json={"goal": GOAL})).json()
+        assert SKILL in [one["name"] for one in found["selected"]]
+        assert found["estimate"]["prompt_tokens"] > 100
+        assert (found["model"], model.asked) == ("scripted", [])

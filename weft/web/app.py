@@ -1,0 +1,124 @@
+"""The routes of `weft serve`, by path."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from skills.errors import WeftError
+from weft.web.errors import HttpError
+from weft.web.guard import Guard, Hosts
+from weft.web.pages import Pages
+from weft.web.replies import error_reply
+from weft.web.routes import batches, live, plans, runs, setup, skill_imports, skills, steer, traces
+from weft.web.site import Site
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+Handler = Callable[[Site, "Request"], Awaitable[Response]]
+
+
+class Path(NamedTuple):
+    """One route; `changes` if it changes anything, so that `--read-only` leaves it out."""
+
+    method: str
+    path: str
+    handler: Handler
+    changes: bool = False
+
+
+ROUTES = (
+    Path("GET", "/about", setup.about),
+    Path("GET", "/events", live.all_events),
+    Path("GET", "/runs", runs.list_runs),
+    Path("POST", "/runs", steer.start, changes=True),
+    Path("POST", "/runs/import", traces.import_runs, changes=True),
+    Path("GET", "/runs/{run}", runs.show_run),
+    Path("DELETE", "/runs/{run}", runs.delete_run, changes=True),
+    Path("GET", "/runs/{run}/tasks/{task:path}", runs.show_task),
+    Path("GET", "/runs/{run}/events", live.run_events),
+    Path("GET", "/runs/{run}/plan", plans.run_plan_text),
+    Path("POST", "/runs/{run}/stop", steer.stop, changes=True),
+    Path("POST", "/runs/{run}/resume", steer.resume, changes=True),
+    Path("POST", "/runs/{run}/rerun", steer.rerun, changes=True),
+    Path("POST", "/runs/{run}/replay", traces.replay_run),
+    Path("GET", "/runs/{run}/diff/{other}", traces.diff_runs),
+    Path("GET", "/runs/{run}/export", traces.export_run),
+    Path("GET", "/runs/{run}/artifacts", traces.list_artifacts),
+    Path("GET", "/runs/{run}/artifacts/{path:path}", traces.artifact),
+    Path("POST", "/replay", traces.replay_selections),
+    Path("POST", "/plan", plans.plan_goal, changes=True),
+    Path("POST", "/plan/check", plans.check_plan),
+    Path("POST", "/preview", plans.preview),
+    Path("POST", "/files", skill_imports.upload_file, changes=True),
+    Path("GET", "/skills", skills.list_skills),
+    Path("POST", "/skills", skills.add_skill, changes=True),
+    Path("POST", "/skills/select", skills.select),
+    Path("POST", "/skills/imports", skill_imports.stage_import, changes=True),
+    Path("POST", "/skills/imports/{key}", skill_imports.commit_import, changes=True),
+    Path("DELETE", "/skills/imports/{key}", skill_imports.cancel_import, changes=True),
+    Path("GET", "/skills/{name}", skills.show_skill),
+    Path("DELETE", "/skills/{name}", skills.delete_skill, changes=True),
+    Path("POST", "/skills/{name}/trust", skills.trust_skill, changes=True),
+    Path("GET", "/skills/{name}/files/{path:path}", skills.read_file),
+    Path("PUT", "/skills/{name}/files/{path:path}", skills.write_file, changes=True),
+    Path("GET", "/batches", batches.list_batches),
+    Path("GET", "/batches/{batch}", batches.show_batch),
+    Path("POST", "/batches/{batch}/stop", batches.stop_batch, changes=True),
+    Path("GET", "/models", setup.show_models),
+    Path("POST", "/models/pull", setup.pull_model, changes=True),
+    Path("PUT", "/settings/model", setup.set_model, changes=True),
+    Path("GET", "/settings", setup.show_settings),
+    Path("GET", "/doctor", setup.run_doctor),
+)
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
+    """The application: the guard, then the routes, then the page's own files."""
+    routes = [
+        Route(f"/api{one.path}", _explained(partial(one.handler, site)), methods=[one.method])
+        for one in ROUTES
+        if not (site.read_only and one.changes)
+    ]
+    routes.append(Route("/api/{path:path}", _explained(_nothing), methods=_METHODS))
+    routes.append(Route("/{path:path}", _explained(Pages().answer), methods=["GET"]))
+    return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _not_served}), token, hosts)
+
+
+def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """A handler whose errors become answers; nothing of an unexpected one but its name leaves the server."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except WeftError as error:
+            return error_reply(error)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+        except Exception as error:  # noqa: BLE001 - every request gets an answer
+            print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+            what = f"unexpected error: {type(error).__name__}"
+            return error_reply(HttpError(500, "INTERNAL_ERROR", what, hint="this is a bug in weft; please report it"))
+
+    return answer
+
+
+async def _nothing(request: Request) -> Response:
+    what = f"{request.method} {request.url.path[:80]} is not served here"
+    raise HttpError(404, "NOT_FOUND", what, hint="see docs/serve.md; with --read-only nothing can be changed")
+
+
+async def _not_served(request: Request, error: Exception) -> Response:
+    """For what the router itself refuses."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return error_reply(HttpError(status, "NOT_FOUND", f"{request.method} is not served here", hint="start at /"))

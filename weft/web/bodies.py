@@ -1,0 +1,132 @@
+"""Reads what a request brings: JSON within a limit, raw bytes into a file, numbers and lists in its address."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from skills.errors import InputError
+from weft.web.errors import HttpError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+BODY = 1_000_000
+PLAN = 20_000_000
+FILE = 20_000_000
+ARCHIVE = 100_000_000
+PAGE = 500
+_BIGGEST_NUMBER = 2**53
+
+
+async def document(request: Request, limit: int = BODY) -> dict[str, Any]:
+    """The JSON object in a request's body; empty if it has no body."""
+    data = b"".join([chunk async for chunk in _chunks(request, limit, "application/json")])
+    if not data:
+        return {}
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the body is not JSON: {error}", hint="send one JSON object") from error
+    if not isinstance(found, dict):
+        raise InputError("the body is not a JSON object", hint="send one JSON object")
+    return found
+
+
+async def rows(request: Request) -> list[Any]:
+    """The JSON list in a request's body."""
+    data = b"".join([chunk async for chunk in _chunks(request, BODY, "application/json")])
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the body is not JSON: {error}", hint="send a JSON list") from error
+    if not isinstance(found, list):
+        raise InputError("the body is not a JSON list", hint="send a JSON list")
+    return found
+
+
+async def save(request: Request, path: Path, limit: int) -> int:
+    """Write a raw body to a new file; returns its size."""
+    size = 0
+    with path.open("xb") as file:
+        async for chunk in _chunks(request, limit, "application/octet-stream"):
+            size += len(chunk)
+            file.write(chunk)
+    return size
+
+
+async def _chunks(request: Request, limit: int, kind: str) -> AsyncIterator[bytes]:
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if chunk and size == len(chunk) and request.headers.get("content-type", "").partition(";")[0].strip() != kind:
+            raise HttpError(415, "WRONG_TYPE", f"this body must be {kind}", hint=f"send Content-Type: {kind}")
+        if size > limit:
+            raise HttpError(413, "TOO_LARGE", f"the body has more than {limit:,} bytes", hint="send less")
+        yield chunk
+
+
+def number(request: Request, name: str, default: int, most: int = _BIGGEST_NUMBER) -> int:
+    """A number in the address, between 0 and `most`."""
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdecimal() or len(text) > 16:
+        raise InputError(f"{name}={text[:40]!r} is not a number", hint=f"for example: {name}={default}")
+    return min(int(text), most)
+
+
+def text(body: Mapping[str, Any], name: str, default: str = "") -> str:
+    """A string in a body."""
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise InputError(f"{name!r} must be a string, not {_short(value)}", hint="see docs/serve.md")
+    return value
+
+
+def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of strings in a body; one string counts as a list of one."""
+    value = body.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise InputError(f"{name!r} must be a list of strings, not {_short(value)}", hint="see docs/serve.md")
+    return tuple(value)
+
+
+def mapping(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object in a body."""
+    value = body.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError(f"{name!r} must be an object, not {_short(value)}", hint="see docs/serve.md")
+    return value
+
+
+def text_mapping(body: Mapping[str, Any], name: str) -> dict[str, str]:
+    """An object in a body whose values are strings."""
+    found = mapping(body, name)
+    if not all(isinstance(one, str) for one in found.values()):
+        raise InputError(f"the values of {name!r} must be strings", hint="see docs/serve.md")
+    return found
+
+
+def flag(body: Mapping[str, Any], name: str) -> bool:
+    """A truth value in a body."""
+    value = body.get(name, False)
+    if not isinstance(value, bool):
+        raise InputError(f"{name!r} must be true or false, not {_short(value)}", hint="see docs/serve.md")
+    return value
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else shown[:40] + "…"

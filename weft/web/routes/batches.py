@@ -1,0 +1,108 @@
+"""Batches, as the journal knows them by their runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any
+
+from executor.stores.errors import NotRunning
+from weft.web.errors import HttpError
+from weft.web.replies import json_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from executor.stores.row import BatchCount
+    from executor.stores.store import Store
+    from weft.web.site import Site
+
+_FAILURES = ("failed", "partial", "stopped")
+_MOST_FAILURES = 300
+_KINDS = 20
+
+
+async def list_batches(site: Site, _: Request) -> Response:
+    """All batches, newest first, with how many runs each has in each status."""
+
+    def read() -> list[dict[str, Any]]:
+        store = site.store()
+        if store is None:
+            return []
+        counted = groupby(store.batches(), key=lambda one: one.batch)
+        return [_shape(store, batch, list(same)) for batch, same in counted]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def show_batch(site: Site, request: Request) -> Response:
+    """One batch, with its failures by kind; its runs are in the list of runs, filtered by it."""
+
+    def read() -> dict[str, Any]:
+        store, batch = site.reading(), _counted(site, request)
+        return _shape(store, batch[0].batch, batch) | {"failures": _failures(store, batch[0].batch)}
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def stop_batch(site: Site, request: Request) -> Response:
+    """Ask the process that runs a batch to stop: no further goal starts, and those that run are interrupted."""
+
+    def stop() -> list[str]:
+        batch = _counted(site, request)[0].batch
+        store, asked = site.reading(), []
+        for run in store.summaries(batch=batch, status=("running",)):
+            try:
+                store.wish(run.run_id, "stop_batch")
+            except NotRunning:  # it ended meanwhile
+                continue
+            asked.append(run.run_id)
+        if not asked:
+            raise NotRunning(f"no run of batch {batch} is running", hint="it has ended, or is between two goals")
+        return asked
+
+    return json_reply({"runs": await asyncio.to_thread(stop)}, 202)
+
+
+def _counted(site: Site, request: Request) -> list[BatchCount]:
+    batch = request.path_params["batch"]
+    found = [one for one in site.reading().batches() if one.batch == batch]
+    if not found:
+        raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="the list has all of them")
+    return found
+
+
+def _shape(store: Store, batch: str, counted: Iterable[BatchCount]) -> dict[str, Any]:
+    rows = list(counted)
+    first, last = min(one.first for one in rows), max(one.last for one in rows)
+    costs = [one.cost_usd for one in rows]
+    newest = next(store.rows(last, types=("run_started",)), None)
+    runs = sum(one.runs for one in rows)
+    return {
+        "batch": batch,
+        "goals": max((newest.body.get("batch_size") if newest is not None else None) or 0, runs),
+        "runs": runs,
+        "statuses": {one.status: one.runs for one in rows},
+        "seconds": round(sum(one.seconds for one in rows), 3),
+        "cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
+        "first": first,
+        "last": last,
+        "started": store.find(first).started,
+        "goal": store.find(first).goal,
+    }
+
+
+def _failures(store: Store, batch: str) -> list[dict[str, Any]]:
+    """How often which error ended a run, the most frequent first; only the newest failures are looked at."""
+    kinds: Counter[str] = Counter()
+    example: dict[str, str] = {}
+    for run in islice(store.summaries(batch=batch, status=_FAILURES), _MOST_FAILURES):
+        ended = [row.body for row in store.rows(run.run_id, types=("run_finished",))]
+        kind = str((ended[-1].get("code") or ended[-1].get("error") or run.status) if ended else run.status)
+        kinds[kind] += 1
+        example.setdefault(kind, str(ended[-1].get("error") or "") if ended else "")
+    return [{"kind": kind, "runs": count, "error": example[kind][:500]} for kind, count in kinds.most_common(_KINDS)]

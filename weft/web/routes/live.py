@@ -1,0 +1,91 @@
+"""Event streams: one run, and what changes in the lists."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from weft.web import bodies, shapes
+from weft.web.replies import COMMENT, RETRY, event, stream_reply
+from weft.web.tail import follow
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weft.web.site import Site
+
+# Seconds between two messages about changed runs, between two looks at skills and dead processes, and comments.
+_RUNS = 1.0
+_LOOK = 3.0
+_QUIET = 15.0
+_NEWEST = 200
+
+
+async def run_events(site: Site, request: Request) -> Response:
+    """A run's events after a number, and each further one as any process writes it."""
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isascii() and last.isdecimal() and len(last) <= 16 else bodies.number(request, "after", 0)
+    site.streams.check()
+    return stream_reply(follow(site, run.run_id, after))
+
+
+async def all_events(site: Site, request: Request) -> Response:
+    """Lines of runs that changed, at most once a second, and a word when skills did."""
+    site.streams.check()
+    return stream_reply(_changes(site))
+
+
+async def _changes(site: Site) -> AsyncIterator[bytes]:
+    with site.streams.one(), site.changes.waking() as woken:
+        yield RETRY
+        known = await asyncio.to_thread(_lines, site)
+        skills, looked = await asyncio.to_thread(_skills, site), time.monotonic()
+        spoke = 0.0
+        while not site.streams.closing:
+            if time.monotonic() - spoke >= _QUIET:
+                spoke = time.monotonic()
+                yield COMMENT
+            is_change = await _woken(woken)
+            woken.clear()
+            if is_change or time.monotonic() - looked >= _LOOK:
+                now = await asyncio.to_thread(_lines, site)
+                changed = [line for run_id, line in now.items() if known.get(run_id) != line]
+                # A run that is only pushed out of the newest by others is not gone.
+                gone = [run_id for run_id in known if run_id not in now and (not now or run_id > min(now))]
+                known = now
+                if changed or gone:
+                    yield event("runs", {"runs": changed, "gone": gone})
+            if time.monotonic() - looked >= _LOOK:
+                looked = time.monotonic()
+                before, skills = skills, await asyncio.to_thread(_skills, site)
+                if skills != before:
+                    yield event("skills", {})
+            await asyncio.sleep(_RUNS)
+
+
+async def _woken(woken: asyncio.Event) -> bool:
+    """Wait for a change, or until it is time to look without one."""
+    try:
+        async with asyncio.timeout(_LOOK):
+            await woken.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def _lines(site: Site) -> dict[str, dict[str, Any]]:
+    store = site.store()
+    found = list(store.summaries(_NEWEST)) if store is not None else []
+    return {run.run_id: shapes.summary(run) for run in reversed(found)}
+
+
+def _skills(site: Site) -> int:
+    """A number that differs when a skill was added, changed or deleted."""
+    registry = site.workspace.skills.registry
+    registry.refresh()
+    return hash(tuple((skill.file, skill.stamp, skill.state) for skill in registry.list_skills(all=True)))

@@ -1,0 +1,111 @@
+"""Planning a goal, checking the text of a plan, and previewing what a goal would start with."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from planner.event_fields import to_dict as event_dict
+from planner.events import Event, TextStreamed
+from skills.errors import WeftError
+from weft.runs import plan_check, plan_file
+from weft.traces.timeline import TYPES, timeline
+from weft.web import bodies, errors
+from weft.web.replies import RETRY, event, json_reply, stream_reply
+from weft.web.routes.steer import goal_in
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from planner.plan.plan import Plan
+    from weft.runs.goal import Goal
+    from weft.runs.runtime import Weft
+    from weft.web.site import Site
+
+# What a page shows of planning; prompts and replies are left out.
+_SHOWN = ("skills_selected", "call_started", "call_retried", "call_finished", "call_failed", "plan_refused", "warned")
+
+
+async def plan_goal(site: Site, request: Request) -> Response:
+    """Plan a goal without running it: a stream of what happens, which ends with `plan` or `error`."""
+    body = await bodies.document(request)
+    resolved = site.resolved(bodies.mapping(body, "settings"))
+    weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
+    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    site.streams.check()
+    return stream_reply(_planning(site, weft, goal))
+
+
+async def _planning(site: Site, weft: Weft, goal: Goal) -> AsyncIterator[bytes]:
+    with site.streams.one():
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        work = asyncio.ensure_future(weft.plan(goal, record=queue.put_nowait))
+        work.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            yield RETRY
+            while (one := await queue.get()) is not None:
+                if not isinstance(one, TextStreamed) and (shown := event_dict(one))["type"] in _SHOWN:
+                    yield event(shown["type"], {key: shown[key] for key in shown if key not in ("messages", "reply")})
+            yield _planned(work, goal)
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+
+def _planned(work: asyncio.Future[Plan], goal: Goal) -> bytes:
+    try:
+        plan = work.result()
+    except WeftError as error:
+        return event("error", errors.to_dict(error))
+    return event("plan", {"plan": plan.to_dict(), "text": plan_file.dump(plan, "yaml", goal.text)})
+
+
+async def check_plan(site: Site, request: Request) -> Response:
+    """Every fault of a plan's text, with its line; the plan if there is none."""
+    text = bodies.text(await bodies.document(request, bodies.PLAN), "text")
+
+    def check() -> dict[str, Any]:
+        return plan_check.check(text, site.workspace.known()).to_dict()
+
+    return json_reply(await asyncio.to_thread(check))
+
+
+async def run_plan_text(site: Site, request: Request) -> Response:
+    """The plan of a recorded run, as a file to edit."""
+
+    def read() -> dict[str, Any]:
+        run = site.find(request.path_params["run"])
+        plan = timeline(site.reading().rows(run.run_id, types=TYPES)).result.plan
+        if plan is None:
+            raise errors.HttpError(404, "NO_PLAN", f"run {run.run_id} has no plan yet", hint="wait until it is made")
+        return {"goal": run.goal, "text": plan_file.dump(plan, "yaml", run.goal)}
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def preview(site: Site, request: Request) -> Response:
+    """What a goal would start with: selected skills, how long the prompt is, which model; no model is called."""
+    body = await bodies.document(request)
+    resolved = site.resolved(bodies.mapping(body, "settings"))
+    weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
+    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    try:
+        found = (await weft.preview(goal)).to_dict()
+    except WeftError as error:  # without a model, skills are selected all the same
+        selected = await asyncio.to_thread(_selected, site, goal)
+        return json_reply(
+            {"goal": goal.text, "selected": selected, "estimate": None, "model": None} | errors.to_dict(error)
+        )
+    found.pop("prompt")
+    default = weft.models.default
+    return json_reply({"goal": goal.text} | found | {"model": default.model, "why": default.why})
+
+
+def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
+    skills = site.workspace.skills
+    with site.selecting:
+        found = skills.select(goal.text, goal.skills, skills.active())
+    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]

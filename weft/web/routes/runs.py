@@ -1,0 +1,88 @@
+"""The list of runs, one run, one of its tasks, and deletion."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from executor.stores.errors import RunHeld
+from weft.traces import transfer
+from weft.traces.read import Trace
+from weft.traces.timeline import TYPES
+from weft.web import bodies, shapes
+from weft.web.errors import HttpError
+from weft.web.replies import json_reply
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weft.web.site import Site
+
+_MOST_WARNINGS = 100
+
+
+async def list_runs(site: Site, request: Request) -> Response:
+    """A page of runs, newest first; `next` is the id to ask for the page after it with."""
+    given = request.query_params
+    most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
+    statuses = [part for text in given.getlist("status") for part in text.split(",") if part]
+
+    def read() -> dict[str, Any]:
+        store = site.store()
+        if store is None:
+            return {"runs": [], "next": None}
+        found = store.summaries(
+            most + 1,
+            before=given.get("before", ""),
+            status=statuses,
+            text=given.get("q", ""),
+            batch=given.get("batch") or None,
+        )
+        runs = list(found)
+        lines = [shapes.summary(run) for run in runs[:most]]
+        return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def show_run(site: Site, request: Request) -> Response:
+    """A run as it stands."""
+
+    def read() -> dict[str, Any]:
+        run = site.find(request.path_params["run"])
+        held_by = site.held_by(run)
+        store = site.reading()
+        document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
+        warned = [row.body.get("message", "") for row in store.rows(run.run_id, types=("warned",))]
+        return document | {"warnings": warned[:_MOST_WARNINGS], "journal": store.url}
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def show_task(site: Site, request: Request) -> Response:
+    """All events of one task in full; `(plan)` and `(synthesis)` are tasks here too."""
+    task = request.path_params["task"]
+
+    def read() -> list[dict[str, Any]]:
+        run = site.find(request.path_params["run"])
+        found = [row.to_dict() for row in Trace(run.run_id, site.reading()).step_rows(task)]
+        if not found:
+            raise HttpError(
+                404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
+            )
+        return found
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def delete_run(site: Site, request: Request) -> Response:
+    """Delete a run and its artifacts."""
+
+    def delete() -> None:
+        run = site.find(request.path_params["run"])
+        if not transfer.delete_runs([run.run_id], site.reading(), site.paths):
+            raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
+
+    await asyncio.to_thread(delete)
+    return json_reply({"deleted": request.path_params["run"]})

@@ -1,0 +1,154 @@
+"""Models, settings and the checks of `weft doctor`; keys are named, never shown."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from executor.capture.secrets import Secrets
+from skills.errors import InputError, SetupError, WeftError
+from skills.text.model_names import carries_address
+from weft.local import model_list
+from weft.local.store import ModelStore, models_dir
+from weft.settings import ollama, user_config
+from weft.settings.default_model import choices, explore, local_is_installed, providers
+from weft.settings.settings import Resolved, Settings
+from weft.settings.untrusted import is_trusted
+from weft.version import __version__
+from weft.web import bodies, errors
+from weft.web.replies import RETRY, event, json_reply, stream_reply
+from weft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weft.local.progress import Progress
+    from weft.web.site import Site
+
+
+async def about(site: Site, _: Request) -> Response:
+    """What a page needs to know first: the workspace, the version, and whether anything may be changed."""
+    return json_reply(
+        {
+            "version": __version__,
+            "workspace": str(site.paths.workspace),
+            "name": site.paths.workspace.name,
+            "read_only": site.read_only,
+        }
+    )
+
+
+async def show_models(site: Site, request: Request) -> Response:
+    """Which model works and why, the chain of choices, keys by name, and local models."""
+    check = request.query_params.get("check", "") not in ("", "0", "false")
+
+    def read() -> dict[str, Any]:
+        from weft.models.model_check import find_problem
+
+        settings = site.settings
+        chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+        model = chain[-1].model
+        problem = find_problem(model) if check and model else None
+        return {
+            "model": model,
+            "chain": [asdict(link) for link in chain],
+            "problem": asdict(problem) if problem is not None else None,
+            "hint": choices() if model is None else "",
+            "keys": [{"name": one.key, "set": bool(os.environ.get(one.key))} for one in providers()],
+            "local": model_list.rows(ModelStore(models_dir())) if local_is_installed() else [],
+            "local_installed": local_is_installed(),
+            "configured": settings.model,
+        }
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def pull_model(site: Site, request: Request) -> Response:
+    """Download a local model: a stream of progress, which ends with `done` or `error`."""
+    name = bodies.text(await bodies.document(request), "name") or None
+    site.streams.check()
+    return stream_reply(_pulling(site, name))
+
+
+async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
+    from weft.local.pull import pull  # here, as below: most pages never need it
+
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Progress | None] = asyncio.Queue()
+
+    def report(progress: Progress) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, progress)
+
+    with site.streams.one():
+        yield RETRY
+        work = asyncio.ensure_future(asyncio.to_thread(pull, name, store=ModelStore(models_dir()), report=report))
+        work.add_done_callback(lambda _: queue.put_nowait(None))
+        while (progress := await queue.get()) is not None:
+            while not queue.empty() and (later := queue.get_nowait()) is not None:
+                progress = later  # only the newest is worth sending
+            yield event("progress", asdict(progress))
+            if work.done():
+                break
+        try:
+            done = await work
+        except WeftError as error:
+            yield event("error", errors.to_dict(error))
+        else:
+            yield event("done", {"name": done.record.name, "bytes": done.record.bytes})
+
+
+async def set_model(site: Site, request: Request) -> Response:
+    """Set the default model in the user's own configuration."""
+    model = bodies.text(await bodies.document(request), "model").strip()
+    if not model or carries_address(model):
+        raise InputError(
+            "'model' must be a model's name, without an address",
+            hint=f"to set an address, edit {site.paths.user_config}",
+        )
+    await asyncio.to_thread(user_config.set_value, site.paths.user_config, "model", model)
+    return json_reply({"model": site.settings.model, "file": str(site.paths.user_config)})
+
+
+async def show_settings(site: Site, _: Request) -> Response:
+    """Each setting: its value, where it comes from, and what it means."""
+
+    def read() -> dict[str, Any]:
+        resolved, secrets = site.resolved(), Secrets.of(os.environ)
+        rows = []
+        for one in fields(Settings):
+            value = getattr(resolved.settings, one.name)
+            shown = secrets.redact(value) if isinstance(value, str) else value
+            origin = resolved.origins.get(one.name, "default")
+            rows.append({"name": one.name, "value": shown, "origin": origin, **one.metadata})
+        return {
+            "settings": rows,
+            "warnings": list(resolved.warnings),
+            "files": [str(path) for path in resolved.files],
+            "trusted": is_trusted(site.paths),
+            "user_config": str(site.paths.user_config),
+        }
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def run_doctor(site: Site, _: Request) -> Response:
+    """The checks of `weft doctor`, each with its remedy."""
+
+    def read() -> list[dict[str, Any]]:
+        from weft.doctor import checks
+
+        found: list[checks.Check] = []
+        try:
+            resolved = site.resolved()
+        except SetupError as error:
+            found.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
+            resolved = Resolved(Settings(), {})
+        found += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
+        return [asdict(check) for check in found]
+
+    return json_reply(await asyncio.to_thread(read))

@@ -1,0 +1,161 @@
+"""The skills of the workspace: listed, shown, added, edited, deleted, trusted and tried."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from skills import check as checks
+from skills.errors import InputError, UnknownSkill
+from skills.functions import installed
+from skills.manage import edit, install
+from skills.programs.trust import OWN, fingerprint
+from skills.text.nearest import nearest_names
+from weft.web import bodies
+from weft.web.errors import HttpError
+from weft.web.replies import json_reply
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from skills.skill import Skill
+    from weft.web.site import Site
+
+
+async def list_skills(site: Site, request: Request) -> Response:
+    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted."""
+    everything = request.query_params.get("all", "") not in ("", "0", "false")
+
+    def read() -> list[dict[str, Any]]:
+        workspace = site.workspace
+        workspace.skills.registry.refresh()
+        rows = workspace.skills.registry.list_skills(all=everything)
+        untrusted = {row.base_dir for row in workspace.tools.untrusted()}
+        own = [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+        return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
+            skill.to_dict() | {"editable": False, "trusted": True} for skill in own
+        ]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def show_skill(site: Site, request: Request) -> Response:
+    """One skill with its files, what a reviewer says, and whether its tools are trusted; nothing of it is run."""
+    name = request.path_params["name"]
+
+    def read() -> dict[str, Any]:
+        skill = _find(site, name)
+        files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
+        is_program = (skill.base_dir / "skill.yaml").is_file()
+        needed = is_program and skill.source not in OWN
+        trusted = not needed or site.workspace.tools.trust.is_trusted(skill.base_dir, skill.source)
+        shown = fingerprint(skill.base_dir) if needed else None
+        trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
+        return _line(site, skill, trusted=trusted) | {"files": files, "trust": trust}
+
+    def review() -> list[dict[str, Any]]:
+        skill = _find(site, name)
+        reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
+        return [report.to_dict() for report in reports]
+
+    found = await asyncio.to_thread(read)
+    return json_reply(found | {"check": await asyncio.to_thread(review)})
+
+
+async def add_skill(site: Site, request: Request) -> Response:
+    """Create a minimal skill."""
+    body = await bodies.document(request)
+    name = bodies.text(body, "id") or bodies.text(body, "name")
+    title = bodies.text(body, "name") if body.get("id") else ""
+
+    def add() -> str:
+        path = install.add(site.paths.workspace, name, bodies.text(body, "description"), title)
+        site.workspace.skills.registry.scan()
+        return str(path)
+
+    return json_reply({"name": name, "path": await asyncio.to_thread(add)}, 201)
+
+
+async def delete_skill(site: Site, request: Request) -> Response:
+    """Delete one of the workspace's own skills."""
+    name = request.path_params["name"]
+    folder = await asyncio.to_thread(install.delete, site.workspace.skills.registry, name)
+    return json_reply({"name": name, "deleted": str(folder)})
+
+
+async def read_file(site: Site, request: Request) -> Response:
+    """One file of a skill as text; its `ETag` is its hash."""
+
+    def read() -> edit.SkillText:
+        return edit.read(_find(site, request.path_params["name"]), request.path_params["path"])
+
+    found = await asyncio.to_thread(read)
+    return json_reply({"path": request.path_params["path"], "text": found.text}, headers={"etag": f'"{found.sha256}"'})
+
+
+async def write_file(site: Site, request: Request) -> Response:
+    """Replace one file of a skill, if it still is the one that was read; a new file has the empty tag."""
+    tag = request.headers.get("if-match")
+    if tag is None:
+        raise HttpError(412, "NO_IF_MATCH", "If-Match is missing", hint="send the ETag that the file was read with")
+    text = bodies.text(await bodies.document(request, 4 * bodies.BODY), "text")
+    name, path = request.path_params["name"], request.path_params["path"]
+    registry = site.workspace.skills.registry
+    written = await asyncio.to_thread(install.write, registry, name, path, text, tag.strip().strip('"'))
+    return json_reply({"path": path}, headers={"etag": f'"{written.sha256}"'})
+
+
+async def trust_skill(site: Site, request: Request) -> Response:
+    """Trust a skill's tools, if they still are what was shown."""
+    shown = bodies.text(await bodies.document(request), "fingerprint")
+    if not shown:
+        raise InputError("'fingerprint' is missing", hint="send the one that was shown with the skill's files")
+
+    def trust() -> None:
+        skill = _find(site, request.path_params["name"])
+        site.workspace.tools.trust.trust(skill.base_dir, shown)
+
+    await asyncio.to_thread(trust)
+    return json_reply({"trusted": True})
+
+
+async def select(site: Site, request: Request) -> Response:
+    """Which skills a goal would select, and why; with `top`, the best ones without a threshold."""
+    body = await bodies.document(request)
+    goal, top = bodies.text(body, "goal"), body.get("top")
+    if not goal.strip():
+        raise InputError("the goal is empty", hint="type one")
+
+    def read() -> list[dict[str, Any]]:
+        skills = site.workspace.skills
+        with site.selecting:
+            candidates = skills.active()
+            if isinstance(top, int) and top > 0:
+                found = skills.best(goal, candidates, min(top, 100))
+            else:
+                found = skills.select(goal, (), candidates)
+        return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+
+    return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})
+
+
+def _find(site: Site, name: str) -> Skill:
+    """The skill or tool of that name, broken and shadowed ones included, active ones first."""
+    registry = site.workspace.skills.registry
+    registry.refresh()
+    active = registry.get(name)
+    if active is not None:
+        return active
+    rows = registry.list_skills(all=True)
+    for row in rows:
+        if row.name == name:
+            return row
+    near = nearest_names(name, [row.name for row in rows])
+    raise UnknownSkill(f"there is no skill {name[:80]!r}; known skills: {near}", hint="use one of these names")
+
+
+def _line(site: Site, skill: Skill, *, trusted: bool) -> dict[str, Any]:
+    editable = skill.source == "workspace" and not site.read_only
+    return skill.to_dict() | {"editable": editable, "trusted": trusted}

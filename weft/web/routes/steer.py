@@ -1,0 +1,166 @@
+"""Starting, stopping, resuming and rerunning runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from executor.tasks.artifacts import Artifacts
+from skills import safe_files
+from skills.errors import InputError
+from weft.runs import plan_check, records
+from weft.runs.goal import Goal
+from weft.runs.run_id import new_run_id
+from weft.settings.default_model import is_local
+from weft.settings.recorded import check_recorded
+from weft.web import bodies
+from weft.web.errors import HttpError
+from weft.web.replies import json_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from executor.history.result import Result
+    from planner.events import Record
+    from planner.plan.plan import Plan
+    from planner.plan.validate import Known
+    from weft.runs.runtime import Weft
+    from weft.runs.stop import Stop
+    from weft.web.site import Site
+
+
+async def start(site: Site, request: Request) -> Response:
+    """Start a run; it has begun, on disk, when this answers."""
+    body = await bodies.document(request, bodies.PLAN)
+    resolved = site.resolved(bodies.mapping(body, "settings"))
+    parent = bodies.text(body, "parent") or None
+    if parent is not None:
+        await asyncio.to_thread(site.find, parent)
+    weft = await asyncio.to_thread(site.runtime, resolved.settings)
+    run_id = new_run_id()
+
+    async def run(*, record: Record, stop: Stop) -> Result:
+        def ready() -> Any:
+            goal = goal_in(site, body, weft, run_id)
+            _check_local(weft, goal.plan)
+            return weft.new_run(goal, record, parent=parent, run_id=run_id)
+
+        return await (await asyncio.to_thread(ready)).run(stop)  # type: ignore[no-any-return]
+
+    return json_reply({"run_id": await site.work.begin(run)}, 202)
+
+
+async def stop(site: Site, request: Request) -> Response:
+    """Stop a run, of this process or of another."""
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    if not site.work.stop(run.run_id):
+        await asyncio.to_thread(site.reading().wish, run.run_id, "stop")
+    return json_reply({"run_id": run.run_id}, 202)
+
+
+async def resume(site: Site, request: Request) -> Response:
+    """Continue a run with its own settings, except those given."""
+    body = await bodies.document(request)
+    given = bodies.mapping(body, "settings")
+    run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
+    weft = await asyncio.to_thread(_runtime_of, site, run_id, given)
+    await asyncio.to_thread(_check_local, weft, None)
+    return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id))}, 202)
+
+
+async def rerun(site: Site, request: Request) -> Response:
+    """Run a part of a run again, as a new run; with `dry_run`, say what would be reused and what executed."""
+    body = await bodies.document(request, bodies.PLAN)
+    given, begin = bodies.mapping(body, "settings"), bodies.texts(body, "from")
+    inputs = bodies.text_mapping(body, "inputs")
+    use = {name: _inside(site, path) for name, path in bodies.text_mapping(body, "use").items()}
+    if not begin and not inputs:
+        raise InputError("no task to start from was given", hint="name one in 'from', or give its output in 'inputs'")
+    parent = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
+    weft = await asyncio.to_thread(_runtime_of, site, parent, given, use)
+    planned = await asyncio.to_thread(weft.plan_rerun, parent, begin, inputs)
+    if bodies.flag(body, "dry_run"):
+        return json_reply(planned.to_dict())
+    await asyncio.to_thread(_check_local, weft, planned.plan)
+
+    return json_reply({"run_id": await site.work.begin(partial(weft.rerun, parent, planned))}, 202)
+
+
+def goal_in(site: Site, body: Mapping[str, Any], weft: Weft, run_id: str | None) -> Goal:
+    """The goal that a request asks for; files that were uploaded are moved into the run's folder."""
+    plan, goal_of_plan, repairs = _plan_in(body, weft.workspace.known())
+    names = bodies.texts(body, "files")
+    files = tuple(_file(site, name, run_id) for name in names) if run_id is not None else ()
+    return Goal(
+        bodies.text(body, "goal") or goal_of_plan,
+        skills=bodies.texts(body, "skills"),
+        files=files,
+        plan=plan,
+        answers=bodies.texts(body, "answers"),
+        stream=True,
+        repairs=repairs,
+    )
+
+
+def _plan_in(body: Mapping[str, Any], known: Known) -> tuple[Plan | None, str, tuple[str, ...]]:
+    """The plan in a request, as text or as an object; all its faults are reported at once."""
+    given = body.get("plan")
+    if given is None:
+        return None, "", ()
+    if isinstance(given, str):
+        text = given
+    elif isinstance(given, dict):
+        text = json.dumps(given)
+    else:
+        raise InputError("'plan' must be an object, or YAML or JSON text", hint="see docs/plans.md")
+    checked = plan_check.check(text, known)
+    if checked.plan is None:
+        lines = "; ".join(f"line {fault.line}: {fault.message}" for fault in checked.faults)
+        raise HttpError(422, "PLAN_FAULTS", f"the plan cannot run: {lines}", hint="fix the plan and run it again")
+    return checked.plan, checked.goal, checked.repairs
+
+
+def _file(site: Site, name: str, run_id: str) -> Path:
+    """A file for a goal: one of the workspace, or an upload, which then belongs to the run."""
+    if not name.startswith("upload:"):
+        return _inside(site, name)
+    key = name.removeprefix("upload:")
+    upload = site.drafts.file(key)
+    target = Artifacts.of(site.paths.workspace, run_id).folder.parent / "files" / upload.name
+    safe_files.write(target, upload.read_bytes(), below=site.paths.workspace)
+    site.drafts.drop(key)
+    return target
+
+
+def _inside(site: Site, name: str) -> Path:
+    """A path below the workspace, links resolved."""
+    root = site.paths.workspace.resolve()
+    path = (root / name).resolve() if name and "\0" not in name else root
+    if path == root or not path.is_relative_to(root):
+        raise InputError(f"{name[:200]!r} is not below the workspace", hint="name a file below it, or upload it")
+    return path
+
+
+def _runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[str, Path] | None = None) -> Weft:
+    """A runtime with a recorded run's settings, except those given now."""
+    now = site.resolved(given).settings
+    recorded = records.first_event(site.reading(), run_id, site.paths)
+    settings = records.settings_of(recorded.settings, now, given)
+    check_recorded(settings, now, site.paths)
+    return site.runtime(settings, records.substitutes(recorded) | dict(use or {}))
+
+
+def _check_local(weft: Weft, plan: Plan | None) -> None:
+    """Raise if a local model would have to be downloaded first."""
+    from weft.local import model as local_model  # here: it takes long to import, and few use one
+
+    if weft.models.needed_for(plan):
+        for name in weft.models.names:
+            if is_local(name):
+                local_model.installed(name)

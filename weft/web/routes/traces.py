@@ -1,0 +1,153 @@
+"""Recorded runs compared, replayed, exported and imported, and the files that they made."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from executor.journal import trace_file
+from executor.tasks.artifacts import Artifacts
+from skills import safe_files
+from skills.errors import InputError
+from weft.traces import transfer
+from weft.traces.diff import compare
+from weft.traces.read import recorded_selections
+from weft.traces.reselect import reselect
+from weft.traces.timeline import TYPES, timeline
+from weft.web import bodies
+from weft.web.errors import HttpError
+from weft.web.replies import attachment, json_reply
+from weft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weft.traces.timeline import Timeline
+    from weft.web.site import Site
+
+_MOST_ARTIFACTS = 5_000
+
+
+async def diff_runs(site: Site, request: Request) -> Response:
+    """What differs between two runs, as `trace diff --json` prints it."""
+
+    def view(name: str) -> Timeline:
+        run = site.find(request.path_params[name])
+        return timeline(site.reading().rows(run.run_id, types=TYPES), alive=run.status == "running")
+
+    def read() -> list[dict[str, Any]]:
+        return [one.to_dict() for one in compare(view("run"), view("other"))]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def replay_run(site: Site, request: Request) -> Response:
+    """Replay a run strictly, or with `select` only its selection; no model is called."""
+    body = await bodies.document(request)
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    if bodies.flag(body, "select"):
+        return json_reply(await asyncio.to_thread(_reselect, site, (run.run_id,)))
+
+    def replay() -> dict[str, Any]:
+        from weft.traces import strict_replay
+
+        store = site.reading()
+        replayed = strict_replay.strict(store.rows(run.run_id), site.paths, site.settings, journal=store.url)
+        return asyncio.run(replayed).to_dict()  # in a thread and a loop of its own: it may take seconds
+
+    return json_reply(await asyncio.to_thread(replay))
+
+
+async def replay_selections(site: Site, _: Request) -> Response:
+    """Select skills again for the goals of all runs, as `replay --select --json` prints it."""
+    return json_reply(await asyncio.to_thread(_reselect, site, ()))
+
+
+def _reselect(site: Site, runs: tuple[str, ...]) -> list[dict[str, Any]]:
+    settings = site.settings
+    recorded = recorded_selections(runs, site.paths, settings)
+    return [one.to_dict() for one in reselect(recorded, Workspace(site.paths, settings))]
+
+
+async def export_run(site: Site, request: Request) -> Response:
+    """A run as JSON lines or as one HTML page, to be saved."""
+    form = request.query_params.get("form", "jsonl")
+    if form not in ("jsonl", "html"):
+        raise InputError(f"form={form[:40]!r} is unknown", hint="use form=jsonl or form=html")
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+
+    def read() -> bytes:
+        from weft.traces import html_page
+
+        rows = site.reading().rows(run.run_id)
+        if form == "html":
+            text = html_page.render([list(rows)], {run.run_id} if run.status == "running" else set())
+        else:
+            text = "".join(f"{line}\n" for line in trace_file.lines(rows))
+        return text.encode("utf-8", "backslashreplace")
+
+    return attachment(await asyncio.to_thread(read), f"{run.run_id}.{form}")
+
+
+async def import_runs(site: Site, request: Request) -> Response:
+    """Import the runs of an exported trace: all of them or none."""
+    upload = site.drafts.place("trace.jsonl")
+    try:
+        await bodies.save(request, upload, bodies.ARCHIVE)
+
+        def read() -> list[str]:
+            return transfer.import_runs([upload], site.journal().store, site.paths)
+
+        return json_reply({"runs": await asyncio.to_thread(read)}, 201)
+    finally:
+        site.drafts.discard(upload)
+
+
+async def list_artifacts(site: Site, request: Request) -> Response:
+    """The files that a run made."""
+
+    def read() -> list[dict[str, Any]]:
+        folder = _artifacts(site, request)
+        return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def artifact(site: Site, request: Request) -> Response:
+    """One file that a run made, to be saved and never shown."""
+
+    def read() -> bytes:
+        folder, name = _artifacts(site, request), request.path_params["path"]
+        file = next((file for known, file in _files(folder) if known == name), None)
+        if file is None:
+            raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="the list has all of them")
+        return file.read_bytes()
+
+    return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
+
+
+def _artifacts(site: Site, request: Request) -> Path:
+    run = site.find(request.path_params["run"])
+    folder = Artifacts.of(site.paths.workspace, run.run_id).folder
+    safe_files.refuse_links(folder, below=site.paths.workspace)
+    return folder
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The plain files below a folder; links are left out, since a tool may have planted them."""
+    count = 0
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_symlink() or not path.is_file() or any(above.is_symlink() for above in _above(path, folder)):
+            continue
+        count += 1
+        if count > _MOST_ARTIFACTS:
+            return
+        yield path.relative_to(folder).as_posix(), path
+
+
+def _above(path: Path, folder: Path) -> Iterator[Path]:
+    yield from (above for above in path.parents if above != folder and above.is_relative_to(folder))

@@ -1,0 +1,160 @@
+"""What the routes share: the workspace, its settings and skills, the journal, and the runs that were started here."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from executor.stores.errors import UnknownRun
+from skills.errors import InputError
+from weft.providers import litellm_model
+from weft.runs import records
+from weft.runs.runtime import Weft
+from weft.settings.paths import Paths
+from weft.settings.settings import resolve
+from weft.settings.untrusted import is_trusted
+from weft.web.changes import Changes
+from weft.web.drafts import Drafts
+from weft.web.tail import Streams
+from weft.web.work import Work
+from weft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from executor.journal.journal import Journal
+    from executor.stores.row import RunSummary
+    from executor.stores.store import Store
+    from weft.models.open import OpenModel
+    from weft.settings.settings import Resolved, Settings
+
+# What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
+GIVEN = frozenset(
+    {
+        "model", "fallback", "decomposer", "task", "synthesis", "detector", "strict_skills", "max_concurrency",
+        "max_cost", "max_tokens", "timeout", "task_timeout", "tool_calls", "max_tasks",
+    }
+)  # fmt: skip
+
+
+class Site:
+    """One workspace as a page sees it; `flags` are settings from the command line, `open_model` is for tests."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        flags: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = False,
+        open_model: OpenModel | None = None,
+    ) -> None:
+        self.paths = Paths.of(workspace, os.environ)
+        self.read_only = read_only
+        self._flags = {key: value for key, value in (flags or {}).items() if value is not None}
+        self._open_model = open_model
+        self._opening = threading.Lock()
+        self._store: Store | None = None
+        self._journal: Journal | None = None
+        self._workspace: Workspace | None = None
+        self.selecting = threading.Lock()
+        self.changes = Changes(self.store)
+        self.streams = Streams()
+        self.drafts = Drafts(self.paths.workspace)
+        self.work = Work(self.journal)
+
+    def resolved(self, given: Mapping[str, Any] | None = None) -> Resolved:
+        """The settings in force now, with those that a page gives for one run."""
+        given = {key: value for key, value in (given or {}).items() if value not in (None, "", [])}
+        if unknown := sorted(set(given) - GIVEN):
+            raise InputError(f"a page cannot set {', '.join(unknown)}", hint=f"it can set {', '.join(sorted(GIVEN))}")
+        here = self.paths
+        flags = self._flags | {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+        return resolve(flags, os.environ, here.workspace, here.user_config, trusted=is_trusted(here))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force now."""
+        return self.resolved().settings
+
+    def store(self) -> Store | None:
+        """The recorded runs; None as long as nothing was run here."""
+        with self._opening:
+            if self._store is None:
+                settings = self.settings
+                if not settings.journal and not (self.paths.agents / "journal.sqlite").exists():
+                    return None
+                self._store = records.recorded_runs(self.paths, settings)
+            return self._store
+
+    def reading(self) -> Store:
+        """The recorded runs; raises if there are none."""
+        found = self.store()
+        if found is None:
+            raise UnknownRun("nothing has been run in this workspace yet", hint="start with a new goal")
+        return found
+
+    def journal(self) -> Journal:
+        """The journal for runs that are started here, opened when first needed."""
+        with self._opening:
+            if self._journal is None:
+                self._journal = records.open_journal(self.paths, self.settings)
+            return self._journal
+
+    def find(self, run_id: str) -> RunSummary:
+        """The run of exactly this id."""
+        found = self.reading().find(run_id)
+        if found.run_id != run_id:
+            raise UnknownRun(f"there is no run {run_id!r}", hint="the list of runs has all of them")
+        return found
+
+    def held_by(self, run: RunSummary) -> str | None:
+        """Which process runs it: `here`, `elsewhere` or None."""
+        if self.work.holds(run.run_id):
+            return "here"
+        return "elsewhere" if run.status == "running" else None
+
+    def run_status(self, run_id: str) -> dict[str, Any] | None:
+        """How a run stands and which process runs it; None if it was deleted."""
+        try:
+            run = self.find(run_id)
+        except UnknownRun:
+            return None
+        return {"run_id": run_id, "status": run.status, "held_by": self.held_by(run)}
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace's skills and tools, as the settings have them now."""
+        settings = self.settings
+        known = self._workspace
+        if known is None or known.settings != settings:
+            known = self._workspace = Workspace(self.paths, settings)
+        return known
+
+    def runtime(self, settings: Settings, use: Mapping[str, Path] | None = None, *, record: bool = True) -> Weft:
+        """A runtime for one run; those that record share one journal."""
+        if self._open_model is None:
+            litellm_model.preload()
+        return Weft(
+            self.paths.workspace,
+            replace(settings, journal=self.settings.journal),
+            open_model=self._open_model,
+            use=use,
+            journal=self.journal() if record else None,
+        )
+
+    async def close(self) -> list[str]:
+        """Interrupt what runs here and close everything; returns the ids of the runs that were interrupted."""
+        self.streams.closing = True
+        self.changes.wake()
+        interrupted = await self.work.close()
+        self.changes.close()
+        self.drafts.close()
+        if self._journal is not None:
+            self._journal.close()
+        if self._store is not None:
+            self._store.close()
+        await litellm_model.close()
+        return interrupted

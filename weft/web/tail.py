@@ -1,0 +1,112 @@
+"""A run's events as they are written, by any process, for one page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from weft.web import shapes
+from weft.web.errors import HttpError
+from weft.web.replies import COMMENT, RETRY, event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from executor.stores.row import Row
+    from planner.events import TextStreamed
+    from weft.web.site import Site
+
+# How many streams there may be, how many rows are read at a time, and the seconds between two comments.
+MOST_STREAMS = 32
+_ROWS = 500
+_QUIET = 15.0
+# How often a run is looked at whose process may have died without a word, in seconds.
+_LOOK = 2.0
+
+
+class Streams:
+    """Counts the open streams, and ends them when the server ends."""
+
+    def __init__(self) -> None:
+        self.closing = False
+        self._open = 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One more stream, while the block lasts; refused if there are too many."""
+        self.check()
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+
+    def check(self) -> None:
+        """Raise if no further stream may be opened."""
+        if self._open >= MOST_STREAMS:
+            raise HttpError(
+                429, "TOO_MANY_STREAMS", f"{MOST_STREAMS} streams are open already", hint="close some of the pages"
+            )
+
+
+async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:
+    """The run's rows after a number, then each as it is written, until the run has ended and nobody holds it.
+
+    `run_status` and `text_streamed` are not in the journal and have no number: a page that comes back misses none of
+    the rest.
+    """
+    texts: deque[TextStreamed] = deque()
+    with site.streams.one(), site.changes.waking() as woken, site.work.listening(run_id, texts.append, woken):
+        yield RETRY
+        shown: dict[str, Any] | None = None
+        looked = spoke = 0.0
+        while not site.streams.closing:
+            woken.clear()
+            for piece in _pieces(texts):
+                yield piece
+            rows = await asyncio.to_thread(_read, site, run_id, after)
+            if rows:
+                yield b"".join(event(row.type, shapes.short_row(row), row.seq) for row in rows)
+                after = rows[-1].seq
+            if len(rows) == _ROWS:
+                continue
+            now = time.monotonic()
+            if rows or now - looked >= _LOOK:
+                looked = now
+                status = await asyncio.to_thread(site.run_status, run_id)
+                if status != shown:
+                    shown = status
+                    yield event("run_status", status)
+                if status is None or (status["held_by"] is None and not await _has_more(site, run_id, after)):
+                    return
+            if now - spoke >= _QUIET:
+                spoke = now
+                yield COMMENT
+            try:
+                async with asyncio.timeout(_LOOK):
+                    await woken.wait()
+            except TimeoutError:
+                pass
+
+
+def _read(site: Site, run_id: str, after: int) -> list[Row]:
+    return list(islice(site.reading().rows(run_id, after=after), _ROWS))
+
+
+async def _has_more(site: Site, run_id: str, after: int) -> bool:
+    """Whether something was written between the last reading and the run's end."""
+    return bool(await asyncio.to_thread(_read, site, run_id, after))
+
+
+def _pieces(texts: deque[TextStreamed]) -> Iterator[bytes]:
+    """The pieces of streamed text so far, one event for all that belong together."""
+    while texts:
+        first = texts.popleft()
+        text = first.text
+        while texts and (texts[0].task, texts[0].role) == (first.task, first.role):
+            text += texts.popleft().text
+        yield event("text_streamed", {"task": first.task, "role": first.role, "text": text})

@@ -1,0 +1,123 @@
+"""The runs that this process started, and how they are stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from planner.events import Event, RunResumed, RunStarted, TextStreamed
+from weft.runs.stop import Stop
+from weft.web.errors import HttpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from executor.history.result import Result
+    from executor.journal.journal import Journal
+    from planner.events import Record
+
+MOST_RUNS = 8
+
+
+class Running(Protocol):
+    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
+
+    async def __call__(self, *, record: Record, stop: Stop) -> Result:
+        """Run to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    task: asyncio.Task[Result]
+    stop: Stop
+
+
+class Work:
+    """Starts runs and keeps them until they end; `journal` is where they are recorded."""
+
+    def __init__(self, journal: Callable[[], Journal]) -> None:
+        self._journal = journal
+        self._started: dict[str, _Started] = {}
+        self._starting = 0
+        self._listeners: dict[str, list[tuple[Callable[[TextStreamed], None], asyncio.Event]]] = {}
+        self._closing = False
+        self._interrupted: set[str] = set()
+
+    def holds(self, run_id: str) -> bool:
+        """Whether this process runs it."""
+        return run_id in self._started
+
+    async def begin(self, run: Running) -> str:
+        """Start a run and return its id once its first event is on disk; raises if it cannot start."""
+        if self._closing or len(self._started) + self._starting >= MOST_RUNS:
+            raise HttpError(
+                429, "TOO_MANY_RUNS", f"{MOST_RUNS} runs are under way here already", hint="wait until one of them ends"
+            )
+        stop = Stop()
+        began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        def note(event: Event) -> None:
+            if isinstance(event, RunStarted | RunResumed) and not began.done():
+                began.set_result(event.run_id)
+            elif isinstance(event, TextStreamed) and began.done():
+                self._hand_on(began.result(), event)
+
+        self._starting += 1
+        try:
+            task = asyncio.ensure_future(run(record=note, stop=stop))
+            either: set[asyncio.Future[Any]] = {began, task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not began.done():
+                task.result()  # raises if it could not start
+                raise HttpError(409, "NOTHING_TO_DO", "the run is finished", hint="rerun a part of it, or run its goal")
+            run_id = began.result()
+            self._started[run_id] = _Started(task, stop)
+            task.add_done_callback(lambda _: self._ended(run_id))
+        finally:
+            self._starting -= 1
+        await self._journal().settle()
+        return run_id
+
+    def stop(self, run_id: str) -> bool:
+        """Stop a run of this process; returns whether it is one."""
+        if run_id not in self._started:
+            return False
+        self._started[run_id].stop.set()
+        return True
+
+    def stop_all(self) -> None:
+        """Stop all runs of this process, and start no further one."""
+        self._closing = True
+        self._interrupted.update(self._started)
+        for one in self._started.values():
+            one.stop.set()
+
+    @contextmanager
+    def listening(self, run_id: str, hear: Callable[[TextStreamed], None], woken: asyncio.Event) -> Iterator[None]:
+        """Hear the text of a run of this process as it is written, while the block lasts."""
+        pair = (hear, woken)
+        self._listeners.setdefault(run_id, []).append(pair)
+        try:
+            yield
+        finally:
+            self._listeners[run_id].remove(pair)
+            if not self._listeners[run_id]:
+                del self._listeners[run_id]
+
+    async def close(self) -> list[str]:
+        """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
+        self.stop_all()
+        await asyncio.gather(*(one.task for one in self._started.values()), return_exceptions=True)
+        return sorted(self._interrupted)
+
+    def _hand_on(self, run_id: str, event: TextStreamed) -> None:
+        for hear, woken in self._listeners.get(run_id, ()):
+            hear(event)
+            woken.set()
+
+    def _ended(self, run_id: str) -> None:
+        ended = self._started.pop(run_id)
+        if not ended.task.cancelled():
+            ended.task.exception()  # its failure is on record
