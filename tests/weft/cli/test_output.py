@@ -16,7 +16,7 @@ from planner.model import Usage
 from planner.plan.plan import Plan, Task
 from weft.cli.main import main
 from weft.cli.view import answer, output
-from weft.cli.view.live import LiveView
+from weft.cli.view.live.live_view import LiveView
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,7 +28,7 @@ from planner.events import (
 from planner.model import Message, Reply, Usage
 from planner.plan.plan import Plan, Task
 from skills.selection.detector import Selection
-from weft.cli.view.live import LiveView
+from weft.cli.view.live.live_view import LiveView
 from weft.cli.view.progress import ProgressLines
 
 if TYPE_CHECKING:

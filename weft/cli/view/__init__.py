@@ -2,8 +2,9 @@
 
 output.py, output_mode.py           everything that is printed goes through here
 width.py                            text that fits a terminal
-progress.py, live.py, heartbeat.py  a run while it runs: lines, or a graph redrawn in place
+progress.py, live/, heartbeat.py     a run while it runs: lines, or a graph redrawn in place
 event_text.py                       an event as a line
+plan_graph.py                       a plan, drawn
 answer.py                           a run's result
 timeline.py, run_list.py            a recorded run, and a list of them
 batch_progress.py, batch_report.py  a batch while it runs, and its summary

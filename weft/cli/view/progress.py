@@ -34,7 +34,7 @@ def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[Record]:
     if mode.quiet:
         yield _ignore
     elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
-        from weft.cli.view.live import LiveView
+        from weft.cli.view.live.live_view import LiveView
 
         with LiveView() as view:
             yield view.note

@@ -17,7 +17,7 @@ from weft.cli.view.output import escape_controls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weft.cli.view.run_state import RunState, TaskRow
+    from weft.cli.view.live.run_state import RunState, TaskRow
 
 MARKS = {
     "pending": ("·", "dim"),

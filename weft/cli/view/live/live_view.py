@@ -12,9 +12,9 @@ from rich.text import Text
 
 from planner.events import Event, ModelLoaded, ModelLoading, PlanMade, TaskFinished, TaskReused, TaskStarted
 from weft.cli.view.event_text import describe
+from weft.cli.view.live.run_frame import frame
+from weft.cli.view.live.run_state import RunState
 from weft.cli.view.output import escape_controls
-from weft.cli.view.run_frame import frame
-from weft.cli.view.run_state import RunState
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -26,8 +26,8 @@ from planner.events import (
 )
 from planner.model import Reply, Usage
 from planner.plan.plan import Plan, Task
-from weft.cli.view.run_frame import frame
-from weft.cli.view.run_state import RunState
+from weft.cli.view.live.run_frame import frame
+from weft.cli.view.live.run_state import RunState
 
 SIZES = [(80, 24), (40, 12), (120, 40)]
 
@@ -148,8 +148,8 @@ def test_wide_characters_and_long_words_stay_within_the_width() -> None:
 CHILD = r"""
 import os, random, sys
 from planner.events import PlanMade, TaskFinished, TaskStarted, TextStreamed, Warned
-from tests.weft.cli.test_run_frame import layered
-from weft.cli.view.live import LiveView
+from tests.weft.cli.view.live.test_run_frame import layered
+from weft.cli.view.live.live_view import LiveView
 
 count, pick = int(sys.argv[1]), random.Random(int(sys.argv[2]))
 plan, done, running = layered(count), set(), []
@@ -182,7 +182,7 @@ def test_on_a_real_terminal_nothing_that_runs_leaves_the_screen(count: int, widt
     master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": str(width), "LINES": str(height), "TERM": "xterm"}
     command = [sys.executable, "-c", CHILD, str(count), str(random.randrange(1000))]
-    child = subprocess.Popen(command, stderr=slave, env=env, cwd=Path(__file__).parents[3])
+    child = subprocess.Popen(command, stderr=slave, env=env, cwd=Path(__file__).parents[5])
     os.close(slave)
     screen = pyte.Screen(width, height)
     terminal = pyte.ByteStream(screen)
