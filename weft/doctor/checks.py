@@ -55,8 +55,21 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
         *_check_prompts(workspace),
         *_check_tools(workspace),
         *_check_sandbox(resolved.settings.unsafe_tools),
+        _check_helper(paths, resolved.settings),
         _check_store(paths),
     ]
+
+
+def _check_helper(paths: Paths, settings: Settings) -> Check:
+    from weft.models.warm.place import Place
+
+    if not settings.helper_minutes:
+        return Check("helper", None, "off: every run loads litellm itself (helper_minutes = 0)")
+    process = Place.of(paths.cache).served_by()
+    idle = f"it ends {settings.helper_minutes:g} minutes after the last run"
+    if process is None:
+        return Check("helper", None, f"not running; a run at a terminal starts it, and {idle}")
+    return Check("helper", None, f"process {process} keeps litellm loaded for runs at a terminal; {idle}")
 
 
 def _check_versions() -> Iterator[Check]:

@@ -55,6 +55,9 @@ class Settings:
     journal: str | None = _setting(
         None, "where runs are stored, e.g. sqlite:///path (default: in the workspace)", guarded=True
     )
+    helper_minutes: float = _setting(
+        10.0, "how long litellm stays loaded for the next run at a terminal, in minutes; 0: never", may_be_zero=True
+    )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
 
     def model_for(self, role: Role) -> str | None:

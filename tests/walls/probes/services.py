@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.walls.registry import probe
+from weft.models.warm.place import Place
 
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench
@@ -70,3 +73,11 @@ async def by_path(bench: Workbench) -> str:
 @probe("nor is one without a file, even with the network")
 async def abstract(bench: Workbench) -> str:
     return await _heard(bench, f"@weft-probe-{os.getpid()}", network=True)
+
+
+@probe("nor is the helper that keeps litellm loaded, in the user's cache, even with the network")
+async def helper(bench: Workbench) -> str:
+    with tempfile.TemporaryDirectory(prefix="weft-") as cache:
+        where = Place.of(Path(cache))
+        where.make()
+        return await _heard(bench, str(where.socket), network=True)

@@ -57,15 +57,13 @@ def plan(
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import execution, model_download
-    from weft.providers import litellm_model
+    from weft.cli import execution, model_download, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
     execution.check_writable(target)
-    litellm_model.preload()
     full_goal = Goal(
         options.goal_text(goal),
         skills=rest.pop("skill"),
@@ -73,7 +71,8 @@ def plan(
         answers=rest.pop("answers"),
     )
     where = options.paths(workspace)
-    weft = Weft(workspace, options.settings(where, rest, quiet=mode.quiet).settings)
+    settings = options.settings(where, rest, quiet=mode.quiet).settings
+    weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where))
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:

@@ -55,8 +55,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
 
     Exit status: see `weft run --help`.
     """
-    from weft.cli import trust_prompt
-    from weft.providers import litellm_model
+    from weft.cli import trust_prompt, warm_up
     from weft.runs import records
     from weft.runs.runtime import Weft
     from weft.settings.recorded import check_recorded
@@ -79,14 +78,14 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
     use = records.substitutes(parent) | use
     settings = records.settings_of(parent.settings, now, rest)
     check_recorded(settings, now, where)
-    weft = Weft(workspace, settings, use=use)
+    open_model = None if dry_run else warm_up.begin(settings, where)
+    weft = Weft(workspace, settings, open_model=open_model, use=use)
     rerun_plan = weft.plan_rerun(parent.run_id, begin, inputs)
     if dry_run:
         weft.workspace.skills.active()  # raises if --use names an unknown skill
         asyncio.run(weft.close())
         return _preview(parent.run_id, rerun_plan, mode)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
-    litellm_model.preload()
     new_run = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, rerun_plan))
     return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target))
 

@@ -41,8 +41,7 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
 
     Exit status: see `weft run --help`.
     """
-    from weft.cli import trust_prompt
-    from weft.providers import litellm_model
+    from weft.cli import trust_prompt, warm_up
     from weft.runs import records
     from weft.runs.runtime import Weft
     from weft.settings.recorded import check_recorded
@@ -54,11 +53,10 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
         trust_prompt.trust_settings(where)
     now = options.settings(where, rest, quiet=mode.quiet).settings
     recorded = records.first_event(records.recorded_runs(where, now), run, where)
-    litellm_model.preload()
     use = records.substitutes(recorded)
     settings = records.settings_of(recorded.settings, now, rest)
     check_recorded(settings, now, where)
-    weft = Weft(workspace, settings, use=use)
+    weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where), use=use)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     resumed = execution.run_with_progress(weft, mode, partial(_resume, weft, recorded.run_id, mode))
     return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target))

@@ -68,8 +68,7 @@ def run(
     Exit status: 0 done; 1 failed, done in part, or a question needs an answer; 2 wrong usage or input; 4 no model
     or key; 5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import model_download, trust_prompt
-    from weft.providers import litellm_model
+    from weft.cli import model_download, trust_prompt, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
@@ -78,13 +77,12 @@ def run(
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust = rest.pop("trust")
     execution.check_writable(target)
-    if not dry_run:
-        litellm_model.preload()
     where = options.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
     resolved = options.settings(where, rest, quiet=mode.quiet)
-    weft = Weft(workspace, resolved.settings)
+    open_model = None if dry_run else warm_up.begin(resolved.settings, where)
+    weft = Weft(workspace, resolved.settings, open_model=open_model)
     plan = _read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
