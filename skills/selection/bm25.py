@@ -71,7 +71,7 @@ class _Ranking:
 
 
 class Scorer:
-    """Scores the skills of a pool; keeps what is computed once: each text's length norm, and the last goal's ranking."""
+    """Scores the skills of a pool; keeps what is computed once: length norms, and the last goal's ranking."""
 
     def __init__(self, data: Postings) -> None:
         self.data = data

@@ -84,7 +84,9 @@ class InProcess:
         """The runtime for goals that name this model, or none."""
         if model not in self._runtimes:
             settings = replace(self.settings, model=model) if model else self.settings
-            self._runtimes[model] = Weft(self.workspace, settings, open_model=self._open(settings))
+            made = Weft(self.workspace, settings, open_model=self._open(settings))
+            made.workspace.skills.registry.share()
+            self._runtimes[model] = made
         return self._runtimes[model]
 
     async def warm(self, goals: int) -> None:
