@@ -91,7 +91,7 @@ class Scorer:
         return hits
 
     def _ranking(self, words: tuple[str, ...], candidates: int) -> _Ranking:
-        """The order of so many skills; a goal is ranked twice in a row, for its selection and for its listing."""
+        """The best candidates in order; a goal is ranked for its selection and again for its listing."""
         last = self._last
         if last is not None and (last.words, last.candidates) == (words, candidates):
             return last
