@@ -24,7 +24,7 @@ from subprocess import DEVNULL, PIPE
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from tests.nursery_process import Request, send
-from weft.models.workers import pool
+from weft.models.workers.process import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -162,12 +162,12 @@ class Nursery:
         request = Request(list(command), environ, str(cwd or Path.cwd()), list(pass_fds), start_new_session)
         return Process(self.address, request, [stdin, stdout, stderr, *pass_fds])
 
-    def start_worker(self, descriptor: int) -> Process:
-        """Start a process that makes the calls of a batch, exactly as the batch would."""
+    def start_worker(self, *descriptors: int) -> Process:
+        """Start processes that make the calls of a batch, exactly as the batch would."""
         return self.start(
-            ["-P", "-c", pool._PROGRAM, json.dumps(sys.path), str(descriptor)],
+            ["-P", "-c", PROGRAM, json.dumps(sys.path), *map(str, descriptors)],
             stdout=DEVNULL,
-            pass_fds=[descriptor],
+            pass_fds=descriptors,
             start_new_session=True,
         )
 

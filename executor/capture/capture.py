@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from executor.capture.fast_json import digest
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import REDACTED, Secrets, is_secret
+from executor.capture.shared_lists import SharedLists
 from planner.event_fields import ATOMS, field_names
+from planner.events import SkillPrint
 
 if TYPE_CHECKING:
     from planner.events import Event
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """How one run's values are recorded: its named roots and its secrets."""
+    """How one run's values are recorded: its named roots, its secrets, and what it shares with other runs."""
 
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
+    shared: SharedLists = field(default_factory=SharedLists, compare=False)
 
     def text(self, text: str) -> str:
         """The text as it is recorded."""
@@ -52,6 +55,8 @@ class Capture:
         if kind is dict or isinstance(value, Mapping):
             return self._mapping(value)
         if kind is list or kind is tuple:
+            if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
+                return self.shared.get(value, self._fields)
             return [self.value(item) for item in value]
         if hasattr(value, "to_dict"):
             return self.value(value.to_dict())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from executor.capture.fast_json import compact
+from executor.capture.shared_lists import SharedList
 from planner.event_fields import ATOMS
 
 # From how many characters a text is large, and from how many items a list is long.
@@ -22,6 +23,10 @@ def split(value: Any, texts: dict[str, str]) -> Any:
     """The value with large texts replaced by their hashes; the texts are added to `texts`."""
     if type(value) in ATOMS and (not isinstance(value, str) or len(value) < LARGE):
         return value
+    if type(value) is SharedList and value.stored is not None:
+        sha, text = value.stored
+        texts[sha] = text
+        return {"$json": sha}
     match value:
         case str():
             return {"$text": _store(value, texts)}
@@ -29,7 +34,10 @@ def split(value: Any, texts: dict[str, str]) -> Any:
             # A field named like one of our markers gets an extra `$`, which `join` removes.
             return {(f"${key}" if _is_marker(key) else key): split(item, texts) for key, item in value.items()}
         case list() if len(value) >= LONG and len(whole := compact(value)) >= LARGE:
-            return {"$json": _store(whole, texts)}
+            sha = _store(whole, texts)
+            if type(value) is SharedList:
+                value.stored = (sha, whole)
+            return {"$json": sha}
         case list():
             return [split(item, texts) for item in value]
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from skills import switches
@@ -89,6 +90,9 @@ class _Item:
     def text(self, width: int) -> str:
         return f"{self.before}{_escaped(cut(self.description, width))}{self.after}"
 
+    def length(self, width: int) -> int:
+        return len(self.before) + _shown_length(self.description, width) + len(self.after) + self.spare
+
 
 def _width(items: Sequence[_Item], total: int, budget: int) -> int:
     """The greatest length of descriptions that fits the budget; the minimum always does."""
@@ -104,7 +108,13 @@ def _width(items: Sequence[_Item], total: int, budget: int) -> int:
 
 def _length(items: Sequence[_Item], total: int, width: int) -> int:
     lines = ["<available_skills>", *_left_out(items, total), "</available_skills>"]
-    return sum(len(item.text(width)) + item.spare + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
+    return sum(item.length(width) + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
+
+
+@lru_cache(maxsize=20_000)
+def _shown_length(description: str, width: int) -> int:
+    """The length of a description as it is shown; cached, because the goals of a batch list the same skills."""
+    return len(_escaped(cut(description, width)))
 
 
 def _spare(file: str, folders: Sequence[str], *, portable: bool) -> int:

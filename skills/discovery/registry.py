@@ -9,6 +9,7 @@ import gc
 import os
 import re
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
+# While many goals share a registry, checking it takes at most this share of the time; it is checked every second.
+_SHARE = 1 / 20
+_LONGEST_PAUSE = 1.0
 
 
 class Registry:
@@ -62,6 +66,12 @@ class Registry:
         self._rows: list[Skill] = []
         self._active: dict[str, Skill] = {}
         self._warnings: list[Problem] = []
+        self.is_shared = False
+        self._next_check = 0.0
+
+    def share(self) -> None:
+        """Let many goals share each check for changes; with many skills, one for each goal takes most of the time."""
+        self.is_shared = True
 
     def scan(self) -> None:
         """Search all locations, reading only files that changed since the last scan or the cached one."""
@@ -113,10 +123,19 @@ class Registry:
             if self._tree is not None:
                 if switches.is_off(self._env.get(switches.REFRESH, "")):
                     return False
-                if self._tree.unchanged():
+                if not self._has_changed(self._tree):
                     return False
             self.scan()
             return True
+
+    def _has_changed(self, tree: Tree) -> bool:
+        began = time.monotonic()
+        if self.is_shared and began < self._next_check:
+            return False
+        unchanged = tree.unchanged()
+        ended = time.monotonic()
+        self._next_check = ended + min((ended - began) / _SHARE, _LONGEST_PAUSE)
+        return not unchanged
 
     def list_skills(self, *, all: bool = False) -> list[Skill]:  # noqa: A002 (the flag's name on the command line)
         """The active skills; with `all` also those shadowed, disabled or broken, with the reason."""

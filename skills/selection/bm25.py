@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skills.selection.terms import dense
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skills.selection.postings import Postings
 
@@ -34,6 +34,7 @@ COVERED = 1.25
 UNKNOWN_DENSE = 0.25
 
 Pair = tuple[int, int]
+Places = dict[int, list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,42 +58,71 @@ class _Goal:
     words: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """A goal's best skills in order, their scores, and where each of the goal's terms is in them."""
+
+    words: tuple[str, ...]
+    candidates: int
+    goal: _Goal
+    best: list[int]
+    scores: Mapping[int, float]
+    places: Mapping[int, Places]
+
+
 class Scorer:
-    """Scores the skills of a pool; keeps what is computed once: each text's length norm."""
+    """Scores the skills of a pool; keeps what is computed once: length norms, and the last goal's ranking."""
 
     def __init__(self, data: Postings) -> None:
         self.data = data
         self.count = max(data.count, MIN_POOL)
         self.short = _length_norms([short - start for start, short, _ in data.spans])
         self.whole = _length_norms([end - start for start, _, end in data.spans])
+        self._last: _Ranking | None = None
 
     def rank(self, words: Sequence[str], limit: int) -> list[Hit]:
         """The best skills for these terms, best first."""
+        ranking = self._ranking(tuple(words), max(CANDIDATES, limit))
+        hits: list[Hit] = []
+        for at in ranking.best[:limit]:
+            score = ranking.scores[at]
+            confidence = self._confidence(score, ranking.goal, at, ranking.places[at])
+            hits.append(Hit(at, score, min(confidence, hits[-1].confidence) if hits else confidence))
+        return hits
+
+    def _ranking(self, words: tuple[str, ...], candidates: int) -> _Ranking:
+        """The best candidates in order; a goal is ranked for its selection and again for its listing."""
+        last = self._last
+        if last is not None and (last.words, last.candidates) == (words, candidates):
+            return last
         scores = [0.0] * self.data.count
         goal = self._score_terms(words, scores)
-        if not goal.order:
-            return []
-        best = heapq.nlargest(max(CANDIDATES, limit), range(len(scores)), key=scores.__getitem__)
+        best = heapq.nlargest(candidates, range(len(scores)), key=scores.__getitem__) if goal.order else []
         best = [at for at in best if scores[at] > 0]
-        for at, more in self._score_pairs(goal, best).items():
+        places = {at: self._places(at, goal.order) for at in best}
+        for at, more in self._score_pairs(goal, places).items():
             scores[at] += more
         best.sort(key=lambda at: (-scores[at], at))
-        hits: list[Hit] = []
-        for at in best[:limit]:
-            confidence = self._confidence(scores[at], goal, at)
-            hits.append(Hit(at, scores[at], min(confidence, hits[-1].confidence) if hits else confidence))
-        return hits
+        self._last = _Ranking(words, candidates, goal, best, {at: scores[at] for at in best}, places)
+        return self._last
+
+    def _places(self, at: int, terms: Iterable[int]) -> Places:
+        """The positions in a skill of those terms that it holds."""
+        found = ((term, self.data.positions(at, term)) for term in terms)
+        return {term: positions for term, positions in found if positions}
 
     def shared(self, at: int, words: Mapping[str, str]) -> tuple[list[str], list[str]]:
         """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body."""
         short = self.data.short_length(at)
+        numbers = [(self.data.term(term), word) for term, word in words.items()]
+        last = self._last
+        ranked = last.places.get(at) if last is not None and last.words == tuple(words) else None
+        places = ranked or self._places(at, (number for number, _ in numbers if number is not None))
         brief: list[str] = []
         body: list[str] = []
-        for term, word in words.items():
-            number = self.data.term(term)
-            positions = self.data.positions(at, number) if number is not None else []
-            if positions:
-                (brief if positions[0] < short else body).append(word)
+        for number, word in numbers:
+            if number is not None and number in places:
+                (brief if places[number][0] < short else body).append(word)
         return brief, body
 
     def _score_terms(self, words: Sequence[str], scores: list[float]) -> _Goal:
@@ -128,7 +158,7 @@ class Scorer:
             else:
                 scores[at] += whole * in_whole / (in_whole + whole_norms[at])
 
-    def _score_pairs(self, goal: _Goal, best: Sequence[int]) -> dict[int, float]:
+    def _score_pairs(self, goal: _Goal, places: Mapping[int, Places]) -> dict[int, float]:
         """What each skill gains by words that are close together in the goal and in it; rare pairs count more."""
         order = goal.order
         wanted = {
@@ -136,7 +166,7 @@ class Scorer:
             for i, first in enumerate(order)
             for second in order[i + 1 : i + 1 + WINDOW]
         }
-        counts = {at: self._close_pairs(at, wanted, order) for at in best}
+        counts = {at: self._close_pairs(at, wanted, here) for at, here in places.items()}
         having_short, having = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
         for found in counts.values():
             for pair, (a, _) in found.items():
@@ -152,13 +182,15 @@ class Scorer:
             for at, found in counts.items()
         }
 
-    def _close_pairs(self, at: int, wanted: set[Pair], order: Sequence[int]) -> dict[Pair, tuple[int, int]]:
+    def _close_pairs(self, at: int, wanted: set[Pair], places: Places) -> dict[Pair, tuple[int, int]]:
         """How often each wanted pair is close together in a skill: in the short text, and in all of it."""
-        short = self.data.short_length(at)
-        places = sorted((position, term) for term in order for position in self.data.positions(at, term))
         found: dict[Pair, tuple[int, int]] = {}
-        for i, (position, term) in enumerate(places):
-            for other, second in places[i + 1 : i + 1 + WINDOW]:
+        if len(places) < 2:
+            return found
+        short = self.data.short_length(at)
+        text = sorted((position, term) for term, positions in places.items() for position in positions)
+        for i, (position, term) in enumerate(text):
+            for other, second in text[i + 1 : i + 1 + WINDOW]:
                 if other - position > WINDOW:
                     break
                 pair = (term, second) if term < second else (second, term)
@@ -167,12 +199,11 @@ class Scorer:
                     found[pair] = (a + (other < short), b + 1)
         return found
 
-    def _confidence(self, score: float, goal: _Goal, at: int) -> float:
+    def _confidence(self, score: float, goal: _Goal, at: int, places: Places) -> float:
         """From 0 to 1, comparable across pools of any size: by the score, or by how much the description covers."""
         strength = score / (math.sqrt(goal.weight) * _idf(self.count, 0)) if goal.weight else 0.0
         short = self.data.short_length(at)
-        found = ((term, self.data.positions(at, term)) for term in goal.order)
-        weights = [goal.short[term] for term, positions in found if positions and positions[0] < short]
+        weights = [goal.short[term] for term in goal.order if term in places and places[term][0] < short]
         covered = COVERED * sum(weights) / goal.short_weight if len(weights) >= min(2, goal.words) else 0.0
         return max(strength / (strength + HALF), min(covered, 1.0))
 

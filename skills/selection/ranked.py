@@ -42,6 +42,11 @@ class RankedDetector:
         self._skills: list[Skill] = []
         self._scorer: Scorer | None = None
 
+    def warm(self, skills: Sequence[Skill]) -> None:
+        """Load or build the index of these skills, so that the first goal does not have to."""
+        if skills:
+            self._load(skills)
+
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit well enough; an empty list if none does."""
         ranked = self.scored(triggers.without_names(goal, skills), skills, self._limit)

@@ -31,7 +31,10 @@ class Job:
 
 
 class Engine(Protocol):
-    """Runs goals, as many at a time as it is asked to."""
+    """Runs goals; says how many at a time it can use."""
+
+    def has_room(self, running: int) -> bool:
+        """Whether another goal should start beside those that run."""
 
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal to its end, or until `stop` is set."""

@@ -17,12 +17,13 @@ _POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "repeat", "max_cost", "
 class BatchOptions:
     """The options of a batch; each is a flag of `weft batch`.
 
+    Goals start as long as a call slot would be idle, at most `jobs` at a time if given.
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
     more than `max_failure_share` (0 to 1) of those that ended. `models` and `repeat` make it an experiment: every goal
     with every model, `repeat` times.
     """
 
-    jobs: int = 8
+    jobs: int | None = None
     max_calls: int = 32
     rpm: float | None = None
     tpm: float | None = None

@@ -33,7 +33,6 @@ from weft.batch.results import Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
-from weft.models.model_check import find_problem
 from weft.runs.run_id import new_batch_id
 from weft.runs.runtime import with_model
 from weft.settings.paths import Paths
@@ -85,6 +84,7 @@ class Batch:
     _earlier: dict[str, EarlierResult] = field(default_factory=dict)
     _files: list[Path] = field(default_factory=list)
     _runner: BatchRunner | None = None
+    _calls: int = 0
 
     def __post_init__(self) -> None:
         options = self.options
@@ -108,9 +108,14 @@ class Batch:
         """What would run; nothing is called and nothing is written."""
         return preview(self._runs(), self.weft.workspace.skills)
 
+    def start(self) -> None:
+        """Start loading what the goals need to call a model, while the rest is checked."""
+        self._calls = self._goals_by_model().total()
+        self.engine.start(self._calls, self.models)
+
     def check_models(self) -> None:
         """Raise if a model cannot be called at all, before thousands of goals fail one by one."""
-        for problem in filter(None, map(find_problem, self.models)):
+        for problem in self.engine.problems(self.models):
             if problem.certain:
                 raise SetupError(problem.what, hint=problem.remedy)
 
@@ -142,8 +147,11 @@ class Batch:
             self.id,
         )
         complete = False
+        for name in self.models:  # what they can take decides how many goals start
+            self.engine.limits.limiter(name)
         try:
-            await self.engine.warm(self._goals_by_model().total())
+            if self._calls:
+                await self.engine.warm()
             await runner.run(self._runs())
             complete = runner.is_complete
         finally:
@@ -210,7 +218,13 @@ def open_batch(
     budget = Budget(options.max_cost, options.max_tokens)
     engine = InProcess(Path(workspace), settings, limits, budget, ReplyCache() if options.dedupe else None)
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
-        yield Batch(checked, output, options, engine)
+        batch = Batch(checked, output, options, engine)
+        try:
+            if not dry_run:
+                batch.start()
+            yield batch
+        finally:
+            engine.abandon()
 
 
 def batch_settings(resolved: Resolved) -> Settings:

@@ -1,4 +1,4 @@
-"""Runs the goals of a batch, several at a time, and writes a line of results for each.
+"""Runs the goals of a batch, as many at a time as keep the call slots busy, and writes a line of results for each.
 
 goals with an earlier result are skipped → each runs, or resumes from its journal → its line is written as it ends →
 until the goals, the allowed failures or the budget are used up
@@ -7,6 +7,8 @@ until the goals, the allowed failures or the budget are used up
 from __future__ import annotations
 
 import asyncio
+import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +36,8 @@ StopReason = Literal["failures", "budget", "interrupted"]
 
 _RETRIED = ("failed", "partial", "stopped", "clarification")
 _ENOUGH_FOR_A_SHARE = 10
+# How soon, in seconds, an idle call slot is noticed where no goal ends.
+_LOOK_AGAIN = 0.05
 
 
 class BatchObserver:
@@ -67,17 +71,26 @@ class BatchRunner:
     batch: str = ""
     stopped: StopReason | None = None
     _now: Stop = field(default_factory=Stop)
+    _running: set[asyncio.Future[None]] = field(default_factory=set)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _failure: BaseException | None = None
 
     async def run(self, goals: Iterable[BatchGoal]) -> BatchSummary:
         """Run what is left. A goal's failure never affects another."""
         source = self._left(goals)
-        workers = [asyncio.ensure_future(self._work(source)) for _ in range(self.options.jobs)]
         try:
-            await asyncio.gather(*workers)
+            while await self._room() and (goal := next(source, None)) is not None:
+                self._start(goal)
+            while self._running:
+                await self._change()
         except Exception:  # such as a results file that cannot be written: let the other goals end first
             self.stop_now()
-            await asyncio.gather(*workers, return_exceptions=True)
+            await asyncio.gather(*self._running, return_exceptions=True)
             raise
+        finally:
+            for running in self._running:  # this run itself was cancelled
+                running.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
         return self.summary
 
     @property
@@ -94,9 +107,35 @@ class BatchRunner:
         self.finish_running()
         self._now.set()
 
-    async def _work(self, source: Iterator[BatchGoal]) -> None:
-        while self.stopped is None and (goal := next(source, None)) is not None:
-            await self._run_goal(goal)
+    async def _room(self) -> bool:
+        """Wait until another goal should start; false if none should any more."""
+        most = self.options.jobs or math.inf
+        while self.stopped is None:
+            running = len(self._running)
+            if running < most and self.engine.has_room(running):
+                return True
+            await self._change()
+        return False
+
+    def _start(self, goal: BatchGoal) -> None:
+        running = asyncio.ensure_future(self._run_goal(goal))
+        self._running.add(running)
+        running.add_done_callback(self._note_end)
+
+    def _note_end(self, ended: asyncio.Future[None]) -> None:
+        self._running.discard(ended)
+        if not ended.cancelled() and (error := ended.exception()) is not None:
+            self._failure = self._failure or error
+        self._changed.set()
+
+    async def _change(self) -> None:
+        """Wait until a goal ends, or until it is time to look again; raises what a goal could not handle."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_AGAIN):
+                await self._changed.wait()
+        self._changed.clear()
+        if self._failure is not None:
+            raise self._failure
 
     async def _run_goal(self, goal: BatchGoal) -> None:
         earlier = self.earlier.pop(goal.id, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +16,16 @@ _SEARCHING = ("redact_string", "_python_redact_string", "_redact_string", "redac
 
 
 def bound() -> None:
-    """Cut what litellm searches, wherever it does so: keys are still taken out of the rest."""
+    """Cut what litellm searches, wherever it does so: keys are still taken out of the rest.
+
+    litellm imports some of its modules late, so every call comes here; the modules are looked through when there are
+    new ones.
+    """
+    _bound(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _bound(_modules: int) -> None:
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("litellm"):
             for name in _SEARCHING:

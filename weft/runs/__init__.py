@@ -4,7 +4,7 @@
     run.py        Run: one run, recorded and claimed, stopped when asked
     pipeline.py   Pipeline: select skills, plan, run the tasks, synthesise
     records.py    what a run writes to its journal, and how it is read back
-    plan_file.py  plans in files; goal.py, stop.py, rerun.py, claim.py, fingerprints.py, run_id.py: the values they use
+    plan_file.py  plans in files; goal.py, stop.py, rerun.py, claim.py, run_id.py: the values they use
 
 Start with `Weft.run`. May import weft.models and everything below it.
 """

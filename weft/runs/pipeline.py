@@ -22,7 +22,6 @@ from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
 from skills.text.plural import counted, plural
-from weft.runs.fingerprints import fingerprints
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
@@ -137,7 +136,9 @@ class Pipeline:
             return replace(catalogue, selections=selected.selections)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
-        prints = await asyncio.to_thread(fingerprints, catalogue)
+        prints = self.workspace.fingerprints.known(catalogue.skills)
+        if prints is None:
+            prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
         self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
         detector = PLAN if self._planned is not None else self.settings.detector
         self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))

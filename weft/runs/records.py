@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from executor.capture.capture import Capture
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import Secrets
+from executor.capture.shared_lists import SharedLists
 from executor.journal import codec
 from executor.journal.event_check import fits
 from executor.journal.journal import Journal
@@ -101,17 +102,17 @@ def substitutes(started: RunStarted) -> dict[str, Path]:
 def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
     """How a run's texts are recorded: which folders have names, and which secrets are redacted."""
     run = Artifacts.of(paths.workspace, run_id).folder.parent
-    roots, secrets = _surrounding(paths, tuple(env.items()), Path.home())
-    return Capture(NamedRoots.of(run, paths.workspace, roots), secrets)
+    roots, secrets, shared = _surrounding(paths, tuple(env.items()), Path.home())
+    return Capture(NamedRoots.of(run, paths.workspace, roots), secrets, shared)
 
 
 @lru_cache(maxsize=8)
 def _surrounding(
     paths: Paths, env: tuple[tuple[str, str], ...], home: Path
-) -> tuple[tuple[tuple[str, Path], ...], Secrets]:
-    """What all runs of a process share: the named roots besides their own, and the secrets."""
+) -> tuple[tuple[tuple[str, Path], ...], Secrets, SharedLists]:
+    """What all runs of a process share: the named roots besides their own, the secrets, and captured lists."""
     variables = dict(env)
-    return tuple(_roots(paths, variables, home)), Secrets.of(variables)
+    return tuple(_roots(paths, variables, home)), Secrets.of(variables), SharedLists()
 
 
 def started(

@@ -50,6 +50,11 @@ class WorkspaceSkills:
         """The configured detector."""
         return detectors.detector(self.detector_name, cache=self._cache)
 
+    def warm(self) -> None:
+        """Find the skills and index them, so that the first goal does not have to."""
+        if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
+            warm(self.active())
+
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""
         self.registry.refresh()

@@ -23,12 +23,14 @@ from skills.errors import SetupError
 from skills.selection import detectors
 from skills.tools import listing as tool_listing
 from weft.settings import untrusted
+from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from planner.events import SkillPrint
     from planner.model import Reply, Request
     from planner.plan.plan import Task
     from skills.selection.detector import Selection, SkillDetector
@@ -90,6 +92,7 @@ class Workspace:
         self._portable = portable
         self._selecting = threading.Lock()
         self._prompts: dict[int, Prompts] = {}
+        self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
 
     def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
@@ -172,10 +175,16 @@ class Workspace:
         found = {skill.name: [need.what for need in needs(skill) if need.what not in able] for skill in known}
         return {name: missing for name, missing in found.items() if missing}
 
+    def take_fingerprints(self, catalogue: Catalogue) -> tuple[SkillPrint, ...]:
+        """The fingerprints of a catalogue's skills, by which a later replay tells which have changed."""
+        shared = self.skills.registry.is_shared
+        return self.fingerprints.take(catalogue.skills, catalogue.skill_listing, shared=shared)
+
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
         self.prompts().check()
-        self.skills.check(goal.skills, self.skills.active())
+        if goal.skills or self.skills.use:  # else there is nothing to look up
+            self.skills.check(goal.skills, self.skills.active())
         if self.settings.detector != detectors.ASKING:
             _ = self.skills.detector
 

@@ -76,7 +76,7 @@ def encode(row: Row) -> Body:
     """A row's body as JSON, and the large texts taken out of it, by hash."""
     for value in row.body.values():
         kind = type(value)
-        if kind is dict or kind is list or (kind is str and len(value) >= texts.LARGE):
+        if kind is dict or isinstance(value, list) or (kind is str and len(value) >= texts.LARGE):
             large: dict[str, str] = {}
             return _clean(compact(texts.split(row.body, large))), large
     return _clean(compact(row.body)), _NONE

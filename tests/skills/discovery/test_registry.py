@@ -10,6 +10,7 @@ import pytest
 
 from skills.discovery.file_stamp import RACY_NS
 from skills.discovery.registry import Registry, expand, summary
+from skills.discovery.scan import Tree
 from skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 from tests.skills.tree import put, registry, states
 
@@ -220,3 +221,29 @@ def test_text_above_the_frontmatter_does_not_hide_it_from_discovery(tmp_path: Pa
     found = registry(tmp_path)
     assert [(skill.name, skill.description) for skill in found.list_skills()] == [("a", "Reads.")]
     assert found.load_content("a").endswith("Body.\n")
+
+
+def test_a_shared_registry_is_checked_seldom_but_still_sees_changes(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a")
+    found = registry(tmp_path)
+    found.share()
+    found.refresh()
+    checks = 0
+    assert found._tree is not None
+    unchanged = type(found._tree).unchanged
+
+    def counted(tree: Tree) -> bool:
+        nonlocal checks
+        checks += 1
+        return unchanged(tree)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Tree, "unchanged", counted)
+        for _ in range(1000):
+            found.refresh()
+        assert checks < 500
+        put(tmp_path / "skills/b", "b")
+        end = time.monotonic() + 10
+        while not found.refresh():
+            assert time.monotonic() < end, "the new skill was never seen"
+    assert [skill.name for skill in found.list_skills()] == ["a", "b"]

@@ -14,6 +14,7 @@ from planner.errors import ModelError
 from planner.events import Event, RunStarted
 from weft.batch.engine import goal_of
 from weft.models.budget import Budget, BudgetedModel
+from weft.models.model_check import find_problem
 from weft.models.open import model_opener
 from weft.models.workers.pool import RemoteModel, WorkerPool, default_workers
 from weft.models.workers.worker import WorkerSettings
@@ -24,7 +25,7 @@ from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from executor.history.result import Result
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from weft.batch.engine import Job
     from weft.batch.limits.dedupe import ReplyCache
     from weft.batch.limits.limited_model import CallLimits
+    from weft.models.model_check import ModelProblem
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
 
@@ -56,9 +58,17 @@ class InProcess:
     workers: WorkerPool | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
 
+    def has_room(self, running: int) -> bool:
+        """Whether a call slot would be idle without another goal."""
+        return self.limits.demand.has_room(self.limits.limit, running)
+
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal to its end, or resume it."""
         _OWNER.set(job.goal.id)
+        with self.limits.demand.goal(job.goal.id):
+            return await self._run(job, stop)
+
+    async def _run(self, job: Job, stop: Stop) -> Result:
         weft, run = self.runtime(job.goal.model), job.earlier
 
         def note(event: Event) -> None:
@@ -84,16 +94,32 @@ class InProcess:
         """The runtime for goals that name this model, or none."""
         if model not in self._runtimes:
             settings = replace(self.settings, model=model) if model else self.settings
-            self._runtimes[model] = Weft(self.workspace, settings, open_model=self._open(settings))
+            made = Weft(self.workspace, settings, open_model=self._open(settings))
+            made.workspace.skills.registry.share()
+            self._runtimes[model] = made
         return self._runtimes[model]
 
-    async def warm(self, goals: int) -> None:
-        """Load what so many goals that call a model need, so that no call waits once its turn has come."""
-        if goals >= MANY_GOALS and (cores := default_workers()) > 1:
+    def start(self, goals: int, models: Sequence[str]) -> None:
+        """Start what so many goals that call these models need; it loads while the rest is checked."""
+        if goals >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
             self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
-            await self.workers.warm()
-        elif goals:
-            await asyncio.to_thread(litellm_model.load)
+            self.workers.start(min(goals, self.limits.rates.max_calls))
+        if goals and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
+            litellm_model.preload()
+
+    def problems(self, names: Sequence[str]) -> list[ModelProblem]:
+        """What keeps these models from being called, as far as it can be known without a call."""
+        remote = [] if self.workers is None else [name for name in names if not is_local(name)]
+        found = [find_problem(name) for name in names if name not in remote]
+        if remote and self.workers is not None:
+            found += self.workers.problems(remote)
+        return [problem for problem in found if problem is not None]
+
+    async def warm(self) -> None:
+        """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        skills = self.runtime().workspace.skills
+        loading = asyncio.to_thread(litellm_model.load) if self.workers is None else self.workers.warm()
+        await asyncio.gather(asyncio.to_thread(skills.warm), loading)
 
     @property
     def _capabilities(self) -> Path:
@@ -111,6 +137,11 @@ class InProcess:
             return self.replies.around(shared) if self.replies is not None else shared
 
         return open_model
+
+    def abandon(self) -> None:
+        """End what was started for a batch that does not run after all."""
+        if self.workers is not None:
+            self.workers.abandon()
 
     async def close(self) -> None:
         """Close journals and connections."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
 from planner.model import estimated_tokens
 from weft.batch.limits.call_queue import CallQueue, CallRequest
+from weft.batch.limits.demand import Demand
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
+from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
     from planner.model import Model, Reply, Request
@@ -25,18 +27,23 @@ _EXPECTED_ANSWER = 300
 
 @dataclass(slots=True)
 class CallLimits:
-    """The call queue and the rate limiters that all goals of a batch share."""
+    """The call queue and the rate limiters that all goals of a batch share, and what the goals ask of them."""
 
     rates: Rates
     queue: CallQueue = field(init=False)
+    demand: Demand = field(default_factory=Demand)
     limiters: dict[str, RateLimiter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.queue = CallQueue(self.rates.max_calls)
 
     def limiter(self, model: str) -> RateLimiter:
-        """The limiter of a model."""
-        return self.limiters.setdefault(model, RateLimiter(self.rates))
+        """The limiter of a model; the embedded one answers few calls at a time."""
+        known = self.limiters.get(model)
+        if known is None:
+            most = min(_slots_of(model), self.rates.max_calls)
+            known = self.limiters[model] = RateLimiter(replace(self.rates, max_calls=int(most)))
+        return known
 
     @property
     def limit(self) -> int:
@@ -65,22 +72,32 @@ class LimitedModel:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request when its turn comes; waiting for a provider that is down is not an attempt."""
-        limiter, expected = self.limits.limiter(self.name), _estimate(request)
+        limiter = self.limits.limiter(self.name)
+        turn = CallRequest(limiter, self.name, _estimate(request), self.patience)
         give_up = time.monotonic() + min(_OUTAGE, self.patience)
-        turn = CallRequest(limiter, self.name, expected, self.patience)
-        while True:
-            async with self.limits.queue.turn(self.owner, turn):
-                try:
-                    reply = await self.model.complete(request)
-                except ModelError as error:
-                    limiter.failed(error, expected)
-                    if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
-                        raise
-                else:
-                    limiter.succeeded(expected, reply.usage.tokens)
-                    return reply
+        with self.limits.demand.call(self.owner):
+            while True:
+                async with self.limits.queue.turn(self.owner, turn):
+                    try:
+                        reply = await self.model.complete(request)
+                    except ModelError as error:
+                        limiter.failed(error, turn.tokens)
+                        if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
+                            raise
+                    else:
+                        limiter.succeeded(turn.tokens, reply.usage.tokens)
+                        return reply
 
 
 def _estimate(request: Request) -> int:
     """About how many tokens a call will take."""
     return estimated_tokens(request.messages) + _EXPECTED_ANSWER
+
+
+def _slots_of(model: str) -> float:
+    """How many calls a model can answer at a time; a provider says so itself, when it is overloaded."""
+    if not is_local(model):
+        return math.inf
+    from weft.local.server import SLOTS
+
+    return SLOTS

@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import os
-import socket
 import subprocess
 import sys
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import ModelError, Transient
+from planner.errors import Transient
 from skills.errors import WeftError
-from weft.models.workers import frames
-from weft.models.workers.worker import READY
+from weft.models.workers import frames, process
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from planner.model import Reply, Request
+    from weft.models.model_check import ModelProblem
+    from weft.models.workers.process import Process, StartingWorker
     from weft.models.workers.worker import WorkerSettings
 
 # This many concurrent calls keep one process busy; beyond that, starting another pays off.
 _BUSY = 8
 _MAX_WORKERS = 4
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from weft.models.workers.worker import main; main(int(sys.argv[2]))"
-)
 
 
 def default_workers() -> int:
@@ -47,7 +45,7 @@ def default_workers() -> int:
 class Worker:
     """A worker process and its calls in progress."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     waiting: dict[int, asyncio.Future[Reply]] = field(default_factory=dict)
@@ -55,28 +53,18 @@ class Worker:
     _listening: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, setup: WorkerSettings) -> Worker:
-        """Start a worker, and return once it is ready for calls."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            # Not in a thread: all threads may be waiting for calls that need this process.
-            process = _spawn(theirs.fileno())
-        reader, writer = await asyncio.open_connection(sock=ours)
-        worker = cls(process, reader, writer)
+    async def start(cls, starting: StartingWorker) -> Worker:
+        """Wait until a worker is ready, and listen to it from then on."""
+        reader, writer = await asyncio.open_connection(sock=starting.connection)
         try:
-            frames.write(writer, setup)
-            ready = await frames.read(reader) == READY
+            if not starting.is_ready:
+                starting.note(await frames.read(reader))
         except BaseException:  # cancelled: nothing else would stop this process
             writer.transport.abort()
-            process.kill()
-            process.wait()
+            starting.abandon()
             raise
-        if not ready:
-            await worker.stop()
-            raise ModelError(
-                f"a worker process ended at once (status {process.returncode})",
-                hint="see its message above; `weft doctor` checks whether litellm is installed correctly",
-            )
+        assert starting.process is not None  # noqa: S101 - `note` has set it
+        worker = cls(starting.process, reader, writer)
         worker._listening = asyncio.create_task(worker._listen())
         return worker
 
@@ -135,17 +123,6 @@ class Worker:
             await asyncio.to_thread(self.process.wait)
 
 
-def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C is for weft, which lets calls in progress finish.
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path), str(descriptor)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        pass_fds=[descriptor],
-        start_new_session=True,
-    )
-
-
 @dataclass(slots=True)
 class WorkerPool:
     """Worker processes: the first starts with the first call, others while all are busy."""
@@ -153,14 +130,31 @@ class WorkerPool:
     setup: WorkerSettings
     max_workers: int = field(default_factory=default_workers)
     _workers: dict[Worker, asyncio.Task[None]] = field(default_factory=dict)
+    _starting_up: deque[StartingWorker] = field(default_factory=deque)
     _started: int = 0
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _more: asyncio.Task[None] | None = None
 
+    def start(self, calls: int) -> None:
+        """Start as many workers as so many calls at a time need; they get ready meanwhile. No event loop is needed."""
+        # Not in a thread: all threads may be waiting for calls that need these processes.
+        self._starting_up.extend(process.start(self.setup, min(self.max_workers, -(-calls // _BUSY))))
+
+    def problems(self, names: Sequence[str]) -> list[ModelProblem | None]:
+        """What keeps each of these models from being called, if anything does; a worker that is starting knows."""
+        return self._starting_up[0].problems(names)
+
+    def abandon(self) -> None:
+        """End the workers that were never used."""
+        while self._starting_up:
+            self._starting_up.popleft().abandon()
+
     async def warm(self) -> None:
-        """Start the first worker, so that no call has to wait for it."""
+        """Wait until the first worker is ready, so that no call has to wait for it; the others follow."""
         if not self._workers:
             await self._start(self._started)
+        if self._starting_up:
+            self._more = asyncio.create_task(self._start_others())
 
     async def ask(self, name: str, request: Request) -> Reply:
         """The model's reply to a request, from the least busy worker."""
@@ -171,6 +165,10 @@ class WorkerPool:
             self._more = asyncio.create_task(self._start_another())
         return await worker.ask(name, request)
 
+    async def _start_others(self) -> None:
+        while self._starting_up:
+            await self._start_another()
+
     async def _start_another(self) -> None:
         with suppress(WeftError, OSError):  # the others carry on; if none is left, ask() starts one and raises
             await self._start(self._started)
@@ -179,7 +177,9 @@ class WorkerPool:
         """Start a worker, unless another call did so after `started` were counted."""
         async with self._starting:
             if self._started == started:
-                worker = await Worker.start(self.setup)
+                if not self._starting_up:
+                    self._starting_up.extend(process.start(self.setup))
+                worker = await Worker.start(self._starting_up.popleft())
                 self._started += 1
                 self._workers[worker] = asyncio.create_task(self._clean_up(worker))
 
@@ -194,6 +194,7 @@ class WorkerPool:
         if self._more is not None:
             self._more.cancel()
             await asyncio.gather(self._more, return_exceptions=True)
+        self.abandon()
         workers = dict(self._workers)
         await asyncio.gather(*(worker.stop() for worker in workers))
         await asyncio.gather(*workers.values())

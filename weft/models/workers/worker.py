@@ -1,18 +1,23 @@
 """A worker process: reads requests from a socket, makes the calls concurrently, and answers each as it ends.
 
 (number, model, request) → the call → (number, reply or error)
+(number, model, True) → a check → (number, what keeps the model from being called, or None)
 (number, model, None) cancels a call; when the socket closes, the process ends, so it never outlives weft
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import socket
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skills.errors import WeftError
+from weft.models.model_check import find_problem
 from weft.models.open import model_opener
 from weft.models.workers import frames
 from weft.providers import litellm_model
@@ -20,17 +25,21 @@ from weft.providers.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from planner.model import Model, Request
     from weft.settings.settings import Settings
 
-READY = "ready"
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The first message of a worker: it takes calls from now on."""
+
+    pid: int
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """The first message: the settings to open models with, and the file of their capabilities."""
+    """The first message to a worker: the settings to open models with, and the file of their capabilities."""
 
     settings: Settings
     capabilities: Path
@@ -47,11 +56,12 @@ class CallServer:
     async def serve(self, reader: asyncio.StreamReader) -> None:
         """Make calls until the socket closes."""
         open_model = cache(model_opener(self.setup.settings, Capabilities(self.setup.capabilities)))
-        litellm_model.load()
-        frames.write(self.writer, READY)
+        frames.write(self.writer, Ready(os.getpid()))
         while (message := await frames.read(reader)) is not None:
             number, name, request = message
-            if request is not None:
+            if request is True:
+                frames.write(self.writer, (number, find_problem(name)))
+            elif request is not None:
                 self.in_progress[number] = asyncio.create_task(self._make(number, partial(open_model, name), request))
             elif (call := self.in_progress.pop(number, None)) is not None:
                 call.cancel()
@@ -78,6 +88,21 @@ async def _main(descriptor: int) -> None:
         await CallServer(setup, writer).serve(reader)
 
 
-def main(descriptor: int) -> None:
-    """Serve the socket with this file descriptor."""
-    asyncio.run(_main(descriptor))
+def main(first: int, *others: int) -> None:
+    """Serve the sockets with these file descriptors, each in a process; litellm is loaded once, and then forked."""
+    litellm_model.load()
+    gc.collect()
+    gc.freeze()  # what the processes share stays shared
+    asyncio.run(_main(_mine(first, *others)))
+
+
+def _mine(first: int, *others: int) -> int:
+    """The descriptor that is this process's: the first here, each of the others in a fork."""
+    for place, descriptor in enumerate(others):
+        # A thread would be missing in the fork; then weft finds the socket closed and starts a process by itself.
+        if len(list(Path("/proc/self/task").iterdir())) == 1 and os.fork() == 0:
+            for other in (first, *others[place + 1 :]):
+                os.close(other)
+            return descriptor
+        os.close(descriptor)
+    return first

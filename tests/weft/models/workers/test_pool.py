@@ -14,8 +14,9 @@ import pytest
 from planner.errors import ModelError, RateLimited, Transient
 from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say
-from weft.models.workers import pool
+from weft.models.workers import process
 from weft.models.workers.pool import RemoteModel, Worker, WorkerPool
+from weft.models.workers.process import ForkedProcess
 from weft.models.workers.worker import WorkerSettings
 from weft.settings.settings import Settings
 
@@ -40,7 +41,7 @@ def echo(call: Call) -> Answer:
 @pytest.fixture
 def warm(nursery: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that need not import litellm first."""
-    monkeypatch.setattr(pool, "_spawn", nursery.start_worker)
+    monkeypatch.setattr(process, "spawn", nursery.start_worker)
 
 
 @pytest.fixture
@@ -92,9 +93,9 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
         assert (await workers.ask(MODEL, asking("again"))).text == "you said again"
         await until(lambda: len(workers._workers) == 1)
         (second,) = workers._workers
-        assert first.process.returncode == -signal.SIGKILL  # it was cleaned up while the other one runs
+        assert first.process.wait(0) == -signal.SIGKILL  # it was cleaned up while the other one runs
         await workers.close()
-    assert second.process.returncode == 0
+    assert second.process.wait(0) == 0
 
 
 @pytest.mark.usefixtures("warm")
@@ -111,7 +112,45 @@ async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
         await asyncio.sleep(0.1)
         await asyncio.wait_for(workers.close(), 60)
         assert all(isinstance(one, Transient) for one in await asyncio.gather(*lost, return_exceptions=True))
-    assert stuck.process.returncode == -signal.SIGKILL
+    assert stuck.process.wait(0) == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("warm")
+async def test_workers_start_together_check_models_first_and_all_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    workers = WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=3)
+    workers.start(calls=32)
+    fine, keyless = await asyncio.to_thread(workers.problems, [MODEL, "anthropic/claude-sonnet-4-5"])
+    assert fine is None
+    assert keyless is not None
+    assert "ANTHROPIC_API_KEY" in keyless.remedy
+    with OpenAIServer(echo) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        await workers.warm()
+        await until(lambda: len(workers._workers) == 3)
+        pids = {worker.process.pid for worker in workers._workers}
+        forked = [worker for worker in workers._workers if isinstance(worker.process, ForkedProcess)]
+        assert (len(pids), len(forked)) == (3, 2)
+        os.kill(forked[0].process.pid, signal.SIGKILL)
+        await until(lambda: len(workers._workers) == 2)
+    await workers.close()
+    assert not any(is_running(pid) for pid in pids)
+
+
+@pytest.mark.usefixtures("warm")
+async def test_workers_that_are_never_used_end(tmp_path: Path) -> None:
+    workers = WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=2)
+    workers.start(calls=32)
+    starting = list(workers._starting_up)
+    for one in starting:
+        await asyncio.to_thread(one.wait)
+    pids = [one.process.pid for one in starting if one.process is not None]
+    workers.abandon()
+    assert len(pids) == 2
+    await until(lambda: not any(map(is_running, pids)))
 
 
 async def test_a_cancelled_start_leaves_no_process(workers: WorkerPool) -> None:
@@ -124,10 +163,19 @@ async def test_a_cancelled_start_leaves_no_process(workers: WorkerPool) -> None:
     assert children() == before
 
 
+@pytest.mark.usefixtures("warm")
 async def test_a_worker_that_cannot_start_is_reported(tmp_path: Path) -> None:
     broken = WorkerSettings(None, tmp_path / "models.json")  # type: ignore[arg-type] # it ends the process at once
     with pytest.raises(ModelError, match="ended at once"):
-        await Worker.start(broken)
+        await Worker.start(*process.start(broken))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
 
 
 def children() -> set[str]:

@@ -31,7 +31,7 @@ _OPTIONS = (
 @click.argument("file")
 @options.output_file("Write results to this file, one line per goal.", required=True)
 @click.option("--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead.")
-@click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="Goals to run at a time.")
+@click.option("--jobs", type=click.IntRange(1), help="Run at most N goals at a time (default: as --max-calls allows).")
 @click.option(
     "--max-calls", type=click.IntRange(1), default=32, show_default=True, help="Model calls at a time, for all goals."
 )
@@ -66,7 +66,7 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
     \b
     Examples:
       weft batch goals.jsonl -o results.jsonl
-      weft batch goals.txt -o results.jsonl --jobs 20 --rpm 500 --max-cost 10
+      weft batch goals.txt -o results.jsonl --max-calls 64 --rpm 500 --max-cost 10
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
 
