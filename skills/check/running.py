@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.check import wording
 from skills.check.finding import Finding
+from skills.programs import toolchain
 from skills.programs.executable import ExecutableTool
 from skills.programs.protocol import Answer
 
@@ -28,9 +29,18 @@ async def ran(tool: ExecutableTool) -> list[Finding]:
         message = f"{manifest.name} was not run: it is not trusted yet"
         remedy = "read its program, then check again with --trust"
         return [Finding("run-trust", "warning", manifest.spot.line("entry"), message, remedy)]
+    if (program := _missing(manifest.runtime)) is not None:
+        message = f"{manifest.name} was not run: {program} is missing"
+        remedy = f"install {program}, then check again"
+        return [Finding("run-runtime", "warning", manifest.spot.line("runtime"), message, remedy)]
     logs: list[CallLog] = []
     logged = ExecutableTool(tool.manifest, replace(tool.host, log=logs.append))
     return [*await _with_example(logged, logs), *await _with_wrong_arguments(logged, logs)]
+
+
+def _missing(runtime: str) -> str | None:
+    """The program that a runtime needs and this machine lacks."""
+    return runtime if runtime in ("go", "node") and toolchain.which(runtime) is None else None
 
 
 async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shlex
 import signal
@@ -129,6 +130,16 @@ def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
     assert [task["status"] for task in document["tasks"]] == ["cancelled", "pending"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [(["rum", "x"], "did you mean 'run'?"), (["skills", "lst"], "did you mean 'list'?"), (["zzz"], "No such command")],
+)
+def test_a_mistyped_command_is_answered_with_the_nearest(weft: Weft, arguments: list[str], says: str) -> None:
+    ran = weft(*arguments)
+    assert ran.status == 2
+    assert says in ran.err
+
+
 def test_a_plan_is_drawn(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted(PLAN))
     graph = weft("plan", *MODEL, "--format", "graph", GOAL, cwd=workspace)
@@ -236,8 +247,8 @@ def test_the_resume_command_names_a_journal_outside_the_workspace(workspace: Pat
     ran = weft("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
     assert ran.status == 5
     command = shlex.split(ran.err.rstrip().splitlines()[-1])
-    assert command[-2:] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}"]
-    ran = weft(*command[1:], "--max-tokens", "1000", cwd=workspace)
+    assert command[-4:] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}", "--max-tokens", "1000"]
+    ran = weft(*command[1:], cwd=workspace)
     assert ran.status == 0, ran.err
 
 
@@ -247,8 +258,10 @@ def test_a_dry_run_shows_selection_prompt_and_estimate_without_a_call(
     server = serve(scripted(PLAN))
     ran = weft("run", "--dry-run", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
-    for text in ("cataloging-apis", "<available_skills>", "Estimate: about"):
-        assert text in ran.out
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["Skills", "cataloging-apis", "Estimate:"]
+    whole = weft("run", "--dry-run", "-v", "--model", "openai/gpt-4o", GOAL, cwd=workspace).out
+    assert re.search(r"Estimate: about [\d,]+ tokens \(\$0\.\d{4}\) to plan", whole)
+    assert "<available_skills>" in whole
     document = json.loads(weft("run", "--dry-run", "--json", GOAL, cwd=workspace).out)
     assert document["selected"][0]["name"] == "cataloging-apis"
     assert server.calls == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import sys
@@ -17,15 +18,19 @@ from skills.text.plural import counted
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from executor.history.result import Result
     from planner.events import Record
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
+    from weft.settings.settings import Settings
 
 EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
+
+# How the error of a run that a limit stopped names the limit.
+_LIMIT = re.compile(r"raise (?P<flag>--max-(?:cost|tokens)) to continue|--timeout (?P<seconds>[\d.]+) s")
 
 
 class RunFunction(Protocol):
@@ -37,12 +42,16 @@ class RunFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResultOutput:
-    """How to show a run's result; `arguments` are those of `weft run`, for the command that answers a question."""
+    """How to show a run's result; `arguments` are those of `weft run`, for the command that answers a question.
+
+    `settings` are the run's, for the command that resumes it after a limit.
+    """
 
     mode: OutputMode
     workspace: Path
     target: Path | None = None
     arguments: tuple[str, ...] = ()
+    settings: Settings | None = None
 
 
 def exit_now(status: int) -> None:
@@ -114,7 +123,9 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
-        output.say(f"  {resume_command(result.run_id, workspace, result.journal)}")
+        output.say(
+            f"  {resume_command(result.run_id, workspace, result.journal, _raised_limit(result, shown.settings))}"
+        )
     return EXIT[result.status]
 
 
@@ -142,7 +153,20 @@ def check_writable(target: Path | None) -> None:
         raise InputError(f"-o {target} is not writable", hint="name another file, or change its permissions")
 
 
-def resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
+def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
+    """The flag with which a run that a limit stopped can go on: twice what it had, or has used."""
+    stopped = _LIMIT.search(result.error or "") if result.status == "stopped" else None
+    if stopped is None:
+        return ()
+    flag, seconds = stopped["flag"] or "--timeout", stopped["seconds"]
+    if flag == "--max-tokens":
+        return flag, str(2 * max(result.usage.tokens, settings.max_tokens or 0 if settings else 0, 500))
+    if flag == "--max-cost":
+        return flag, f"{2 * max(result.cost_usd or 0.0, settings.max_cost or 0.0 if settings else 0.0, 0.005):g}"
+    return flag, f"{2 * float(seconds):g}"
+
+
+def resume_command(run_id: str, workspace: Path, journal: str | None, more: Sequence[str] = ()) -> str:
     """The command that resumes a run."""
     from weft.runs import records
     from weft.settings.paths import Paths
@@ -153,7 +177,7 @@ def resume_command(run_id: str, workspace: Path, journal: str | None) -> str:
         parts += ["--workspace", str(workspace)]
     if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
         parts += ["--journal", journal]
-    return shlex.join(parts)
+    return shlex.join([*parts, *more])
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skills.text.nearest import guess
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,6 +29,18 @@ class LazyGroup(click.Group):
         module, _, name = self._subcommands[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an unknown name is answered with the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = guess(args[0], self._subcommands) if args else ""
+            if not near or "did you mean" in error.message.lower():
+                raise
+            raise click.UsageError(f"{error.message.rstrip('.')}; did you mean {near!r}?", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -25,3 +25,12 @@ def begin(settings: Settings, paths: Paths) -> OpenModel | None:
             return helper.opener()
     litellm_model.preload()
     return None
+
+
+def check_keys(settings: Settings) -> None:
+    """Raise before a run is opened if a model that the settings name has no key; one that was found has it."""
+    from weft.models.model_check import check_names
+
+    if settings.api_base is None:  # a gateway may need no key, or its own
+        named = (settings.model, settings.decomposer, settings.task, settings.synthesis)
+        check_names((name for name in named if name), os.environ)

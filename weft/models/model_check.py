@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner.errors import KeyRefused, UnknownModel
 from skills.errors import WeftError
-from weft.providers import litellm_model
+from weft.providers import keys, litellm_model
 from weft.providers.litellm_errors import NO_PROVIDER
 from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,28 @@ def find_problem(name: str, load: Callable[[], Any] = litellm_model.load) -> Mod
     except Exception:  # noqa: BLE001 - naming litellm's exceptions would import it
         return ModelProblem(f"no provider is known for the model {name!r}", NO_PROVIDER)
     missing = litellm.validate_environment(name)["missing_keys"]
-    keys = [variable for variable in missing if variable.endswith("_API_KEY")]
-    if keys:
-        remedy = f"set {' or '.join(keys)}, or choose another model with --model"
+    wanted = [variable for variable in missing if variable.endswith("_API_KEY")]
+    if wanted:
+        remedy = f"set {' or '.join(wanted)}, or choose another model with --model"
         return ModelProblem(f"there is no key for {name}", remedy)
     if not missing:
         return None
     # The others, such as a region, an address or a profile, have defaults or come from the provider's own files.
     return ModelProblem(f"{name} may need {', '.join(missing)}", "set them if calls fail", certain=False)
+
+
+def check_names(names: Iterable[str], env: Mapping[str, str]) -> None:
+    """Raise before a run is opened if a model's key is missing or its provider is mistyped; loads nothing."""
+    for name in names:
+        if is_local(name):
+            continue
+        if meant := keys.mistyped(name):
+            rest = name.partition("/")[2]
+            raise UnknownModel(f"no provider is known for the model {name!r}", hint=f"did you mean {meant}/{rest}?")
+        if missing := keys.missing_key(name, env):
+            raise KeyRefused(
+                f"there is no key for {name}", hint=f"set {' or '.join(missing)}, or choose another model with --model"
+            )
 
 
 def _find_local_problem(name: str) -> ModelProblem | None:

@@ -106,7 +106,8 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
     except RecursionError as error:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
     if found.faults:
-        raise InputError(f"the plan {where} cannot run: {'; '.join(found.faults)}", hint=_FIX)
+        faults = "".join(f"\n  - {fault}" for fault in found.faults)
+        raise InputError(f"the plan {where} cannot run:{faults}", hint=_FIX)
     goal = found.document.get("goal")
     return PlanFile(Plan.from_dict(found.document), goal if isinstance(goal, str) else "", found.repairs)
 

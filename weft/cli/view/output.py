@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.cli.view import width
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -89,9 +91,10 @@ def _say(text: str) -> None:
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
     """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
-    _say(f"{_red('error:')} {escape_controls(message)}")
+    max_width = width.of(sys.stderr)
+    _say(width.wrap(f"{_red('error:')} {escape_controls(message)}", max_width))
     if hint:
-        say(f"  {hint}")
+        say(width.wrap(f"  {hint}", max_width))
     if as_json:
         with suppress(OSError):  # stdout may be what failed
             print_json({"error": {"code": code, "message": message, "hint": hint}})

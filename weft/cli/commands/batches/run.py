@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skills.text.plural import counted, plural
 from weft.cli import execution, model_download, trust_prompt
 from weft.cli.view import batch_report, output
 from weft.cli.view.batch_progress import watching
@@ -57,6 +58,9 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         output.print_json(report.to_dict())
     else:
         batch_report.print_summary(report.to_dict())
+    if not report.summary.ended and (unfinished := report.summary.skipped_not_done):
+        has = f"{counted(unfinished, 'goal')} from before {plural(unfinished, 'is', 'are')} not done"
+        output.say(f"No goal was left to run, but {has}. Run them again with --retry-errors.")
     if report.stopped is not None:
         output.say(f"Stopped ({report.stopped}). Continue with:\n  {_resume_command()}")
     return _EXIT.get(report.stopped or "", 0 if report.summary.all_done else 1)

@@ -73,6 +73,8 @@ def plan(
     where = options.paths(workspace)
     settings = options.settings(where, rest, quiet=mode.quiet).settings
     weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where))
+    weft.workspace.check(full_goal)
+    warm_up.check_keys(settings)
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:

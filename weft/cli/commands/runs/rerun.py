@@ -87,7 +87,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
         return _preview(parent.run_id, rerun_plan, mode)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     new_run = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, rerun_plan))
-    return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target))
+    return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
 
 
 def _preview(parent: str, rerun_plan: RerunPlan, mode: OutputMode) -> int:

@@ -59,7 +59,7 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
     weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where), use=use)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     resumed = execution.run_with_progress(weft, mode, partial(_resume, weft, recorded.run_id, mode))
-    return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target))
+    return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
 
 
 async def _resume(weft: Weft, run_id: str, mode: OutputMode, *, record: Record, stop: Stop) -> Result:

@@ -100,10 +100,12 @@ def run(
         return _preview(weft, full_goal, mode)
     options.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    weft.workspace.check(full_goal)
     if weft.models.needed_for(full_goal.plan):
+        warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     arguments = tuple((click.get_current_context().obj or ())[1:])
-    shown = execution.ResultOutput(mode, workspace, target, arguments)
+    shown = execution.ResultOutput(mode, workspace, target, arguments, weft.settings)
     return execution.run_to_exit(_run_goal(weft, full_goal, mode), shown)
 
 
@@ -155,10 +157,24 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
     for one in preview.selections:
         output.print_text(f"  {one.name}  {one.score:.2f}  {one.reason}")
+    cost = _planning_cost(weft, preview.prompt_tokens)
+    output.print_text(f"Estimate: about {preview.prompt_tokens:,} tokens{cost} to plan; calls: {preview.calls}.")
+    if not mode.verbose:
+        output.say("The planning prompt is shown with -v.")
+        return 0
     for message in preview.messages:
         output.print_text(f"\n--- {message.role} ---\n{message.content}")
-    output.print_text(f"\nEstimate: about {preview.prompt_tokens:,} tokens to plan; calls: {preview.calls}.")
     return 0
+
+
+def _planning_cost(weft: Weft, tokens: int) -> str:
+    """What the planning prompt costs; empty if there is no price for the model."""
+    from weft.providers.prices import price_of
+    from weft.settings.default_model import is_local
+
+    name = weft.settings.model_for("decomposer") or weft.models.default.model
+    price = None if is_local(name) else price_of(name).prompt
+    return f" (${tokens * price:.4f})" if price is not None else ""
 
 
 def _preview_plan(goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,14 @@ import click
 
 from skills.errors import SetupError
 from weft.cli import options
-from weft.cli.view import output
+from weft.cli.view import output, width
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.doctor.checks import Check
 
+_INDENT = 14
 _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
@@ -57,6 +59,7 @@ def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, ve
 
 
 def _print(check: Check) -> None:
-    output.print_text(f"{_MARKS[check.ok]}  {check.topic:<9} {check.found}")
+    max_width = width.of(sys.stdout)
+    output.print_text(width.wrap(f"{_MARKS[check.ok]}  {check.topic:<9} {check.found}", max_width, _INDENT))
     if check.remedy:
-        output.print_text(f"                → {check.remedy}")
+        output.print_text(width.wrap(f"{' ' * _INDENT}→ {check.remedy}", max_width, _INDENT + 2))
