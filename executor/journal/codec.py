@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from planner import events
 from planner.event_fields import field_names, type_name_of
 from planner.events import SkillPrint, TaskReused
-from planner.model import Message, Reply, ToolCall, Usage
+from planner.model import Message, Reply, ToolCall, ToolSpec, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
 from skills.selection.detector import Selection
@@ -62,6 +62,10 @@ def _reply(row: Mapping[str, Any]) -> Reply:
     return Reply(**{**row, "tool_calls": _tool_calls(row["tool_calls"]), "usage": Usage(**row["usage"])})
 
 
+def _tools(rows: list[Mapping[str, Any]]) -> tuple[ToolSpec, ...]:
+    return tuple(ToolSpec(**row) for row in rows)
+
+
 def _skills(rows: list[Mapping[str, Any]]) -> tuple[SkillPrint, ...]:
     return tuple(SkillPrint(**row) for row in rows)
 
@@ -93,5 +97,6 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "added": _tasks,
     "reused": _reused,
     "skills": _skills,
+    "own_tools": _tools,
     "selections": _selections,
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.model import ToolSpec
     from skills.selection.detector import Selection
 
 
@@ -20,11 +21,15 @@ class SkillPrint:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueTaken:
-    """The skills found, and the listings of skills and tools that prompts contain."""
+    """The skills found, and the listings of skills and tools that prompts contain.
+
+    `own_tools` are the functions that the program passed as tools: no other process has them.
+    """
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
     tool_listing: str
+    own_tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

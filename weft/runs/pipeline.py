@@ -139,7 +139,9 @@ class Pipeline:
         prints = self.workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
-        self.record(CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing))
+        self.record(
+            CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing, self.workspace.tools.own_specs)
+        )
         detector = PLAN if self._planned is not None else self.settings.detector
         self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
         return catalogue

@@ -15,6 +15,7 @@ from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
 from planner import rules
 from planner.events import Event, RunResumed, TaskReused
+from skills.tools.recorded import RecordedTool
 from weft.models.budget import Budget
 from weft.models.choice import ModelChoice
 from weft.models.open import OpenModel, model_opener
@@ -37,7 +38,7 @@ from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from executor.history.result import Result
     from executor.journal.journal import Journal
@@ -53,8 +54,9 @@ class Weft:
     """A runtime in a workspace: finds skills, plans, runs and answers, for any number of goals.
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
-    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. Several
-    runtimes may share a `journal`; closing one of them closes it.
+    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. `tools`
+    are functions that plans and models may call, besides those of skills and packages. Several runtimes
+    may share a `journal`; closing one of them closes it.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Weft:
         *,
         open_model: OpenModel | None = None,
         use: Mapping[str, Path] | None = None,
+        tools: Sequence[Callable[..., Any]] = (),
         journal: Journal | None = None,
     ) -> None:
         self.paths = Paths.of(Path(workspace), os.environ)
@@ -72,7 +75,8 @@ class Weft:
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
         self.settings = settings
         self.models = ModelChoice(settings)
-        self.workspace = Workspace(self.paths, settings, use)
+        self.workspace = Workspace(self.paths, settings, use, tools=tools)
+        self._tools = tools
         self._journal = journal
         self._open = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
@@ -140,7 +144,7 @@ class Weft:
         settings = self._settings_for(goal)
         return Run(
             goal=goal,
-            workspace=self.workspace,
+            workspace=self._workspace_of(history),
             settings=settings,
             open_model=self._open,
             journal=self.journal,
@@ -154,6 +158,15 @@ class Weft:
             observer=record,
             rules=rules.recorded(history.started.versions),
         )
+
+    def _workspace_of(self, history: RunHistory) -> Workspace:
+        """The workspace with the functions that a run was offered, even if this program did not bring them."""
+        here = {tool.name for tool in self.workspace.tools.own_specs}
+        then = history.catalogue.own_tools if history.catalogue is not None else ()
+        gone = [RecordedTool(one.name, one.description, one.parameters) for one in then if one.name not in here]
+        if not gone:
+            return self.workspace
+        return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self._tools, *gone])
 
     def result(self, run: str) -> Result:
         """How a stored run stands."""
@@ -243,13 +256,15 @@ async def run_goal(
     model: str | None = None,
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
     record: Record | None = None,
 ) -> Result:
     """Run one goal, as `weft run` does, and return its result.
 
-    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
+    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
+    are functions of yours that plans and models may call.
     """
-    async with Weft(workspace, with_model(settings, model)) as weft:
+    async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
         return await weft.run(goal, record=record)
 
 
@@ -259,10 +274,12 @@ def run_goal_sync(
     model: str | None = None,
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
     record: Record | None = None,
 ) -> Result:
     """`run_goal` for programs without an event loop."""
-    return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, record=record))
+    run = run_goal(goal, model=model, workspace=workspace, settings=settings, tools=tools, record=record)
+    return asyncio.run(run)
 
 
 def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:

@@ -13,6 +13,7 @@ from planner import rules
 from planner.errors import RecordEnded
 from planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
 from skills.errors import InputError, WeftError
+from skills.tools.recorded import RecordedTool
 from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
@@ -102,7 +103,9 @@ async def strict(
     # The recorded plan is run even if it names a skill that no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
-    workspace = Workspace(paths, first, use, gone=gone, portable=True)
+    recorded = history.catalogue.own_tools if history.catalogue is not None else ()
+    own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded]
+    workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
     then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
     pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then)
     note(started)

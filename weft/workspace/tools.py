@@ -9,18 +9,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from planner.model import ToolSpec
 from skills import confinement
+from skills.errors import InputError
 from skills.functions import functions
 from skills.programs import manifest_file
 from skills.programs.build_cache import BuildCache
 from skills.programs.executable import ExecutableTool, ToolHost
+from skills.programs.manifest import NAME
 from skills.programs.trust import OWN, Trust
+from skills.tools.recorded import RecordedTool
 from weft.workspace.run_capabilities import capabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skills.confinement import Confinement
     from skills.discovery.registry import Registry
@@ -32,15 +36,18 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
 
 Log = Callable[["CallLog"], None]
+# A function of the program, or what a record says of one.
+OwnTool = Callable[..., Any] | RecordedTool
 
 
 class WorkspaceTools:
     """Which tools there are, which ones the user trusts, and how they are confined."""
 
-    def __init__(self, paths: Paths, registry: Registry, *, unsafe: bool = False) -> None:
+    def __init__(self, paths: Paths, registry: Registry, *, unsafe: bool = False, own: Sequence[OwnTool] = ()) -> None:
         self._paths = paths
         self._registry = registry
         self._unsafe = unsafe
+        self._own = [_own_tool(function, paths.workspace) for function in own]
         self.trust = Trust(paths.trust)
 
     @cached_property
@@ -69,6 +76,11 @@ class WorkspaceTools:
         """The tools of installed packages, and notes about them; read once."""
         return functions.discover(self._paths.workspace, os.environ)
 
+    @property
+    def own_specs(self) -> tuple[ToolSpec, ...]:
+        """The program's own functions as a model is offered them."""
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self._own)
+
     def notes(self) -> list[str]:
         """A line for each tool: registered from where, or why not."""
         lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
@@ -79,7 +91,9 @@ class WorkspaceTools:
     ) -> dict[str, Tool]:
         """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function."""
         programs = self.programs()
+        own = [tool if isinstance(tool, RecordedTool) else replace(tool, artifacts=artifacts) for tool in self._own]
         by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
+        by_name |= {tool.name: tool for tool in own}
         if not programs:
             return by_name
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
@@ -127,6 +141,20 @@ class WorkspaceTools:
             trusted=trusted,
         )
         return replace(host, log=log) if log else host
+
+
+def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool:
+    """A function that the program passed as a tool; raises InputError if a model could not call it."""
+    if isinstance(function, RecordedTool):
+        return function
+    name = getattr(function, "__name__", "")
+    if not NAME.fullmatch(name):
+        what = f"the tool {name or function!r} has no name of the form <domain>_<action>"
+        raise InputError(what, hint="name the function, for example, orders_find")
+    try:
+        return functions.tool(function, name, workspace)
+    except (TypeError, NameError) as error:
+        raise InputError(f"the tool {error}", hint="give every parameter a type such as str, int or list") from error
 
 
 def _silent(_: str) -> None:

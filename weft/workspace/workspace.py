@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.workspace.blocking_model import Ask
+    from weft.workspace.tools import OwnTool
 
 
 _DETECTOR_THREADS = 32
@@ -72,8 +73,9 @@ class Catalogue:
 class Workspace:
     """A workspace's skills, tools and prompts, read when a goal needs them.
 
-    `use` replaces skills by files. For a replay, `gone` are skills that a recorded plan may name though they no longer
-    exist, and `portable` keeps the listing the same however long the workspace's path is.
+    `use` replaces skills by files, `tools` are functions of the program. For a replay, `gone` are skills that a
+    recorded plan may name though they no longer exist, and `portable` keeps the listing the same however long the
+    workspace's path is.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Workspace:
         *,
         gone: Collection[str] = (),
         portable: bool = False,
+        tools: Sequence[OwnTool] = (),
     ) -> None:
         self.paths = paths
         self.settings = settings
@@ -93,7 +96,7 @@ class Workspace:
         self._selecting = threading.Lock()
         self._prompts: dict[int, Prompts] = {}
         self.fingerprints = Fingerprints()
-        self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools)
+        self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
 
     def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
         """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""

@@ -1,0 +1,75 @@
+"""Functions of a program as tools of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
+from weft import InputError, run_goal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.openai_server import Answer
+
+PLAN = {
+    "tasks": [
+        {"id": "find", "action_type": "tool", "name": "orders_find", "arguments": {"customer": "Ada"}},
+        {"id": "write", "action_type": "llm", "instruction": "Write about <<find.output>>", "depends_on": ["find"]},
+    ]
+}
+
+
+def orders_find(customer: str, limit: int = 3) -> list[dict[str, object]]:
+    """Find a customer's orders.
+
+    Args:
+        customer: The customer's name.
+        limit: How many at most.
+    """
+    return [{"customer": customer, "total": 42, "limit": limit}]
+
+
+async def orders_cancel(number: int) -> str:
+    """Cancel an order."""
+    return f"cancelled {number}"
+
+
+async def test_a_plan_and_a_model_call_functions(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    def task(call: Call) -> Answer:
+        if call.tool_results:
+            return Say(f"the tool said {call.tool_results[-1]['text']}")
+        return Say(tool_calls=(("orders_cancel", {"number": 7}),))
+
+    server = serve(scripted(PLAN, task=task))
+    result = await run_goal(
+        "Look after Ada", model="openai/test-model", workspace=workspace, tools=[orders_find, orders_cancel]
+    )
+    assert result.status == "done"
+    assert json.loads(result.tasks[0].output or "") == [{"customer": "Ada", "total": 42, "limit": 3}]
+    assert result.answer == "the tool said cancelled 7"
+    assert "orders_find" in server.asked("decomposer")[0].system + server.asked("decomposer")[0].user
+
+
+def cancel(number: int) -> str:
+    """Cancel."""
+    return str(number)
+
+
+def orders_odd(what) -> str:  # type: ignore[no-untyped-def]
+    """Odd."""
+    return str(what)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"), [(cancel, "<domain>_<action>"), (orders_odd, "what has no type"), (lambda: 1, "<lambda>")]
+)
+async def test_a_function_that_cannot_be_a_tool_is_refused(
+    workspace: Path, function: Callable[..., object], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        await run_goal("x", model="openai/test-model", workspace=workspace, tools=[function])
