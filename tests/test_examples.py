@@ -1,0 +1,92 @@
+"""The examples run as their README says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.openai_server import OpenAIServer, Script, scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.nursery import Nursery, Ran
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+MODEL = {"WEFT_MODEL": "openai/test-model"}
+PLAN = {
+    "tasks": [
+        {"id": "one", "action_type": "llm", "instruction": "Do one part"},
+        {"id": "two", "action_type": "llm", "instruction": "Do the other"},
+    ]
+}
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of an example, as a user would have it."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
+
+    return copy
+
+
+def test_every_folder_is_in_the_table() -> None:
+    assert sorted(name for name, _ in ROWS) == sorted(one.name for one in EXAMPLES.iterdir() if one.is_dir())
+    assert len(ROWS) >= 6
+
+
+@pytest.mark.parametrize(("name", "command"), [row for row in ROWS if row[1].startswith("weft ")])
+def test_a_command_of_the_table_works(
+    name: str,
+    command: str,
+    example: Callable[[str], Path],
+    serve: Callable[[Script], OpenAIServer],
+    weft: Callable[..., Ran],
+) -> None:
+    serve(scripted(PLAN))
+    folder = example(name)
+    ran = weft(*shlex.split(command)[1:], cwd=folder, env=MODEL)
+    assert ran.status == 0, ran.err
+    assert ran.out.strip()
+
+
+def test_the_skill_is_selected_and_the_tool_passes_review(
+    example: Callable[[str], Path], weft: Callable[..., Ran]
+) -> None:
+    chosen = weft("skills", "select", "--json", "Write the release notes from CHANGES.md", cwd=example("skill"))
+    assert json.loads(chosen.out)["selected"][0]["name"] == "release-notes"
+    checked = weft("skills", "check", "--trust", cwd=example("tool"))
+    assert checked.status == 0, checked.out
+
+
+def test_the_program_offers_its_own_tool(
+    example: Callable[[str], Path], serve: Callable[[Script], OpenAIServer], nursery: Nursery
+) -> None:
+    server = serve(scripted(PLAN))
+    ran = nursery.run_python(
+        ["-c", (EXAMPLES / "library" / "own_tools.py").read_text()], {**os.environ, **MODEL}, example("library")
+    )
+    assert ran.status == 0, ran.err
+    assert "- one: done" in ran.out
+    asked = server.asked("decomposer")[0]
+    assert "orders_find" in asked.system + asked.user
+
+
+def test_the_recorded_run_is_a_test_that_passes_without_a_model(
+    example: Callable[[str], Path], nursery: Nursery
+) -> None:
+    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
+    ran = nursery.run_python(options, dict(os.environ), example("replay"))
+    assert ran.status == 0, ran.out
+    assert "1 passed" in ran.out
