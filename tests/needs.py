@@ -83,6 +83,7 @@ NEEDS = {
     "node": _program("node"),
     "npm": _program("npm"),
     "go": _program("go"),
+    "git": _program("git"),
     "typescript": Need(_node_strips_types, _node_strips_types),
     "bubblewrap": Need(lambda: bool(bubblewrap.working()), _bubblewrap_runs),
     "landlock": Need(lambda: bool(landlock.version() and seccomp.machine()), _landlock_answers),
@@ -119,6 +120,7 @@ def marked(item: pytest.Item) -> None:
 needs_node = pytest.mark.needs("node")
 needs_npm = pytest.mark.needs("node", "npm")
 needs_go = pytest.mark.needs("go")
+needs_git = pytest.mark.needs("git")
 needs_bubblewrap = pytest.mark.needs("bubblewrap")
 needs_landlock = pytest.mark.needs("landlock")
 needs_listed_children = pytest.mark.needs("listed children")

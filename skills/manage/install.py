@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from skills import safe_files
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skills.discovery.registry import Registry
     from skills.skill import Problem, Skill
 
-__all__ = ["Exists", "Staged", "add", "delete", "files", "own", "stage", "write"]
+__all__ = ["Exists", "Staged", "add", "delete", "files", "own", "skills_in", "stage", "write"]
 
 _BODY = """
 # {title}
@@ -99,17 +99,23 @@ def add(workspace: Path, name: str, description: str, title: str = "") -> Path:
 
 
 @contextlib.contextmanager
-def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[Staged]:  # noqa: A002 (the flag's name)
-    """Unpack a source for import; it is removed again unless it is committed."""
+def stage(
+    source: Path,
+    workspace: Path,
+    *,
+    id: str | None = None,  # noqa: A002 (the flag's name)
+    at: PurePosixPath | None = None,
+) -> Iterator[Staged]:
+    """Unpack a source for import; it is removed again unless it is committed. `at` is the skill's folder in it."""
     if id is not None and not fits(id):
         hint = f"use {slug(id)!r}" if slug(id) else "use letters and digits"
         raise InputError(f"{id!r} is not a valid skill name", hint=hint)
     if not source.exists():
-        remote = re.match(r"(?:https?|ssh|git):/|git@", str(source))
-        hint = "download it first, then import the folder or archive" if remote else "give a folder or an archive"
-        raise InputError(f"{source} does not exist", hint=hint)
+        raise InputError(
+            f"{source} does not exist", hint="give a folder, an archive or the address of a git repository"
+        )
     with archive.members(source) as files:
-        top = _top(source, files)
+        top = at if at is not None else _top(source, files)
         kept = [member for member in files if member.path.is_relative_to(top)]
         moved = [archive.Member(m.path.relative_to(top), m.open, m.executable) for m in kept]
         packed = source.stat().st_size if source.is_file() else 0
@@ -119,6 +125,13 @@ def stage(source: Path, workspace: Path, *, id: str | None = None) -> Iterator[S
             archive.unpack(moved, folder, packed)
             listed = tuple(sorted(member.path.as_posix() for member in moved))
             yield _staged(folder, workspace, id, listed)
+
+
+def skills_in(source: Path) -> list[PurePosixPath]:
+    """The folders of all skills in a source; one inside another skill's folder belongs to that skill."""
+    with archive.members(source) as files:
+        found = sorted({member.path.parent for member in files if member.path.name == "SKILL.md"})
+    return [path for path in found if not any(path != other and path.is_relative_to(other) for other in found)]
 
 
 def delete(registry: Registry, name: str) -> Path:
@@ -149,7 +162,7 @@ def files(skill: Skill, limit: int = 5_000) -> list[tuple[str, int]]:
     return found
 
 
-def _top(source: Path, found: list[archive.Member]) -> Path:
+def _top(source: Path, found: list[archive.Member]) -> PurePosixPath:
     """The folder within the source that contains its SKILL.md."""
     tops = sorted(
         (m.path.parent for m in found if m.path.name == "SKILL.md"),
@@ -163,8 +176,8 @@ def _top(source: Path, found: list[archive.Member]) -> Path:
     if len(level) > 1:
         names = ", ".join(str(path) for path in level[:5])
         what = f"{source} contains {len(level)} skills ({names})"
-        raise archive.ArchiveRefused(what, hint="import them one at a time")
-    return Path(tops[0])
+        raise archive.ArchiveRefused(what, hint="import all of them with --all, or one of them")
+    return tops[0]
 
 
 def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str, ...]) -> Staged:

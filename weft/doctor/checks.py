@@ -20,6 +20,7 @@ from weft.settings.default_model import choices, explore, is_local, local_is_ins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from weft.settings.paths import Paths
     from weft.settings.settings import Resolved, Settings
@@ -140,6 +141,24 @@ def _check_skills(workspace: Workspace) -> Iterator[Check]:
     yield Check("skills", counts["active"] > 0, found, remedy)
     if counts["broken"]:
         yield Check("skills", False, f"broken: {counts['broken']}", "`weft skills list --all` shows why")
+    yield from _check_origins(workspace.paths.workspace)
+
+
+def _check_origins(workspace: Path) -> Iterator[Check]:
+    """Imported skills that are no longer what was imported."""
+    from skills.manage import lock_file
+
+    try:
+        origins = lock_file.read(workspace)
+    except WeftError as error:
+        yield Check("skills", None, error.message, error.hint)
+        return
+    folder = workspace / ".agents" / "skills"
+    changed = [name for name, one in origins.items() if lock_file.fingerprint(folder / name) != one.sha256]
+    if changed:
+        yield Check(
+            "skills", None, f"changed since their import: {', '.join(changed)}", "`weft skills update` compares"
+        )
 
 
 def _check_prompts(workspace: Workspace) -> Iterator[Check]:

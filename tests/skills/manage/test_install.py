@@ -32,7 +32,6 @@ def test_a_wrong_name_or_no_description_adds_nothing(tmp_path: Path, name: str, 
 
 
 @pytest.mark.parametrize(
-    ("source", "hint"), [("https://example.org/a.zip", "download it first"), ("nowhere.zip", "give a folder")]
 )
 def test_a_missing_source_says_what_to_give(tmp_path: Path, source: str, hint: str) -> None:
     with pytest.raises(InputError, match="does not exist") as missing, install.stage(Path(source), tmp_path):

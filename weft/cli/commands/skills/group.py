@@ -13,12 +13,13 @@ _SUBCOMMANDS = {
     "delete": ("weft.cli.commands.skills.delete:delete", "Delete a skill or tool of the workspace."),
     "eval": ("weft.cli.commands.skills.evaluate:evaluate", "Measure how well labelled goals find their skills."),
     "files": ("weft.cli.commands.skills.files:files", "List the files of a skill."),
-    "import": ("weft.cli.commands.skills.import_skill:import_skill", "Import a skill from a folder or archive."),
+    "import": ("weft.cli.commands.skills.import_skill:import_skill", "Import skills from a folder, an archive or git."),
     "list": ("weft.cli.commands.skills.list:list_skills", "List the skills, strongest location first."),
-    "new": ("weft.cli.commands.skills.new:new", "Create a working tool for you to change."),
+    "new": ("weft.cli.commands.skills.new:new", "Create a skill, or a working tool to change."),
     "overlap": ("weft.cli.commands.skills.overlap:overlap", "Show skills that compete for the same goals."),
     "select": ("weft.cli.commands.skills.select:select", "Show which skills fit a goal, how well and why."),
     "show": ("weft.cli.commands.skills.show:show", "Show a skill as a task receives it."),
+    "update": ("weft.cli.commands.skills.update:update", "Update skills that came from git repositories."),
 }
 
 

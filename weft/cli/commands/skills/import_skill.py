@@ -1,9 +1,11 @@
-"""`weft skills import`: a skill from a folder or an archive."""
+"""`weft skills import`: skills from a folder, an archive or a git repository."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,59 +15,117 @@ from weft.cli import confirm, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from skills.manage.git_source import GitUrl
     from skills.manage.install import Staged
 
 
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """What to import, and how."""
+
+    workspace: Path
+    name: str | None
+    yes: bool
+    quiet: bool
+
+
 @click.command("import")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source")
 @click.option("--id", "name", metavar="ID", help="Import it under this name (default: its own).")
+@click.option("--all", "everything", is_flag=True, help="Import every skill of a collection.")
+@click.option("--allow-local", is_flag=True, help="Also fetch from a git repository on this machine.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @options.common
 def import_skill(
-    source: Path, name: str | None, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool
+    source: str,
+    name: str | None,
+    workspace: Path,
+    *,
+    everything: bool,
+    allow_local: bool,
+    yes: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
-    """Import a skill from a folder, a .zip, a .tar.gz or a .skill file into .agents/skills/.
+    """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
 
     All or nothing: an archive that would write anywhere else is refused. Before the import, weft lists what to
-    distrust in the skill.
+    distrust in the skill. Of a repository (https or ssh, with an optional #path), the newest commit is read and never
+    checked out; .agents/skills.lock keeps where each skill came from, for `weft skills update`.
 
     \b
     Examples:
       weft skills import ~/Downloads/some-skill.zip
       weft skills import ../other/skills/code-review --id our-review --yes
+      weft skills import https://github.com/anthropics/skills#skills/pdf
+      weft skills import --all git@example.com:team/skills.git
     """
+    from skills.manage import install, lock_file
+    from skills.manage.git_source import GitUrl, fetched
+
+    if everything and name:
+        raise InputError("--all and --id exclude each other", hint="leave out --id")
+    asked = _Import(options.paths(workspace).workspace, name, yes, quiet)
+    remote = GitUrl.parse(source, local=allow_local)
+    documents: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        packed, commit = stack.enter_context(fetched(remote, local=allow_local)) if remote else (Path(source), "")
+        if everything and not packed.exists():
+            raise InputError(f"{source} does not exist", hint="give a folder, an archive or a git repository")
+        for at in install.skills_in(packed) if everything else [None]:
+            document, folder = _take(packed, asked, at)
+            documents.append(document)
+            if remote is not None:
+                origin = lock_file.Origin(_address(remote, at), commit, lock_file.fingerprint(folder))
+                lock_file.record(asked.workspace, document["id"], origin)
+    if not documents:
+        raise InputError(f"{source} contains no SKILL.md: nothing was imported", hint="name another folder")
+    if as_json:
+        output.print_json(documents if everything else documents[0])
+    else:
+        for one in documents:
+            output.print_text(f"Imported {one['name']} ({counted(len(one['files']), 'file')}) into {one['path']}")
+    return 0
+
+
+def _address(remote: GitUrl, at: PurePosixPath | None) -> str:
+    """The address of one skill of a repository."""
+    parts = [str(part) for part in (remote.path, at) if part is not None and str(part) != "."]
+    return f"{remote.url}#{'/'.join(parts)}" if parts else remote.url
+
+
+def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[str, Any], Path]:
+    """Import one skill; returns what `--json` prints of it, and its folder."""
     from skills.manage import install
 
-    with install.stage(source, options.paths(workspace).workspace, id=name) as staged:
-        if not quiet:
+    with install.stage(source, asked.workspace, id=asked.name, at=at) as staged:
+        if not asked.quiet:
             _warn(staged)
         replaces = staged.exists
         must_ask = replaces or (staged.distrust and confirm.can_ask())
-        if must_ask and not confirm.confirmed(_question(staged), yes=yes):
+        if must_ask and not confirm.confirmed(_question(staged), yes=asked.yes):
             why = f"{staged.target} already exists" if replaces else "not confirmed"
             raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
+    distrust = [{"path": one.path, "line": one.line, "rule": one.rule, "what": one.what} for one in staged.distrust]
     document = {
         "name": staged.name,
         "id": staged.id,
         "path": str(path),
         "files": list(staged.files),
         "replaced": replaces,
-        "distrust": [
-            {"path": one.path, "line": one.line, "rule": one.rule, "what": one.what} for one in staged.distrust
-        ],
+        "distrust": distrust,
     }
-    if as_json:
-        output.print_json(document)
-    else:
-        output.print_text(f"Imported {staged.name} ({counted(len(staged.files), 'file')}) into {path}")
-    return 0
+    return document, path
 
 
 def _question(staged: Staged) -> str:
     if staged.exists:
         return f"{staged.target} already exists. Replace it?"
-    return "Import it anyway?"
+    return f"Import {staged.name} anyway?"
 
 
 def _warn(staged: Staged) -> None:

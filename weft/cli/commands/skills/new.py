@@ -1,4 +1,4 @@
-"""`weft skills new`: a working tool for its author to change."""
+"""`weft skills new`: a skill to write, or a working tool to change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
+from weft.cli import confirm, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -18,25 +18,57 @@ RUNTIMES = ("python", "node", "go", "binary")
 
 @click.command("new")
 @click.argument("name")
+@click.option("--skill", "kind", flag_value="skill", help="A SKILL.md: instructions for a model.")
+@click.option("--tool", "kind", flag_value="tool", help="A tool: a program (the default without a terminal).")
+@click.option("--description", metavar="TEXT", help="With --skill: what it does and when to use it.")
 @click.option(
-    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What the tool is written in."
+    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What a tool is written in."
 )
 @options.common
-def new(name: str, runtime: Any, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Create a tool in skills/ that works and passes `weft skills check`, for you to change.
+def new(name: str, kind: str | None, description: str | None, runtime: Any, workspace: Path, **mode: Any) -> int:
+    """Create a skill in .agents/skills/, or a tool in skills/ that works and passes `weft skills check`.
+
+    At a terminal, weft asks which of the two you want unless a flag says it.
 
     \b
     Examples:
-      weft skills new word-count
+      weft skills new release-notes --skill --description "Write release notes from a list of changes."
+      weft skills new word-count --tool
       weft skills new image_resize --runtime node
     """
-    from skills.manage import new_tool
+    from skills.manage import install, new_tool
 
-    written = new_tool.new(name, runtime, options.paths(workspace).workspace / "skills")
-    if as_json:
-        output.print_json({"written": [str(path) for path in written]})
+    where = options.paths(workspace).workspace
+    if (kind or _asked(description)) == "skill":
+        written = [install.add(where, name, description or _described())]
+        hint = "Next, describe in it, step by step, what to do."
     else:
-        output.print_text("\n".join(str(path) for path in written))
-    if not as_json and not quiet:
-        output.say(f"Try it: weft skills check {shlex.quote(str(written[0].parent))}")
+        written = new_tool.new(name, runtime, where / "skills")
+        hint = f"Try it: weft skills check {shlex.quote(str(written[0].parent))}"
+    if mode["as_json"]:
+        output.print_json({"written": [str(path) for path in written]})
+        return 0
+    output.print_text("\n".join(str(path) for path in written))
+    if not mode["quiet"]:
+        output.say(hint)
     return 0
+
+
+def _asked(description: str | None) -> str:
+    """What the user wants: a description is a skill's; without a terminal to ask on, a tool."""
+    if description is not None:
+        return "skill"
+    runtime_given = (
+        click.get_current_context().get_parameter_source("runtime") is click.core.ParameterSource.COMMANDLINE
+    )
+    if runtime_given or not confirm.can_ask():
+        return "tool"
+    return str(
+        click.prompt("A skill (instructions) or a tool (a program)?", type=click.Choice(["skill", "tool"]), err=True)
+    )
+
+
+def _described() -> str:
+    if not confirm.can_ask():
+        return ""
+    return str(click.prompt("What does it do, and when should it be used?", err=True))
