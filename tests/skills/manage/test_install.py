@@ -31,12 +31,10 @@ def test_a_wrong_name_or_no_description_adds_nothing(tmp_path: Path, name: str, 
     assert everything(tmp_path) == set()
 
 
-@pytest.mark.parametrize(
-)
-def test_a_missing_source_says_what_to_give(tmp_path: Path, source: str, hint: str) -> None:
-    with pytest.raises(InputError, match="does not exist") as missing, install.stage(Path(source), tmp_path):
+def test_a_missing_source_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist") as missing, install.stage(Path("nowhere.zip"), tmp_path):
         pass
-    assert hint in missing.value.hint
+    assert "give a folder" in missing.value.hint
     assert everything(tmp_path) == set()
 
 
