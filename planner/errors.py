@@ -19,6 +19,8 @@ WeftError
 ├── Halted                   the whole run stops; what is recorded stays recorded
 │   └── BudgetSpent          a limit on cost, tokens or time was reached
 ├── RecordEnded              the record of a replayed run ends here
+├── AnswerNeeded             a person must answer first; all else goes on
+├── TaskDenied               a person denied the task, or its call
 ├── PlanError                no valid plan after all attempts
 └── SetupError
     └── TemplateError        a prompt template cannot be used
@@ -32,6 +34,8 @@ from skills.errors import SetupError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from planner.approvals import ApprovalRequest
 
 
 class ModelError(WeftError):
@@ -135,6 +139,22 @@ class RecordEnded(WeftError):
     """A replayed task reached the end of its record; it counts as cancelled."""
 
     code = "CUT_OFF"
+
+
+class AnswerNeeded(WeftError):
+    """A task, or planning, cannot go on before a person answers the request."""
+
+    code = "ANSWER_NEEDED"
+
+    def __init__(self, request: ApprovalRequest) -> None:
+        super().__init__(f"it waits for an answer: {request.id}")
+        self.request = request
+
+
+class TaskDenied(WeftError):
+    """A person denied a task, or the call of a tool task; it is skipped."""
+
+    code = "DENIED"
 
 
 class BudgetSpent(Halted):

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.DOTALL)
+EXAMPLES = [
+    example
+    for page in ("library", "approvals")
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text(encoding="utf-8"), re.DOTALL)
+]
 PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]}
 
 

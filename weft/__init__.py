@@ -20,10 +20,11 @@ from weft.version import __version__
 
 _MODULES = {
     # Running goals
-    "weft.runs.runtime": "Weft run_goal run_goal_sync",
+    "weft.runs.runtime": "Weft",
+    "weft.runs.run_goal": "run_goal run_goal_sync",
     "weft.runs.goal": "Goal",
     "weft.runs.stop": "Stop",
-    "weft.runs.pipeline": "Preview",
+    "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
     "executor.history.result": "Result TaskReport",
     "weft.settings.settings": "InvalidSettings Settings",
@@ -35,6 +36,10 @@ _MODULES = {
     "weft.batch.summary": "BatchSummary",
     # Plans
     "planner.plan.plan": "Plan Task",
+    # Approvals
+    "planner.approvals": "Answer ApprovalRequest Approve",
+    "executor.approvals.policy": "ApprovalRule",
+    "weft.runs.answers": "AnsweredAlready UnknownRequest",
     # Models
     "planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
     # Skills and tools
@@ -45,16 +50,17 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
+        "ApprovalAsked ApprovalGiven "
         "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event ModelLoaded ModelLoading PlanChanged "
         "PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
         "SkillsSelected TaskFinished "
-        "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
+        "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
     "planner.errors": (
-        "BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
-        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TemplateError "
+        "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
+        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
         "ToolsRefused Transient UnknownModel Unreachable"
     ),
     "executor.stores.errors": "BadStore NotRunning RunHeld RunExists StoreFailed UnknownRun",

@@ -1,5 +1,6 @@
 """The public names of weft, for type checkers; `__init__.py` loads them when they are first used."""
 
+from executor.approvals.policy import ApprovalRule as ApprovalRule
 from executor.history.result import Result as Result
 from executor.history.result import TaskReport as TaskReport
 from executor.stores.errors import BadStore as BadStore
@@ -9,6 +10,10 @@ from executor.stores.errors import RunHeld as RunHeld
 from executor.stores.errors import StoreFailed as StoreFailed
 from executor.stores.errors import UnknownRun as UnknownRun
 from executor.tasks.runner import ToolFailed as ToolFailed
+from planner.approvals import Answer as Answer
+from planner.approvals import ApprovalRequest as ApprovalRequest
+from planner.approvals import Approve as Approve
+from planner.errors import AnswerNeeded as AnswerNeeded
 from planner.errors import BudgetSpent as BudgetSpent
 from planner.errors import CallTimedOut as CallTimedOut
 from planner.errors import ContentRefused as ContentRefused
@@ -24,11 +29,14 @@ from planner.errors import RecordEnded as RecordEnded
 from planner.errors import Refused as Refused
 from planner.errors import RequestRefused as RequestRefused
 from planner.errors import ServerFailed as ServerFailed
+from planner.errors import TaskDenied as TaskDenied
 from planner.errors import TemplateError as TemplateError
 from planner.errors import ToolsRefused as ToolsRefused
 from planner.errors import Transient as Transient
 from planner.errors import UnknownModel as UnknownModel
 from planner.errors import Unreachable as Unreachable
+from planner.events import ApprovalAsked as ApprovalAsked
+from planner.events import ApprovalGiven as ApprovalGiven
 from planner.events import CallFailed as CallFailed
 from planner.events import CallFinished as CallFinished
 from planner.events import CallRetried as CallRetried
@@ -54,6 +62,7 @@ from planner.events import TaskStarted as TaskStarted
 from planner.events import TextStreamed as TextStreamed
 from planner.events import ToolCalled as ToolCalled
 from planner.events import ToolLogged as ToolLogged
+from planner.events import ToolStarted as ToolStarted
 from planner.events import Warned as Warned
 from planner.model import Message as Message
 from planner.model import Model as Model
@@ -83,18 +92,28 @@ from weft.batch.run_batch import BatchReport as BatchReport
 from weft.batch.run_batch import run_batch as run_batch
 from weft.batch.runner import BatchObserver as BatchObserver
 from weft.batch.summary import BatchSummary as BatchSummary
+from weft.runs.answers import AnsweredAlready as AnsweredAlready
+from weft.runs.answers import UnknownRequest as UnknownRequest
 from weft.runs.goal import Goal as Goal
-from weft.runs.pipeline import Preview as Preview
+from weft.runs.preview import Preview as Preview
 from weft.runs.rerun import RerunPlan as RerunPlan
+from weft.runs.run_goal import run_goal as run_goal
+from weft.runs.run_goal import run_goal_sync as run_goal_sync
 from weft.runs.runtime import Weft as Weft
-from weft.runs.runtime import run_goal as run_goal
-from weft.runs.runtime import run_goal_sync as run_goal_sync
 from weft.runs.stop import Stop as Stop
 from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
 from weft.version import __version__ as __version__
 
 __all__ = [
+    "Answer",
+    "AnswerNeeded",
+    "AnsweredAlready",
+    "ApprovalAsked",
+    "ApprovalGiven",
+    "ApprovalRequest",
+    "ApprovalRule",
+    "Approve",
     "BadStore",
     "BatchGoal",
     "BatchObserver",
@@ -160,6 +179,7 @@ __all__ = [
     "Stop",
     "StoreFailed",
     "Task",
+    "TaskDenied",
     "TaskFinished",
     "TaskReport",
     "TaskReused",
@@ -173,9 +193,11 @@ __all__ = [
     "ToolFault",
     "ToolLogged",
     "ToolSpec",
+    "ToolStarted",
     "ToolsRefused",
     "Transient",
     "UnknownModel",
+    "UnknownRequest",
     "UnknownRun",
     "UnknownSkill",
     "Unreachable",

@@ -6,8 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from executor.approvals.record import ApprovalRecord
 from executor.history.result import COST_PLACES, Result, TaskReport
 from planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
     CallFinished,
     CallRetried,
     Event,
@@ -38,6 +41,7 @@ class Ledger:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     finished: RunFinished | None = None
+    approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
@@ -65,6 +69,8 @@ class Ledger:
                 self._close(event)
             case TaskReused() if event.task in self._tasks:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
+            case ApprovalAsked() | ApprovalGiven():
+                self.approvals.note(event)
             case RunFinished():
                 self.finished = event
                 self._seconds += event.seconds
@@ -73,7 +79,8 @@ class Ledger:
 
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
-        return replace(self, _tasks=dict(self._tasks), _attempts=self._attempts.copy())
+        parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
+        return replace(self, **parts)  # type: ignore[arg-type]
 
     def _change(self, plan: Plan, event: PlanChanged) -> None:
         self.plan = event.applied(plan)
@@ -82,10 +89,13 @@ class Ledger:
         self._tasks |= {task.id: _pending(task) for task in event.added}
 
     def _reopen(self) -> None:
-        """Resume: tasks without a result are pending again."""
+        """Resume: tasks without a result are pending again; to have waited for a person is no attempt."""
+        waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
         for task in self._tasks.values():
             if task.status != "done":
+                if waited and task.status == "pending" and self._attempts[task.id]:
+                    self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
 
     def _close(self, event: TaskFinished) -> None:
@@ -116,6 +126,7 @@ class Ledger:
             seconds=self._seconds,
             plan=self.plan,
             code=end.code,
+            waiting=() if end.status == "clarification" else self.approvals.waiting,
         )
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans, of_tasks
+from executor.history.replay_approvals import ReplayApprovals, wait_for
 from executor.tasks.memo import FinishedWork, Memo
 from planner.errors import ModelError, RecordEnded
 from planner.events import (
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from skills.tools.tool import Tool
 
 
+_UNFINISHED = ("interrupted", "stopped", "waiting")
+
+
 @dataclass(frozen=True, slots=True)
 class Drift:
     """A difference between the record and today: where in the run, and what."""
@@ -63,6 +67,7 @@ class Tape:
     drift: list[Drift] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    _planned: int = 0
 
     def differs(self, where: str, what: str) -> None:
         """Add a difference, once."""
@@ -80,7 +85,9 @@ class Tape:
                 then, now = ([one.name for one in chosen.selections] for chosen in (history.selected, event))
                 self._all_differ("selection", of_names(then, now))
             case PlanMade() if history.planned is not None:
-                self._all_differ("plan", of_plans(history.planned.plan, event.plan))
+                then_planned = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
+                self._planned += 1
+                self._all_differ("plan", of_plans(then_planned.plan, event.plan))
             case PlanChanged() if history.plan is not None:
                 self._compare_change(history.plan, event)
             case SkillLoaded():
@@ -120,7 +127,7 @@ class Tape:
             then = self.history.tasks.get(task)
             return then is None or then.status in ("cancelled", "pending", "failed")
         end = self.history.ledger.finished
-        return end is None or end.status in ("interrupted", "stopped")
+        return end is None or end.status in _UNFINISHED
 
     def _knows(self, key: str) -> bool:
         return key in self.history.finished.replies or any(call.request == key for call in self.history.calls)
@@ -203,7 +210,8 @@ class ReplayMemo(Memo):
     def of(cls, tape: Tape, record: Record) -> ReplayMemo:
         """A memo with the recorded tool results and reused outputs; tasks are run again."""
         then = tape.history.finished
-        return cls(record, tape.capture, finished=FinishedWork(envelopes=then.envelopes, given=then.given), tape=tape)
+        finished = FinishedWork(envelopes=then.envelopes, given=then.given)
+        return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result."""
@@ -211,6 +219,7 @@ class ReplayMemo(Memo):
         key = self.tool_key(tool.name, task, arguments)
         known = self.finished.envelopes.get(key)
         if known is None:
+            wait_for(key, self.approvals)
             if self.tape.was_cut_off(task):
                 raise self.tape.end_of(task)
             what = f"task {task!r} calls the tool {tool.name} with arguments that are not on record"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from planner.approvals import ApprovalRequest
     from planner.events import RunStatus, TaskStatus
     from planner.model import Usage
     from planner.plan.plan import Plan
@@ -16,7 +17,7 @@ COST_PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a goal."""
+    """The outcome of a goal; `waiting` are the requests that a person has not answered."""
 
     run_id: str
     status: RunStatus
@@ -32,6 +33,7 @@ class Result:
     seconds: float = 0.0
     plan: Plan | None = field(default=None, repr=False)
     code: str | None = None
+    waiting: tuple[ApprovalRequest, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
@@ -46,6 +48,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
             "cost_usd": self.cost_usd,
+            "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }
 

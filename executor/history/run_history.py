@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 class RunHistory:
     """What the record says about a run; recorded paths are turned into paths of this checkout.
 
+    `planned` is the last of the `plans`: those before it were questions, which were answered.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task.
     """
@@ -49,6 +50,7 @@ class RunHistory:
     catalogue: CatalogueTaken | None = None
     selected: SkillsSelected | None = None
     planned: PlanMade | None = None
+    plans: list[PlanMade] = field(default_factory=list)
     refusals: list[PlanRefused] = field(default_factory=list)
     calls: list[CallStarted] = field(default_factory=list)
     failed: dict[str, CallFailed] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class RunHistory:
         if isinstance(event, PlanChanged):
             self._check(event)
         self.ledger.note(event)
+        self.finished.approvals.note(event)
         match event:
             case RunStarted():
                 self.started = event
@@ -95,6 +98,7 @@ class RunHistory:
                 self.refusals.append(event)
             case PlanMade():
                 self.planned = event
+                self.plans.append(event)
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
             case CallStarted() | CallFailed() | CallFinished():

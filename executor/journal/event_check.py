@@ -12,14 +12,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import networkx as nx
 
 from executor.journal import codec
-from planner import events, model
+from planner import approvals, events, model
 from planner.plan import plan as plans
 from skills.errors import InputError
 from skills.selection import detector
 from skills.tools import envelope
 
 # Names in annotations that their own modules import only for type checking.
-_NAMES = vars(plans) | vars(detector) | vars(model) | vars(events) | {"Mapping": Mapping}
+_NAMES = vars(plans) | vars(detector) | vars(model) | vars(events) | vars(approvals) | {"Mapping": Mapping}
 
 
 def faults(kind: str, body: Mapping[str, Any]) -> list[str]:

@@ -127,7 +127,9 @@ class Conversation:
 
     async def _use_tools(self, reply: Reply) -> None:
         left = max(self.toolbox.limit - self._called, 0)
-        envelopes = await asyncio.gather(*(self._call(call, reply) for call in reply.tool_calls[:left]))
+        calls = (self._call(call, reply) for call in reply.tool_calls[:left])
+        ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
+        envelopes = [_raised(one) for one in ended]
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
         over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
@@ -142,6 +144,12 @@ class Conversation:
 
     def _add(self, *messages: Message) -> None:
         self.messages += messages
+
+
+def _raised(ended: Envelope | BaseException) -> Envelope:
+    if isinstance(ended, BaseException):
+        raise ended
+    return ended
 
 
 def _arguments(text: str, *, repairing: bool) -> Mapping[str, Any] | None:

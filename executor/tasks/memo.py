@@ -7,21 +7,22 @@ its id and the hash of its inputs; never by position. Equal requests within a ta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from executor.approvals.approvals import Approvals, Settle
+from executor.approvals.record import ApprovalRecord
 from executor.capture.capture import Capture
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from planner.events import Record
     from planner.model import Model, Reply, Request, ToolSpec
     from planner.plan.plan import Task
     from skills.tools.envelope import Envelope
     from skills.tools.tool import Tool
-
-Settle = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class FinishedWork:
     envelopes: dict[str, Envelope] = field(default_factory=dict)
     outputs: dict[tuple[str, str], str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
+    approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
@@ -53,14 +55,22 @@ async def at_once() -> None:
 
 @dataclass(slots=True)
 class Memo:
-    """Looks up finished work before doing it again, and returns new work only once it is on disk."""
+    """Looks up finished work before doing it again, and returns new work only once it is on disk.
+
+    New tool calls pass the run's `approvals`.
+    """
 
     record: Record
     capture: Capture = field(default_factory=Capture)
     settle: Settle = at_once
     finished: FinishedWork = field(default_factory=FinishedWork)
+    approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.approvals:
+            self.approvals = Approvals(self.record, self.settle, self.capture, known=self.finished.approvals)
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
@@ -89,7 +99,7 @@ class Memo:
         known = self.finished.envelopes.get(key)
         if known is not None:
             return known
-        envelope = await tool.call(arguments)
+        envelope = await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         await self.settle()
         return envelope

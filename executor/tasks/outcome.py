@@ -28,7 +28,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """It did not start, because a task it depends on has no result."""
+    """It was not done, because a task it depends on has no result or a person denied it."""
 
     error: str
 
@@ -47,7 +47,14 @@ class Cancelled:
     error: str
 
 
-Outcome = Done | Failed | Skipped | Unneeded | Cancelled
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """It waits for a person's answer; it goes on when the run is resumed with one."""
+
+    error: str
+
+
+Outcome = Done | Failed | Skipped | Unneeded | Cancelled | Waiting
 STATUS: dict[type[Outcome], TaskStatus] = {
     Done: "done",
     Failed: "failed",

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from executor.approvals.approvals import denial
 from executor.tasks.conversation import TOOL_CALLS, Conversation, Toolbox
 from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
+from planner.approvals import ApprovalRequest
+from planner.errors import TaskDenied
 from planner.events import PromptMade, SkillLoaded
 from planner.model import Message
 from skills.errors import WeftError
 from skills.text.model_names import carries_address
+from skills.text.shorten import cut
+from skills.tools.effects import call_text
 
 if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000
+_PREVIEW = 1_500  # characters of each result that a person is shown
 
 
 class ToolFailed(WeftError):
@@ -65,8 +71,9 @@ class TaskRunner:
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str:
         """The output of a task, given the results of the tasks before it."""
+        arguments = await self._approved(task, results) if task.needs_approval else None
         if task.action_type == "tool":
-            return await self._call_tool(task, results)
+            return await self._call_tool(task, results, arguments)
         profile = self.models.profile("task", task.id)
         if task.action_type == "skill":
             system, model = self._load_skill(task, results)
@@ -74,10 +81,29 @@ class TaskRunner:
         system = self.prompts.render(profile.agent("task"), "system", {})
         return await self._converse(task, results, system, self.models.for_role("task"), profile)
 
-    async def _call_tool(self, task: Task, results: Mapping[str, str]) -> str:
-        tool = self.tools[task.name or ""]
+    async def _approved(self, task: Task, results: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Ask a person whether the task may start; the arguments of a tool's task, as allowed."""
+        arguments = self._filled(task, results) if task.action_type == "tool" else None
+        shown = {name: cut(text, _PREVIEW) for name, text in results.items()}
+        what = fill(task.instruction, shown) or task.title
+        if arguments is not None:
+            what = call_text(task.name or "", arguments)
+        question = task.needs_approval if isinstance(task.needs_approval, str) else ""
+        preview = "\n".join(filter(None, (question, what)))
+        tool = task.name if arguments is not None else None
+        request = ApprovalRequest("", task.id, "task", tool, arguments, preview)
+        return await self.memo.approvals.task(task, self.memo.inputs(task, results), request)
+
+    def _filled(self, task: Task, results: Mapping[str, str]) -> dict[str, Any]:
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        envelope = await self.memo.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
+        return fill_arguments(given, results, self.tools[task.name or ""].parameters)
+
+    async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
+        tool = self.tools[task.name or ""]
+        given = self._filled(task, results) if arguments is None else arguments
+        envelope = await self.memo.tool(tool, task.id, given)
+        if (why := denial(envelope)) is not None:
+            raise TaskDenied(why)
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text

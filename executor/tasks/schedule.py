@@ -5,7 +5,8 @@ ready tasks start, as many at a time as the limit allows
 → tasks that waited only for it become ready, or are skipped if it has no result
 → until nothing is ready or running, and no more tasks can be added; a failed task does not fail the others
 
-A task may grow into tasks of its own. It then waits for them, without counting as running, and ends after them.
+A task may grow into tasks of its own. It then waits for them, without counting as running, and ends after them. A task
+that waits for a person does not count as running either.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from executor.approvals.parking import holding
 from executor.tasks.finished import NOTHING, Finished
 from executor.tasks.growth import Growth
-from executor.tasks.outcome import STATUS, Cancelled, Done, Failed, Grown, Outcome, Unneeded, why_not
-from planner.errors import Halted, RecordEnded
+from executor.tasks.outcome import STATUS, Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
+from planner.errors import AnswerNeeded, Halted, RecordEnded, TaskDenied
 from planner.events import TaskFinished, TaskStarted
 from skills.errors import WeftError
 
@@ -80,6 +82,7 @@ class Schedule:
     _started: dict[str, float] = field(default_factory=dict)
     _ended: deque[tuple[str, Outcome | Grown, float]] = field(default_factory=deque)
     _reused: set[str] = field(default_factory=set)
+    _parked: int = 0
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
 
@@ -129,7 +132,7 @@ class Schedule:
     def _start(self) -> bool:
         """Start ready tasks up to the limit; whether any was started."""
         started = False
-        while self._ready and len(self._running) < self.limits.concurrency and self.halted is None:
+        while self._ready and len(self._running) - self._parked < self.limits.concurrency and self.halted is None:
             task = self._tasks[self._ready.popleft()]
             self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
             started = True
@@ -155,20 +158,30 @@ class Schedule:
     async def _attempt(self, work: Awaitable[str | Grown | Unneeded]) -> Outcome | Grown:
         seconds = self.limits.task_seconds
         try:
-            async with asyncio.timeout(seconds):
-                found = await work
+            async with asyncio.timeout(seconds) as limit:
+                with holding(limit, self._move):
+                    found = await work
                 return Done(found) if isinstance(found, str) else found
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
         except RecordEnded as cut:
             return Cancelled(cut.message)
+        except AnswerNeeded as needed:
+            return Waiting(needed.message)
+        except TaskDenied as denied:
+            return Skipped(denied.message)
         except TimeoutError:
             return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")
         except WeftError as error:
             return Failed(str(error))
         except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
             return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
+
+    def _move(self, parked: int) -> None:
+        """Count a task that waits for a person, or no longer does; others may take its place meanwhile."""
+        self._parked += parked
+        self._wake.set()
 
     def _settle(self, task_id: str, outcome: Outcome | Grown, seconds: float) -> None:
         """Take in how a task ended, or what it has grown into."""
@@ -188,7 +201,7 @@ class Schedule:
             self._record_end(done_id, result, took)
             if done_id in self._part_of:
                 settled.extend(self._end_part(done_id, result))
-            if isinstance(result, Cancelled):
+            if isinstance(result, Cancelled | Waiting):
                 continue
             for after in self._after[done_id]:
                 waiting = self._waiting[after] = self._waiting[after] - 1
@@ -205,7 +218,7 @@ class Schedule:
 
     def _is_settled(self, task_id: str) -> bool:
         outcome = self.outcomes.get(task_id)
-        return outcome is not None and not isinstance(outcome, Cancelled)
+        return outcome is not None and not isinstance(outcome, Cancelled | Waiting)
 
     def _grow(self, task_id: str, grown: Grown) -> None:
         growth = self._growths[task_id] = Growth.of(task_id, grown)
@@ -226,11 +239,11 @@ class Schedule:
             return
         if isinstance(result, Cancelled):
             yield growth.parent, result, time.monotonic() - self._started[growth.parent]
-        elif growth.left == 0:
+        elif growth.left == 0 and not any(isinstance(self.outcomes[part.id], Waiting) for part in growth.grown.tasks):
             self._ready.append(growth.parent)
 
     def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
-        if task_id in self._reused:
+        if task_id in self._reused or isinstance(outcome, Waiting):
             return
         output = outcome.output if isinstance(outcome, Done) else None
         error = None if isinstance(outcome, Done) else outcome.error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from planner.events.approvals import ApprovalAsked, ApprovalGiven, ToolStarted
 from planner.events.calls import (
     CallFailed,
     CallFinished,
@@ -24,6 +25,8 @@ from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import SkillLoaded, TaskFinished, TaskReused, TaskStarted, TaskStatus, ToolCalled, ToolLogged
 
 __all__ = [
+    "ApprovalAsked",
+    "ApprovalGiven",
     "CallFailed",
     "CallFinished",
     "CallRetried",
@@ -52,6 +55,7 @@ __all__ = [
     "TextStreamed",
     "ToolCalled",
     "ToolLogged",
+    "ToolStarted",
     "Warned",
 ]
 
@@ -74,8 +78,11 @@ Event = (
     | TaskStarted
     | TaskReused
     | SkillLoaded
+    | ToolStarted
     | ToolCalled
     | ToolLogged
+    | ApprovalAsked
+    | ApprovalGiven
     | TaskFinished
     | Warned
     | RunFinished

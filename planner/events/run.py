@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from planner.events.tasks import TaskReused
     from planner.plan.plan import Plan
 
+# `clarification` is how a run with a question ended in earlier versions; it is read, and never written.
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
 
 

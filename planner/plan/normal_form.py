@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from planner import rules
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -27,6 +29,8 @@ _ALIASES = {
     "arguments": ("args", "parameters", "params"),
 }  # fmt: skip
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
+# Keys of tasks since `rules.ADAPTIVE_PLANS`; in runs of before they were unknown.
+_ADAPTIVE_KEYS = ("needs_approval",)
 _PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
@@ -41,8 +45,8 @@ class NormalForm:
     faults: list[str] = field(default_factory=list)
 
 
-def normal_form(document: Any) -> NormalForm:
-    """Bring a document into its normal form."""
+def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
+    """Bring a document into its normal form, by the rules of its run."""
     form = NormalForm(_unwrapped(document))
     if form.document is not document:
         form.repairs.append("the plan was inside another object")
@@ -53,10 +57,27 @@ def normal_form(document: Any) -> NormalForm:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
     ids = [str(_id_of(row)) for row in rows]
-    tasks = [_task(row, ids, form) for row in rows]
+    known = (*_TASK_KEYS, *_ADAPTIVE_KEYS) if made_by >= rules.ADAPTIVE_PLANS else _TASK_KEYS
+    tasks = [_task(row, ids, known, form) for row in rows]
     if any(task != row for task, row in zip(tasks, rows, strict=True)):
         form.document = {**form.document, "tasks": tasks}
     return form
+
+
+def without_later_keys(document: Any) -> Any:
+    """A document whose tasks have no key that the first rules did not know: they ignored it."""
+    rows = document.get("tasks") if isinstance(document, Mapping) else None
+    if not isinstance(rows, list) or not any(isinstance(row, Mapping) and _later(row) for row in rows):
+        return document
+    tasks = [
+        {key: value for key, value in row.items() if key not in _ADAPTIVE_KEYS} if isinstance(row, Mapping) else row
+        for row in rows
+    ]
+    return {**document, "tasks": tasks}
+
+
+def _later(row: Mapping[str, Any]) -> bool:
+    return not row.keys().isdisjoint(_ADAPTIVE_KEYS)
 
 
 def _unwrapped(document: Any) -> Any:
@@ -131,7 +152,7 @@ def _id_of(row: Mapping[str, Any]) -> Any:
     return next((row[key] for key in ("id", *_ALIASES["id"]) if key in row), None)
 
 
-def _task(row: Mapping[str, Any], ids: Sequence[str], form: NormalForm) -> dict[str, Any]:
+def _task(row: Mapping[str, Any], ids: Sequence[str], known: Sequence[str], form: NormalForm) -> dict[str, Any]:
     """One task with the right keys and spellings."""
     label = f"task {_id_of(row)!r}"
     task = dict(row)
@@ -139,7 +160,7 @@ def _task(row: Mapping[str, Any], ids: Sequence[str], form: NormalForm) -> dict[
         _rename(task, key, [alias for alias in aliases if alias in task], label, form)
     _spell(task, ids, label, form)
     others = [one for one in ids if one != task.get("id")]
-    for key in [key for key in task if key not in _TASK_KEYS]:
+    for key in [key for key in task if key not in known]:
         if named := _named(task[key], others):
             if named != _named(task.get("depends_on"), others):
                 what = f"the unknown key '{key}' names other tasks ({', '.join(named)})"

@@ -32,6 +32,7 @@ class Task:
     instruction: str = ""
     arguments: str | Mapping[str, Any] = ""
     depends_on: tuple[str, ...] = ()
+    needs_approval: bool | str = False
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -61,7 +62,8 @@ class Task:
             "arguments": dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments,
         }
         given = {key: value for key, value in fields.items() if value not in ("", None)}
-        return given | {"depends_on": list(self.depends_on)}
+        given |= {"depends_on": list(self.depends_on)}
+        return given | {"needs_approval": self.needs_approval} if self.needs_approval else given
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Task:
@@ -76,6 +78,7 @@ class Task:
             instruction=row.get("instruction") or "",
             arguments=row.get("arguments") or empty,
             depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
+            needs_approval=row.get("needs_approval") or False,
         )
 
 

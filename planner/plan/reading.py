@@ -14,7 +14,7 @@ from planner import rules
 from planner.plan import loose_json
 from planner.plan.json_answer import NotJson, complaint, extract, fenced, objects, without_thinking
 from planner.plan.loose_json import Ambiguous
-from planner.plan.normal_form import normal_form
+from planner.plan.normal_form import normal_form, without_later_keys
 from planner.plan.shape import SHAPES
 from planner.plan.validate import problems
 
@@ -47,15 +47,17 @@ def told(repairs: tuple[str, ...]) -> str:
 def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
     """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
     if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
-        document = shape.widen(extract(text, "tasks", "clarification"))
+        document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
         return Reading(document, tuple(problems(document, known)))
     value, form = find(text, "tasks", "clarification")
-    return read_document(value, shape, known, (form,) if form else ())
+    return read_document(value, shape, known, (form,) if form else (), made_by)
 
 
-def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = ()) -> Reading:
+def read_document(
+    document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = (), made_by: int = rules.CURRENT
+) -> Reading:
     """The plan in a document, in its normal form."""
-    form = normal_form(document)
+    form = normal_form(document, made_by)
     widened = shape.widen(form.document)
     faults = (*form.faults, *problems(widened, known))
     return Reading(widened, faults, (*repairs, *form.repairs))

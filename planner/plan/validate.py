@@ -71,6 +71,10 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     for key in ("title", "instruction", "name"):
         if row.get(key) is not None and not isinstance(row[key], str):
             yield f"{label}: '{key}' must be a string, not {_kind(row[key])}"
+    approval = row.get("needs_approval")
+    if not isinstance(approval, bool | str | None) or (isinstance(approval, str) and not approval.strip()):
+        given = "an empty string" if isinstance(approval, str) else _kind(approval)
+        yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
     yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
 
@@ -114,10 +118,10 @@ def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[st
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:
         given = arguments if isinstance(arguments, Mapping) else {}
-        yield from (f"tool {name!r} {fault}" for fault in _argument_problems(given, known.tools[name]))
+        yield from (f"tool {name!r} {fault}" for fault in argument_problems(given, known.tools[name]))
 
 
-def _argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
     """What the call itself would be refused for; null counts as left out, as in the call."""
     properties = schema.get("properties", {})
     for missing in (key for key in schema.get("required", ()) if given.get(key) is None):

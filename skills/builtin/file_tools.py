@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skills.builtin.readable_roots import PathRefused
+from skills.tools.effects import READ_ONLY, Effects
 from skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class ReadFile:
     def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
         self._roots = roots
         self._extensions = frozenset(extension.lower() for extension in extensions)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Read the file; every error says why it failed and what to do next."""
@@ -131,6 +136,10 @@ class ListFiles:
 
     def __init__(self, roots: ReadableRoots) -> None:
         self._roots = roots
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """List the folder; every error says why it failed and what to do next."""

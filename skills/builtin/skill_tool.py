@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skills.errors import BrokenSkill, SkillError, UnknownSkill, UnreadableSkill
+from skills.tools.effects import READ_ONLY, Effects
 from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class SkillTool:
     def description(self) -> str:
         """When to load skills, and which there are."""
         return f"{RULES}\n{self._listing}" if self._listing else RULES
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Load a skill; every error says why it failed and what to do next."""

@@ -10,7 +10,7 @@ from skills.check import wording
 from skills.check.finding import Finding
 from skills.programs import toolchain
 from skills.programs.executable import ExecutableTool
-from skills.programs.protocol import Answer
+from skills.programs.protocol import ProgramAnswer
 
 if TYPE_CHECKING:
     from skills.programs.executable import CallLog
@@ -67,7 +67,7 @@ async def _with_wrong_arguments(tool: ExecutableTool, logs: list[CallLog]) -> li
         return []
     envelope, answer = await tool.probe(arguments)
     line, name = manifest.spot.line("entry"), manifest.name
-    if not isinstance(answer, Answer):
+    if not isinstance(answer, ProgramAnswer):
         message = f"{name} does not follow the protocol on wrong arguments: {_why(envelope, logs)}"
         remedy = 'catch every error and print {"output": "", "error": "…"}'
         return [Finding("run-invalid", "error", line, message, remedy)]

@@ -18,7 +18,7 @@ from skills.confinement import Box, ResourceLimits, Views
 from skills.errors import WeftError
 from skills.programs import process, protocol, runtimes
 from skills.programs.environment import environment
-from skills.programs.protocol import Answer, Garbled
+from skills.programs.protocol import Garbled, ProgramAnswer
 from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
@@ -108,7 +108,7 @@ class ExecutableTool:
             return call.failed("INVALID_PARAM", "; ".join(faults))
         return await self._run(call, filled)
 
-    async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, Answer | Garbled | None]:
+    async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, ProgramAnswer | Garbled | None]:
         """Run it without checking the arguments; also returns its own answer, or None if it did not run."""
         call = _Call(self, arguments)
         envelope = await self._run(call, dict(arguments))
@@ -168,7 +168,7 @@ class _Call:
         self.tool, self.manifest, self.host = tool, tool.manifest, tool.host
         self.context = Context(str(self.host.workspace), dict(arguments))
         self.start = time.monotonic()
-        self.answer: Answer | Garbled | None = None
+        self.answer: ProgramAnswer | Garbled | None = None
 
     def failed(self, code: Code, message: str) -> Envelope:
         return failure(code, message, self.context, time_ms=self._time_ms())
@@ -218,7 +218,7 @@ class _Call:
             case "flood", _:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
-            case _, Answer(error=error) if error:
+            case _, ProgramAnswer(error=error) if error:
                 return self.failed("EXECUTION_ERROR", _short(error))
             case "exit", _ if ended.status != 0:
                 what = f"{name} crashed ({_status(ended.status)})"
@@ -227,7 +227,7 @@ class _Call:
                 return self.failed("EXECUTION_ERROR", f"{what} — {_ADVICE}")
             case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
-            case _, Answer():
+            case _, ProgramAnswer():
                 output = Output(name, answer.text, answer.value)
                 return output.envelope(self.context, self.host.artifacts, self._time_ms())
         raise AssertionError(ended)

@@ -15,7 +15,7 @@ _NORMALISED = re.compile(r"\\u|NaN|Infinity")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProgramAnswer:
     """A tool's answer: `text` as written, `value` if it is JSON other than a string, and the log before it."""
 
     text: str
@@ -37,7 +37,7 @@ def request(arguments: dict[str, Any]) -> bytes:
     return json.dumps({"arguments": arguments}, ensure_ascii=False).encode() + b"\n"
 
 
-def parse(stdout: str) -> Answer | Garbled:
+def parse(stdout: str) -> ProgramAnswer | Garbled:
     """The answer on the last non-blank line."""
     lines = stdout.rstrip().split("\n")
     last, log = lines[-1].strip(), "\n".join(lines[:-1])
@@ -54,7 +54,7 @@ def parse(stdout: str) -> Answer | Garbled:
     if output is None:
         text = ""
     value = None if isinstance(output, str) else output
-    return Answer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
+    return ProgramAnswer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
 
 
 def _as_written(line: str, output: Any) -> str:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Tool(Protocol):
-    """Something a model or a plan can call; bound to its workspace and run when it is created."""
+    """Something a model or a plan can call; bound to its workspace and run when it is created.
+
+    It may also tell what a call can change, and preview it: see `skills.tools.effects`.
+    """
 
     @property
     def name(self) -> str:

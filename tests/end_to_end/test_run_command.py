@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import shlex
 import signal
 import subprocess
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.nursery import Nursery, Process, Ran
+from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
+from tests.terminal import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,20 +177,31 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
     assert "'name' must be a string" in message
 
 
-def test_a_question_exits_1_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(lambda _: Say(QUESTION))
+def test_a_question_exits_6_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(lambda call: Say(json.dumps(PLAN) if "it is a=b" in call.user else QUESTION))
     ran = weft("run", *MODEL, "with sk-test-0123456789abcdef", cwd=workspace)
-    assert "Answer with: weft run --answer TEXT" in ran.err
-    assert "sk-test" not in ran.err
-    ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
-    assert ran.status == 1
+    assert ran.status == 6
     assert "Question: Which service?" in ran.err
-    assert "weft run --answer TEXT --model openai/test-model --answer mine -- -x\n" in ran.err
+    command = shlex.split(ran.err.partition("Answer with: ")[2].splitlines()[0])
+    assert command[:2] + command[3:] == ["weft", "resume", "--answer", "TEXT"]
+    assert "sk-test" not in ran.err
+    ran = weft(*command[1:-1], "it is a=b", "--json", cwd=workspace)
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert (document["run_id"], document["status"], document["waiting"]) == (command[2], "done", [])
+    assert "Which service?\nit is a=b" in server.asked("decomposer")[-1].user
+    ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
+    assert ran.status == 6
+    assert "mine" in server.calls[-1].user
     ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
-    assert json.loads(ran.out)["question"] == "Which service?"
+    document = json.loads(ran.out)
+    assert (ran.status, document["status"], document["question"]) == (6, "waiting", "Which service?")
+    (request,) = document["waiting"]
+    assert set(request) == {"id", "task", "kind", "tool", "arguments", "preview", "asked"}
+    assert (request["kind"], request["preview"]) == ("question", "Which service?")
 
 
-@pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), ("\x04", 1)])
+@pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), ("\x04", 6)])
 def test_a_question_can_be_declined(
     workspace: Path, serve: Serve, nursery: Nursery, pressed: signal.Signals | str, status: int
 ) -> None:
@@ -199,37 +210,15 @@ def test_a_question_can_be_declined(
     command, env = ["-m", "weft", "run", *MODEL, GOAL], os.environ | {"TERM": "xterm"}
     process = nursery.start(command, cwd=workspace, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    shown = _until(ours, b"Your answer")
+    shown = until(ours, b"Your answer")
     if isinstance(pressed, str):
         os.write(ours, pressed.encode())
     else:
-        _press(pressed, process)
-    shown += _until(ours, None)
+        os.kill(process.pid, pressed)
+    shown += until(ours, None)
     assert process.wait(30) == status
-    assert ("Answer with: weft run --answer TEXT" in shown) == (status == 1)
-
-
-def _press(key: signal.Signals, process: Process) -> None:
-    """Press a key until the process ends: Python misses one just before it starts to read a line."""
-    for _ in range(15):
-        os.kill(process.pid, key)
-        try:
-            process.wait(2)
-        except subprocess.TimeoutExpired:
-            continue
-        return
-
-
-def _until(terminal: int, text: bytes | None) -> str:
-    """What a terminal shows until the text appears or the program ends."""
-    shown = b""
-    while text is None or text not in shown:
-        assert select.select([terminal], [], [], 60)[0], shown
-        try:
-            shown += os.read(terminal, 4096)
-        except OSError:  # the program closed it
-            break
-    return shown.decode("utf-8", "replace")
+    assert "Question: Which service?" in shown
+    assert "Answer with: weft resume" in shown
 
 
 def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, weft: Weft) -> None:

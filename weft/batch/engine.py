@@ -21,13 +21,17 @@ Began = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal to run, or to resume from the run `earlier`; `began` is called with a new run's id."""
+    """A goal to run, or to resume from the run `earlier`; `began` is called with a new run's id.
+
+    If the goal `waited` for a person and its run has ended since, that is the result.
+    """
 
     goal: BatchGoal
     earlier: str | None
     began: Began
     record: Record
     place: BatchPlace | None = None
+    waited: bool = False
 
 
 class Engine(Protocol):

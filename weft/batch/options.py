@@ -19,7 +19,8 @@ class BatchOptions:
 
     Goals start as long as a call slot would be idle, at most `jobs` at a time if given.
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
-    more than `max_failure_share` (0 to 1) of those that ended. `models` and `repeat` make it an experiment: every goal
+    more than `max_failure_share` (0 to 1) of those that ended.
+    With `approve_all`, no call and no task waits for a person. `models` and `repeat` make it an experiment: every goal
     with every model, `repeat` times.
     """
 
@@ -40,6 +41,7 @@ class BatchOptions:
     dedupe: bool = False
     models: tuple[str, ...] = ()
     repeat: int = 1
+    approve_all: bool = False
 
     def __post_init__(self) -> None:
         values = {name: getattr(self, name) for name in _POSITIVE}

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EarlierResult:
-    """What an earlier run of the batch left of a goal: its content, its run, and how it ended, if it did."""
+    """What an earlier run of the batch left of a goal: its content, its run, and how it ended, if it did.
+
+    A goal that `waited` may have been answered and have ended since, outside the batch.
+    """
 
     content_hash: str
     run_id: str
     status: str | None = None
+    waited: bool = False
 
 
 _RESULT = {"id", "run_id", "status"}

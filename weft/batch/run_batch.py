@@ -33,8 +33,9 @@ from weft.batch.results import Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
+from weft.runs.answers import approve_all
+from weft.runs.run_goal import with_model
 from weft.runs.run_id import new_batch_id
-from weft.runs.runtime import with_model
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
@@ -195,10 +196,17 @@ class Batch:
         files = filter(None, (self.output, *before, self.errors))
         self._files = list({file.resolve(): file for file in files}.values())
         self._earlier = earlier = results.read_earlier(*self._files)
-        again = earlier_results_to_redo(self._runs(), earlier, self.options)
+        again = earlier_results_to_redo(self._runs(), earlier, self.options, self._goes_on)
         results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
         for path in self._files:
             results.drop(path, again)
+
+    def _goes_on(self, run_id: str) -> bool:
+        """Whether a goal that waited for a person can be continued: it was answered since, or all is approved now."""
+        try:
+            return self.options.approve_all or self.weft.journal.store.find(run_id).status != "waiting"
+        except UnknownRun:
+            return True  # its run was deleted, so the goal starts from the beginning
 
 
 @contextmanager
@@ -217,6 +225,7 @@ def open_batch(
     limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
     budget = Budget(options.max_cost, options.max_tokens)
     engine = InProcess(Path(workspace), settings, limits, budget, ReplyCache() if options.dedupe else None)
+    engine.approve = approve_all if options.approve_all else None
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
         batch = Batch(checked, output, options, engine)
         try:

@@ -23,7 +23,7 @@ from weft.runs.goal import BatchPlace
 from weft.runs.stop import Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weft.batch.engine import Engine
     from weft.batch.goals import BatchGoal
@@ -148,7 +148,8 @@ class BatchRunner:
             self.results.began(goal.id, goal.content_hash, run_id)
 
         place = BatchPlace(self.batch, goal.id, self.summary.goals) if self.batch else None
-        job = Job(goal, run or None, started, self.observer.note, place)
+        waited = earlier is not None and earlier.waited and not self.options.retry_errors
+        job = Job(goal, run or None, started, self.observer.note, place, waited)
         code = None
         try:
             self.budget.check()
@@ -198,9 +199,15 @@ class BatchRunner:
 
 
 def earlier_results_to_redo(
-    goals: Iterable[BatchGoal], earlier: dict[str, EarlierResult], options: BatchOptions
+    goals: Iterable[BatchGoal],
+    earlier: dict[str, EarlierResult],
+    options: BatchOptions,
+    goes_on: Callable[[str], bool],
 ) -> set[str]:
-    """The ids whose earlier results are dropped and run again; a changed goal is refused unless asked for."""
+    """The ids whose earlier results are dropped and run again; a changed goal is refused unless asked for.
+
+    A goal that waited for a person is continued if its run `goes_on`.
+    """
     changed: list[str] = []
     again: set[str] = set()
     for goal in goals:
@@ -209,9 +216,11 @@ def earlier_results_to_redo(
             continue
         if before.content_hash and before.content_hash != goal.content_hash:
             changed.append(goal.id)
-        elif options.retry_errors and before.status in _RETRIED:
+        elif (options.retry_errors and before.status in _RETRIED) or (
+            before.status == "waiting" and goes_on(before.run_id)
+        ):
             again.add(goal.id)
-            earlier[goal.id] = replace(before, status=None)
+            earlier[goal.id] = replace(before, status=None, waited=before.status == "waiting")
     if changed and not options.rerun_changed:
         shown = ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
         raise InputError(

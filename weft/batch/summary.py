@@ -15,7 +15,7 @@ _STEP = 1.1
 _MOST_SKILLS = 10
 _MOST_ERRORS = 5
 _KINDS_OF_ERROR = 100
-_OUTCOMES = ("done", "partial", "failed", "clarification", "out_of_time", "over_budget")
+_OUTCOMES = ("done", "partial", "failed", "waiting", "clarification", "out_of_time", "over_budget")
 
 
 @dataclass(slots=True)
@@ -57,6 +57,7 @@ class BatchSummary:
     errors: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
     skipped_not_done: int = 0
+    skipped_waiting: int = 0
 
     def add(self, result: Result) -> None:
         """Count a goal that ended."""
@@ -72,6 +73,7 @@ class BatchSummary:
         """Count a goal that has an earlier result."""
         self.skipped += 1
         self.skipped_not_done += status != "done"
+        self.skipped_waiting += status == "waiting"
 
     @property
     def ended(self) -> int:
@@ -82,6 +84,13 @@ class BatchSummary:
     def all_done(self) -> bool:
         """Whether every goal that ended, now or earlier, is done."""
         return not self.skipped_not_done and self.ended == self.statuses["done"]
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether every goal that ended, now or earlier, is done or waits for a person, and one does."""
+        waiting = self.statuses["waiting"] + self.skipped_waiting
+        ended_well = self.ended == self.statuses["done"] + self.statuses["waiting"]
+        return bool(waiting) and ended_well and self.skipped_not_done == self.skipped_waiting
 
     @property
     def failures(self) -> int:

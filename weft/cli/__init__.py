@@ -6,6 +6,8 @@ main.py         the `weft` command and how every error is reported
 lazy_group.py   command groups whose subcommands are imported when they are used
 options.py      options that several commands share, and how they become settings
 execution.py    run a goal for a command: progress, Ctrl-C, the result, the exit status
+approval_prompt.py, answer_options.py, request_text.py
+                what a run asks a person: at the terminal, in options, and as text
 commands/       one module for each command, in groups
 view/           what a terminal shows
 """

@@ -18,39 +18,36 @@ from skills.text.plural import counted
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Sequence
+    from collections.abc import Callable, Coroutine, Iterator
 
     from executor.history.result import Result
+    from planner.approvals import Approve
     from planner.events import Record
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
 
-EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "interrupted": 130}
+EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
 
 # How the error of a run that a limit stopped names the limit.
 _LIMIT = re.compile(r"raise (?P<flag>--max-(?:cost|tokens)) to continue|--timeout (?P<seconds>[\d.]+) s")
 
 
 class RunFunction(Protocol):
-    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
+    """Runs a goal, sending its events to `record`, until it ends or `stop` is set; `approve` asks a person."""
 
-    async def __call__(self, *, record: Record, stop: Stop) -> Result:
+    async def __call__(self, *, record: Record, stop: Stop, approve: Approve | None) -> Result:
         """Run to the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultOutput:
-    """How to show a run's result; `arguments` are those of `weft run`, for the command that answers a question.
-
-    `settings` are the run's, for the command that resumes it after a limit.
-    """
+    """How to show a run's result; `settings` are the run's, for the command that resumes it after a limit."""
 
     mode: OutputMode
     workspace: Path
     target: Path | None = None
-    arguments: tuple[str, ...] = ()
     settings: Settings | None = None
 
 
@@ -80,9 +77,10 @@ def run_to_exit(
     return asyncio.run(run_and_show())
 
 
-async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction) -> Result:
-    """Run with progress on stderr; Ctrl-C stops the run cleanly."""
+async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction, *, approve_all: bool = False) -> Result:
+    """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly."""
     from planner.events import Event, RunResumed, RunStarted
+    from weft.cli.approval_prompt import approver
     from weft.cli.view.progress import progress
     from weft.runs.stop import Stop
 
@@ -91,14 +89,15 @@ async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction) -> R
 
     with interruptible(stop, lambda: _exit_while_stopping(weft, run_ids)):
         async with weft:
-            with progress(mode) as show:
+            with progress(mode) as view:
 
                 def record(event: Event) -> None:
                     if isinstance(event, RunStarted | RunResumed):
                         run_ids.append(event.run_id)
-                    show(event)
+                    view.note(event)
 
-                return await run(record=record, stop=stop)
+                approve = approver(mode, view.paused, allow=approve_all)
+                return await run(record=record, stop=stop, approve=approve)
 
 
 def show_result(result: Result, shown: ResultOutput) -> int:
@@ -106,6 +105,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft.cli.view import answer
 
     mode, workspace, target = shown.mode, shown.workspace, shown.target
+    resume = resume_command(result.run_id, workspace, result.journal)
     if target is not None and result.answer is not None:
         try:
             target.write_text(result.answer + "\n", encoding="utf-8")
@@ -116,28 +116,15 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         if mode.as_json:
             output.print_json(result.to_dict())
         else:
-            answer.show(result, target, _answer_command(result, shown), quiet=mode.quiet)
+            answer.show(result, target, resume, quiet=mode.quiet)
     except BrokenPipeError:
         output.discard_stdout()  # stderr and the exit status still say how the run ended
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
-        output.say(
-            f"  {resume_command(result.run_id, workspace, result.journal, _raised_limit(result, shown.settings))}"
-        )
+        output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
     return EXIT[result.status]
-
-
-def _answer_command(result: Result, shown: ResultOutput) -> str:
-    """The command that answers the planner's question: the same one again, with the answer added."""
-    from executor.capture.secrets import Secrets
-
-    arguments = shown.arguments
-    if not arguments:
-        elsewhere = ("--workspace", str(shown.workspace)) if str(shown.workspace) != "." else ()
-        arguments = (*elsewhere, "--", result.goal)
-    return Secrets.of(os.environ).redact(f"weft run --answer TEXT {shlex.join(arguments)}")
 
 
 def check_writable(target: Path | None) -> None:
@@ -166,8 +153,8 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
     return flag, f"{2 * float(seconds):g}"
 
 
-def resume_command(run_id: str, workspace: Path, journal: str | None, more: Sequence[str] = ()) -> str:
-    """The command that resumes a run."""
+def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
+    """The command that resumes a run, as its parts."""
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
@@ -177,7 +164,7 @@ def resume_command(run_id: str, workspace: Path, journal: str | None, more: Sequ
         parts += ["--workspace", str(workspace)]
     if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
         parts += ["--journal", journal]
-    return shlex.join([*parts, *more])
+    return parts
 
 
 @contextmanager
@@ -212,5 +199,5 @@ def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
         from weft.runs import records
 
         command = resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
-        output.say(f"Finished work is kept. Resume with:\n  {command}")
+        output.say(f"Finished work is kept. Resume with:\n  {shlex.join(command)}")
     exit_now(130)

@@ -23,7 +23,11 @@ _COMMANDS = {
     "run": ("weft.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
     "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
     "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
-    "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run that was interrupted, stopped or failed."),
+    "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
+    "approvals": (
+        "weft.cli.commands.runs.approvals:approvals",
+        "List what runs wait for: calls and tasks to approve, and questions.",
+    ),
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (
@@ -95,6 +99,7 @@ def cli() -> None:
       3    replay found drift
       4    no model, key or configuration
       5    stopped by a budget or limit
+      6    the run waits for your approval or answer; the command to give it is printed
       130  interrupted; the command to resume is printed
     """
 

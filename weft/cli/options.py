@@ -42,6 +42,7 @@ _TRUST = click.option("--trust", is_flag=True, help="Trust this workspace's tool
 _UNSAFE = click.option(
     "--unsafe-tools", is_flag=True, default=None, help="Run tools unconfined if no sandbox is available."
 )
+APPROVE_ALL = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
 _DETECTOR = click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked).")
 
 
@@ -67,6 +68,11 @@ def workspace(command: Command) -> Command:
 def trust(command: Command) -> Command:
     """Add --trust."""
     return _TRUST(command)
+
+
+def approve_all(command: Command) -> Command:
+    """Add --approve-all."""
+    return APPROVE_ALL(command)
 
 
 def tools(command: Command) -> Command:

@@ -14,7 +14,10 @@ from executor.capture.secrets import Secrets
 from skills import confinement
 from skills.errors import WeftError
 from skills.programs import toolchain
+from skills.text.plural import counted
 from weft.models.model_check import find_problem
+from weft.runs import records
+from weft.runs.answers import open_requests
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
 
@@ -58,6 +61,7 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
         *_check_sandbox(resolved.settings.unsafe_tools),
         _check_helper(paths, resolved.settings),
         _check_store(paths),
+        *_check_approvals(paths, resolved.settings),
     ]
 
 
@@ -194,3 +198,21 @@ def _check_store(paths: Paths) -> Check:
     found = f"{folder} ({'writable' if writable else 'read-only'}), SQLite {sqlite3.sqlite_version}"
     remedy = "" if writable else "make the workspace writable, or choose another with --workspace"
     return Check("store", writable, found, remedy)
+
+
+def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
+    """What runs of this workspace wait for."""
+    if not settings.journal and not (paths.agents / "journal.sqlite").exists():
+        return
+    try:
+        store = records.recorded_runs(paths, settings)
+    except WeftError:  # there is no such journal yet, or the check of the store says what is wrong with it
+        return
+    try:
+        waiting = open_requests(store, paths)
+    finally:
+        store.close()
+    if waiting:
+        runs = len({one.run.run_id for one in waiting})
+        found = f"{counted(len(waiting), 'request')} of {counted(runs, 'run')} waiting for your answer"
+        yield Check("approvals", None, found, "`weft approvals` lists them")

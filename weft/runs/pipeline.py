@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from executor.history.run_history import RunHistory
-from executor.tasks.outcome import Cancelled, Done, Outcome
+from executor.tasks.outcome import Cancelled, Done, Outcome, Waiting
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import ModelError, RecordEnded
+from planner.errors import AnswerNeeded, ModelError, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
 from skills.text.plural import counted, plural
+from weft.runs.preview import Preview
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
@@ -32,37 +33,16 @@ if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
     from planner.events import Record
-    from planner.model import Message
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
     from skills.programs.executable import CallLog
-    from skills.selection.detector import Selection
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
 
 NO_RESULT = "TASK_FAILED"
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a run would start with; `prompt_tokens` is a rough estimate."""
-
-    selections: tuple[Selection, ...]
-    messages: tuple[Message, ...]
-    prompt_tokens: int
-    calls: str
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The preview as `run --dry-run --json` prints it."""
-        return {
-            "selected": [asdict(one) for one in self.selections],
-            "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
-            "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +78,10 @@ class Pipeline:
         """Run the goal; returns how it ended."""
         self.prompts.check()  # before anything is spent
         catalogue = await self._catalogue()
-        plan = await self._plan(catalogue)
-        if plan.clarification and not plan.tasks:
-            return RunFinished("clarification", question=plan.clarification)
+        try:
+            plan = await self._answered_plan(catalogue)
+        except AnswerNeeded as needed:
+            return RunFinished("waiting", question=needed.request.preview)
         runner = self._task_runner(plan, catalogue)
         if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
             await self.models.ready("task")
@@ -108,6 +89,8 @@ class Pipeline:
         outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
+        if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
+            return RunFinished("waiting")
         return await self._answer(plan, outcomes)
 
     async def plan(self) -> Plan:
@@ -117,7 +100,7 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        prompt = messages(self._brief(catalogue), self.prompts) if self.goal.plan is None else ()
+        prompt = messages(self._brief(catalogue, self.goal.answers), self.prompts) if self.goal.plan is None else ()
         calls = "1 to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
@@ -175,10 +158,29 @@ class Pipeline:
     def _detector_asks(self) -> bool:
         return self.settings.detector == detectors.ASKING and self._planned is None
 
+    async def _answered_plan(self, catalogue: Catalogue) -> Plan:
+        """The plan; a question in its place is answered by a person, and planning continues with the answer."""
+        answers = self.goal.answers
+        for earlier in self.history.plans[:-1]:
+            answers += (await self._answer_to(earlier.plan, answers),)
+        plan = await self._plan(catalogue)
+        while plan.clarification and not plan.tasks:
+            answers += (await self._answer_to(plan, answers),)
+            plan = self._warned(await self._decompose(catalogue, answers), catalogue)
+        return plan
+
+    async def _answer_to(self, plan: Plan, answers: tuple[str, ...]) -> str:
+        """A question with its answer, as the planner reads it."""
+        question = plan.clarification or ""
+        return f"{question}\n{await self.memo.approvals.question(question, answers)}"
+
     async def _plan(self, catalogue: Catalogue) -> Plan:
         if self.history.plan is not None:
             return self.history.plan
-        plan = await self._new_plan(catalogue)
+        return self._warned(await self._new_plan(catalogue), catalogue)
+
+    def _warned(self, plan: Plan, catalogue: Catalogue) -> Plan:
+        """The plan, with a warning recorded for each skill whose needs are not met."""
         for warning in self._unmet_needs(plan, catalogue):
             self.record(Warned(warning))
         return plan
@@ -199,11 +201,14 @@ class Pipeline:
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return self.goal.plan
+        return await self._decompose(catalogue, self.goal.answers)
+
+    async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...]) -> Plan:
         model = self.models.for_role("decomposer")
         await self.models.ready("decomposer")
-        return await decompose(self._brief(catalogue), model, self.prompts, self.record)
+        return await decompose(self._brief(catalogue, answers), model, self.prompts, self.record)
 
-    def _brief(self, catalogue: Catalogue) -> Brief:
+    def _brief(self, catalogue: Catalogue, answers: tuple[str, ...] = ()) -> Brief:
         return Brief(
             goal=self.goal.text,
             skills=catalogue.skill_listing,
@@ -213,7 +218,7 @@ class Pipeline:
             names=tuple(one.name for one in catalogue.selections),
             profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
-            answers=self.goal.answers,
+            answers=answers,
             rules=self.rules,
         )
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from executor.approvals.policy import MODES, ApprovalRule, as_floors, stricter
 from executor.capture.capture import Capture
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import Secrets
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from executor.history.run_history import RunHistory
+    from executor.stores.row import Row
     from executor.stores.store import Store
+    from planner.events import Event
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
@@ -92,6 +95,11 @@ def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
     if first is None:
         raise UnknownRun(f"run {summary.run_id} has no first event on record", hint="run its goal again")
     return first
+
+
+def event_of(row: Row, paths: Paths) -> Event | None:
+    """The event of a stored row, with local paths; None if this version does not know its type."""
+    return codec.event(row.type, capture(paths, row.run_id).local(row.body))
 
 
 def substitutes(started: RunStarted) -> dict[str, Path]:
@@ -161,6 +169,7 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     """The settings to resume a run with: as recorded, except those of this machine and those given now."""
     names = {one.name for one in fields(Settings)} - _LOCAL
     then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
+    then |= _policy(then, now)
     hints = get_type_hints(Settings)
     wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
     if wrong:
@@ -168,6 +177,23 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**then, **own, **asked})
+
+
+def _policy(then: Mapping[str, Any], now: Settings) -> dict[str, Any]:
+    """The approval policy of a resumed run: what the user has now, and where the run was stricter, that.
+
+    A record may be a stranger's, and what it asked for is not forgotten because a variable is no longer set.
+    """
+    mode, rows = then.get("approve", now.approve), then.get("approvals", ())
+    try:
+        rules = tuple(ApprovalRule.of(row, number) for number, row in enumerate(rows, 1))
+    except (TypeError, ValueError):
+        return {}  # the record is not valid, and the check of its values says so
+    added = (rule for rule in dict.fromkeys(as_floors(rules)) if rule not in now.approvals)
+    return {
+        "approve": stricter(mode, now.approve) if mode in MODES else mode,
+        "approvals": (*now.approvals, *added),
+    }
 
 
 def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:

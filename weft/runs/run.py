@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from executor.approvals.approvals import Approvals
+from executor.approvals.policy import ApprovalPolicy
 from executor.history.ledger import Ledger
 from executor.history.run_history import RunHistory, reused_by
 from executor.stores.errors import StoreFailed
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from executor.journal.journal import Journal
     from executor.journal.log import Log
     from executor.stores.lease import Wish
-    from planner.events import Record
+    from planner.approvals import Approve
+    from planner.events import ApprovalGiven, Record
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
@@ -42,7 +45,7 @@ class Run:
     """One run: new, or continuing what `history` has on record.
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
-    run that are not recorded yet.
+    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed.
     """
 
     goal: Goal
@@ -58,6 +61,8 @@ class Run:
     finished: FinishedWork = field(default_factory=FinishedWork)
     reused: tuple[TaskReused, ...] = ()
     observer: Record | None = None
+    approve: Approve | None = None
+    answers: tuple[ApprovalGiven, ...] = ()
     rules: int = rules.CURRENT
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
@@ -79,6 +84,9 @@ class Run:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
         self._show_history()
         self.record(self.opening)
+        for given in self.answers:
+            self.record(given)
+            self.finished.approvals.note(given)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
@@ -132,13 +140,25 @@ class Run:
 
     def _pipeline(self) -> Pipeline:
         settings, ledger = self.settings, self.ledger
-        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished)
+        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, self._approvals())
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
         return Pipeline(
             self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
+        )
+
+    def _approvals(self) -> Approvals:
+        return Approvals(
+            self.record,
+            self.log.settle,
+            self.log.capture,
+            policy=ApprovalPolicy(self.settings.approve, self.settings.approvals),
+            known=self.finished.approvals,
+            approve=self.approve,
+            remind=self.observer,
+            cwd=str(self.workspace.paths.workspace),
         )
 
     @contextmanager

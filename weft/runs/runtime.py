@@ -23,6 +23,7 @@ from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs import records
+from weft.runs.answers import resolved
 from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, without_secrets
 from weft.runs.pipeline import Pipeline, today
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from executor.journal.journal import Journal
-    from planner.events import Record
+    from planner.approvals import Approve
+    from planner.events import ApprovalGiven, Record
     from planner.plan.plan import Plan
-    from weft.runs.pipeline import Preview
+    from weft.runs.answers import Answers
+    from weft.runs.preview import Preview
     from weft.runs.rerun import RerunPlan
 
 _FINISHED = ("done", "clarification")
@@ -87,9 +90,21 @@ class Weft:
             self._journal = records.open_journal(self.paths, self.settings)
         return self._journal
 
-    async def run(self, goal: Goal | str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
-        """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file."""
-        return await self.new_run(goal, record).run(stop or Stop())
+    async def run(
+        self,
+        goal: Goal | str,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+    ) -> Result:
+        """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
+
+        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting.
+        """
+        run = self.new_run(goal, record)
+        run.approve = approve
+        return await run.run(stop or Stop())
 
     def new_run(
         self,
@@ -114,15 +129,27 @@ class Weft:
             goal, self.workspace, settings, self._open, self.journal, log, opening, opening.date, observer=record
         )
 
-    async def resume(self, run: str, *, record: Record | None = None, stop: Stop | None = None) -> Result:
-        """Continue a run where it stopped; a finished run is returned as it is."""
+    async def resume(
+        self,
+        run: str,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        answers: Answers = (),
+    ) -> Result:
+        """Continue a run where it stopped; a finished run is returned as it is.
+
+        `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered.
+        """
         found = self.journal.store.find(run)
         run_id = found.run_id
         if found.status in _FINISHED:
+            self._resolved(run_id, self._history(run_id), answers)
             return self.result(run_id)
         await claim(self.journal, run_id)
         try:
-            resumed = self._resumed(run_id, record)
+            resumed = self._resumed(run_id, record, approve, answers)
         except BaseException:
             await release(self.journal, run_id)
             raise
@@ -131,7 +158,13 @@ class Weft:
             return self.result(run_id)
         return await resumed.run(stop or Stop())
 
-    def _resumed(self, run_id: str, record: Record | None) -> Run | None:
+    def _resolved(self, run_id: str, history: RunHistory, answers: Answers) -> tuple[ApprovalGiven, ...]:
+        if not answers:
+            return ()
+        tools, here = self.workspace.tools.by_name(), records.capture(self.paths, run_id)
+        return resolved(answers, history.finished.approvals, run_id, here, tools)
+
+    def _resumed(self, run_id: str, record: Record | None, approve: Approve | None, answers: Answers) -> Run | None:
         """A claimed run, ready to continue; None if another process finished it before the claim."""
         summary = self.journal.store.find(run_id)
         if summary.status in _FINISHED:
@@ -139,6 +172,7 @@ class Weft:
         history = self._history(run_id)
         if history.started is None:
             raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
+        given = self._resolved(run_id, history, answers)
         history.reopen()
         goal = records.goal_of(history)
         settings = self._settings_for(goal)
@@ -156,6 +190,8 @@ class Weft:
             finished=history.finished,
             reused=history.unrecorded_reuse,
             observer=record,
+            approve=approve,
+            answers=given,
             rules=rules.recorded(history.started.versions),
         )
 
@@ -177,12 +213,19 @@ class Weft:
         return plan_rerun(self._history(self.journal.store.find(run).run_id), begin, inputs)
 
     async def rerun(
-        self, run: str, rerun_plan: RerunPlan, *, record: Record | None = None, stop: Stop | None = None
+        self,
+        run: str,
+        rerun_plan: RerunPlan,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
     ) -> Result:
         """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
         goal = replace(records.goal_of(self._history(parent)), plan=rerun_plan.plan)
         again = self.new_run(goal, record, parent=parent)
+        again.approve = approve
         again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.reused.items()))
         return await again.run(stop or Stop())
 
@@ -202,10 +245,10 @@ class Weft:
             yield LlmDetector.of(self.workspace, models, ask)
 
     @asynccontextmanager
-    async def events(self, goal: Goal | str) -> AsyncIterator[AsyncIterator[Event]]:
+    async def events(self, goal: Goal | str, *, approve: Approve | None = None) -> AsyncIterator[AsyncIterator[Event]]:
         """Run a goal and iterate over its events as they happen; leaving the block early stops the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        work = asyncio.ensure_future(self.run(goal, record=queue.put_nowait))
+        work = asyncio.ensure_future(self.run(goal, record=queue.put_nowait, approve=approve))
         work.add_done_callback(lambda _: queue.put_nowait(None))
 
         async def each() -> AsyncIterator[Event]:
@@ -248,45 +291,6 @@ class Weft:
 
     def _role_models(self, settings: Settings, memo: Memo) -> RoleModels:
         return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self._open)
-
-
-async def run_goal(
-    goal: Goal | str,
-    *,
-    model: str | None = None,
-    workspace: Path | str = ".",
-    settings: Settings | Mapping[str, Any] | None = None,
-    tools: Sequence[Callable[..., Any]] = (),
-    record: Record | None = None,
-) -> Result:
-    """Run one goal, as `weft run` does, and return its result.
-
-    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
-    are functions of yours that plans and models may call.
-    """
-    async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
-        return await weft.run(goal, record=record)
-
-
-def run_goal_sync(
-    goal: Goal | str,
-    *,
-    model: str | None = None,
-    workspace: Path | str = ".",
-    settings: Settings | Mapping[str, Any] | None = None,
-    tools: Sequence[Callable[..., Any]] = (),
-    record: Record | None = None,
-) -> Result:
-    """`run_goal` for programs without an event loop."""
-    run = run_goal(goal, model=model, workspace=workspace, settings=settings, tools=tools, record=record)
-    return asyncio.run(run)
-
-
-def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:
-    """Settings in either form, with the model named beside them, if one is."""
-    if model is None:
-        return settings
-    return replace(settings, model=model) if isinstance(settings, Settings) else {**(settings or {}), "model": model}
 
 
 def _ignore(event: Event) -> None:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from skills import switches
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
@@ -51,6 +52,10 @@ class Settings:
     max_items: int = _setting(200, "how many items a task with `for_each` may have")
     max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
     input_budget: int = _setting(60_000, "how many characters of earlier results a task's prompt may hold")
+    approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
+        "writes", "which tool calls ask a person first: never, writes or all"
+    )
+    approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
         None, "where runs are stored, e.g. sqlite:///path (default: in the workspace)", guarded=True
@@ -101,6 +106,7 @@ def resolve(
         if path == project and not trusted:
             warnings += _drop_guarded(table, path)
             warnings += _drop_refused(table, path, values)
+        warnings += _join_rules(table, path, values, tightening=path == project and not trusted)
         _anchor(table, workspace)
         _merge(table, str(path), values, origins, faults)
     if not trusted and untrusted.has_templates(workspace):
@@ -159,6 +165,21 @@ def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -
         yield _ignored(f"{path}: {name!r} is", f" {reason}")
 
 
+def _join_rules(table: dict[str, Any], path: Path, values: Mapping[str, Any], *, tightening: bool) -> Iterator[str]:
+    """Put a file's rules before those of the file before it; rules that may only tighten come behind."""
+    try:
+        rules = _rules(table.get("approvals", ()))
+    except ValueError:
+        return  # the fault is found when it is merged
+    before: tuple[ApprovalRule, ...] = values.get("approvals", ())
+    if rules and tightening:
+        table["approvals"] = (*before, *as_floors(rules))
+        if allowing := [rule.tool for rule in rules if rule.decision == "allow"]:
+            yield _ignored(f"{path}: the rules of 'approvals' that allow {', '.join(allowing)} are", "")
+    elif rules:
+        table["approvals"] = (*rules, *before)
+
+
 def _ignored(what: str, reason: str) -> str:
     return f"{what} ignored, because this workspace is not trusted{reason}; --trust trusts it"
 
@@ -193,6 +214,12 @@ def _convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
     """A value from TOML or from text, converted to the setting's type."""
     if get_origin(wanted) in (Union, UnionType):
         wanted = next(one for one in get_args(wanted) if one is not type(None))
+    if get_origin(wanted) is Literal:
+        if raw not in get_args(wanted):
+            raise ValueError(f"must be one of {', '.join(get_args(wanted))}, not {raw!r}")
+        return raw
+    if wanted == tuple[ApprovalRule, ...]:
+        return _rules(raw)
     if get_origin(wanted) is tuple:
         items = [part.strip() for part in raw.split(",")] if isinstance(raw, str) else raw
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
@@ -205,6 +232,12 @@ def _convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
     if not isinstance(raw, str):
         raise ValueError(f"must be a string, not {raw!r}")  # noqa: TRY004 - one kind of error for a bad value
     return raw
+
+
+def _rules(raw: Any) -> tuple[ApprovalRule, ...]:
+    if not isinstance(raw, list | tuple):
+        raise ValueError(f"must be tables [[approvals]] in a file, not {raw!r}")  # noqa: TRY004 - as below
+    return tuple(ApprovalRule.of(row, number) for number, row in enumerate(raw, 1))
 
 
 def _boolean(raw: Any) -> bool:

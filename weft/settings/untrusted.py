@@ -1,10 +1,11 @@
-"""What the settings of a workspace may do before the user trusts it: name models, and lower limits."""
+"""What the settings of a workspace may do before the user trusts it: name models, lower limits, ask more often."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from executor.approvals.policy import MODES
 from skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ def refused(
             names = value if isinstance(value, tuple) else (value,)
             if any(map(carries_address, names)):
                 yield name, "and may not name a model by an address"
+        elif name == "approve":
+            mode = users.get(name, defaults[name])
+            if MODES.index(value) < MODES.index(mode):
+                yield name, f"and may not ask less often than {mode!r}"
         elif _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
 

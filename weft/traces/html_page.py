@@ -11,6 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from executor.journal import codec
 from planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
     CallFailed,
     CallFinished,
     CallRetried,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from executor.stores.row import Row
+    from planner.approvals import ApprovalRequest
     from planner.events import Event
     from planner.model import ToolCall
 
@@ -120,10 +123,20 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             arguments = json.dumps(envelope.get("context", {}).get("params_input", {}), ensure_ascii=False)
             title = f"{event.task or ''}: tool {event.name}: {envelope.get('status')}"
             yield _Entry(title, f"{arguments}\n\n{envelope.get('text', '')}")
+        case ApprovalAsked():
+            yield _Entry(f"{event.task or 'planning'}: asked a person ({event.kind})", _request_text(event))
+        case ApprovalGiven():
+            text = event.note or event.text or json.dumps(event.arguments or {}, ensure_ascii=False)
+            yield _Entry(f"{event.task or 'planning'}: {event.decision} by {event.by}", text)
         case Warned():
             yield _Entry(f"warning: {event.message}")
         case _:
             pass
+
+
+def _request_text(request: ApprovalRequest) -> str:
+    arguments = json.dumps(request.arguments, ensure_ascii=False) if request.arguments else ""
+    return "\n\n".join(filter(None, (request.id, request.tool, arguments, request.preview)))
 
 
 def _with_calls(text: str, calls: Iterable[ToolCall]) -> str:

@@ -92,6 +92,7 @@ class _SpanBuilder:
                     self._root["gen_ai.input.messages"] = body["goal"]
             case "run_resumed":
                 self._interrupt_tasks()
+                self._root.pop("weft.status", None)
             case "plan_made":
                 self._tasks = {task["id"]: task for task in body["plan"]["tasks"]}
                 self._end_planning(at)
@@ -130,10 +131,12 @@ class _SpanBuilder:
         return [root, *self._spans]
 
     def _interrupt_tasks(self) -> None:
-        """End the tasks that were running when the process stopped."""
+        """End the tasks that were running when the process stopped, or that wait for a person."""
+        waits = self._root.get("weft.status") == "waiting"
+        how = {"status": "pending"} if waits else {"status": "failed", "error": "interrupted"}
         for name in list(self._open):
             if self._last is not None:
-                self._end_task({"task": name, "status": "failed", "error": "interrupted"}, self._last)
+                self._end_task({"task": name, **how}, self._last)
 
     def _end_planning(self, at: datetime) -> None:
         if self._planning_started is not None and not self._planned:

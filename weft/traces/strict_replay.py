@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
@@ -115,7 +115,10 @@ async def strict(
 
 async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
-        return await pipeline.run()
+        end = await pipeline.run()
+        then = history.ledger.finished
+        was_question = then is not None and then.status == "clarification"  # as earlier versions ended with a question
+        return replace(end, status="clarification") if was_question and end.status == "waiting" else end
     except RecordEnded:
         return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
     except WeftError as error:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 # The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
-    "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "run_finished",
+    "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
+    "approval_given", "run_finished",
 )  # fmt: skip
 
 
@@ -126,15 +127,18 @@ class _Reader:
     parent: str | None = None
     started: str = ""
     resumed: int = 0
+    waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
     _last_part: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
+        was_waiting = self.ledger.finished is not None and self.ledger.finished.status == "waiting"
         self.ledger.note(event)
         match event:
             case RunStarted():
                 self.parent, self.started = event.parent, timestamp
             case RunResumed():
                 self.resumed += 1
+                self.waited = {span.id for span in self.spans.values() if span.status == "running" and was_waiting}
             case SkillsSelected():
                 self.selections = event.selections
             case PlanRefused():
@@ -175,7 +179,8 @@ class _Reader:
             case TaskStarted():
                 span.start, span.end, span.status = at, None, "running"
                 span.inputs = event.inputs
-                span.attempts += 1
+                span.attempts += event.task not in self.waited
+                self.waited.discard(event.task)
                 span.waited_for = self._last_of(span.depends_on) or self._before_parent(event.task)
             case TaskReused():
                 span.status, span.why = "reused", event.source
@@ -218,7 +223,10 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         event = codec.event(row.type, row.body)
         if event is not None:
             reader.note(event, at, row.at)
+    waiting = {request.task for request in reader.ledger.approvals.waiting}
     for span in reader.spans.values():
+        if span.id in waiting and span.status == "running":
+            span.status = "waiting"
         if span.status == "running" and not alive:
             span.status = "interrupted"
     return Timeline(

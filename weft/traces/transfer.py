@@ -11,6 +11,7 @@ from executor.journal.summary import updated
 from executor.stores.errors import RunExists, UnknownRun
 from executor.stores.row import Row, RunSummary
 from executor.tasks.artifacts import Artifacts
+from planner.events.approvals import IMPORTED
 from skills import safe_files
 from skills.errors import InputError
 from weft.runs import records
@@ -44,6 +45,8 @@ def _chunks(files: Sequence[Path], paths: Paths) -> Iterator[Chunk]:
         capture, summary = records.capture(paths, run_id), RunSummary(run_id, "", "interrupted", "")
         for row in rows:
             body = capture.value(capture.local(row.body))  # recorded elsewhere: redact and name folders as here
+            if row.type == "approval_given" and not body["by"].startswith(IMPORTED):
+                body["by"] = f"{IMPORTED}{body['by']}"
             chunk.append(Row(run_id, row.seq, row.at, row.type, body))
             event = codec.event(row.type, body)
             if event is not None:

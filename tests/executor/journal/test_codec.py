@@ -11,6 +11,7 @@ from executor.journal import codec, trace_file
 from executor.stores.row import VERSION, Row
 from planner import events
 from planner.event_fields import to_dict
+from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
 from planner.model import Message, Reply, ToolCall, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
@@ -45,6 +46,9 @@ EVENTS: list[Event] = [
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
+    ApprovalAsked("k#1", "a", "tool", "t", {"path": ["x"]}, "t(x)", "2026-01-01T00:00:00.000000Z"),
+    ApprovalGiven("k#1", "edit", "why", {"path": "y"}, "cli", "", "a", "t"),
+    ToolStarted("a", "t", "k#1"),
     events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
     events.TaskFinished("a", "done", 1.0, "o", None),
     events.Warned("w"),

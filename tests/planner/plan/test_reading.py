@@ -194,6 +194,21 @@ def test_the_first_version_of_the_rules_reads_as_it_did() -> None:
         read_answer(repr(PLAN), SHAPES["full"], KNOWN, made_by=1)
 
 
+@pytest.mark.parametrize("wanted", [True, "Send it?"])
+def test_an_approval_is_read_by_the_rules_that_know_it(wanted: object) -> None:
+    text = json.dumps({"tasks": [row(needs_approval=wanted)]})
+    now = read_answer(text, SHAPES["full"], KNOWN)
+    (task,) = Plan.from_dict(now.document).tasks
+    assert (now.faults, now.repairs, task.needs_approval) == ((), (), wanted)
+    assert task.to_dict()["needs_approval"] == wanted
+    second = read_answer(text, SHAPES["full"], KNOWN, made_by=2)
+    assert second.repairs == ("task 'b': the unknown key 'needs_approval' was dropped",)
+    for made_by in (1, 2):
+        then = read_answer(text, SHAPES["full"], KNOWN, made_by=made_by)
+        (task,) = Plan.from_dict(then.document).tasks
+        assert "needs_approval" not in task.to_dict()
+
+
 def test_small_plans_lose_no_key_either() -> None:
     text = json.dumps({"tasks": [{"id": "t1", "use": "writing", "description": "Write it", "deps": []}]})
     (task,) = Plan.from_dict(read_answer(text, SHAPES["small"], KNOWN).document).tasks

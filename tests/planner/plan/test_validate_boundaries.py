@@ -139,6 +139,14 @@ def test_texts_may_be_null_or_empty_and_nothing_else(key: str) -> None:
     assert faults(llm("a", **{key: 0})) == [f"task 'a': '{key}' must be a string, not a number"]
 
 
+def test_an_approval_is_wanted_or_not_or_is_a_question() -> None:
+    assert [faults(llm("a", needs_approval=value)) for value in (True, False, None, "Send it?")] == [[], [], [], []]
+    for value, kind in ((1, "a number"), (["x"], "a list"), ({}, "an object"), (" ", "an empty string")):
+        assert faults(llm("a", needs_approval=value)) == [
+            f"task 'a': 'needs_approval' must be true, false or a question to a person, not {kind}"
+        ]
+
+
 # Dependencies
 
 

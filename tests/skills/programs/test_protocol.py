@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.programs.protocol import Answer, parse
+from skills.programs.protocol import ProgramAnswer, parse
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from skills.programs.protocol import Answer, parse
 )
 def test_the_text_is_the_output_as_written(line: str, text: str) -> None:
     answer = parse(line)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ProgramAnswer)
     assert answer.text == text
 
 
@@ -38,5 +38,5 @@ def test_the_text_is_the_output_as_written(line: str, text: str) -> None:
 )
 def test_other_json_is_kept_whole(value: object) -> None:
     answer = parse(json.dumps({"note": "output", "output": {"value": value}, "error": ""}, ensure_ascii=False))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ProgramAnswer)
     assert json.loads(answer.text) == answer.value

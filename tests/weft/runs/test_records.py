@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from executor.approvals.policy import ApprovalRule
+from executor.capture.capture import Capture
 from planner.errors import ModelError
 from skills.errors import InputError
 from tests.fakes import ScriptedModel
@@ -57,3 +59,33 @@ def test_settings_that_someone_edited_are_refused(wrong: dict[str, object]) -> N
 def test_settings_of_another_version_are_passed_over() -> None:
     recorded = {"model": "m", "fallback": ["a"], "max_cost": 2, "mood": "calm"}
     assert records.settings_of(recorded, Settings(), {}) == Settings(model="m", fallback=("a",), max_cost=2)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "mode", "rules"),
+    [
+        ({}, Settings(approve="never"), "never", ()),
+        ({"approve": "never"}, Settings(), "writes", ()),
+        ({"approve": "all"}, Settings(), "all", ()),
+        ({"approve": "all"}, Settings(approve="never"), "all", ()),
+        (
+            {"approvals": [{"tool": "a", "decision": "ask"}, {"tool": "b", "decision": "allow"}]},
+            Settings(approvals=(ApprovalRule("a", "allow"),)),
+            "writes",
+            (ApprovalRule("a", "allow"), ApprovalRule("a", "ask", floor=True)),
+        ),
+    ],
+)
+def test_a_resumed_run_asks_as_often_as_it_did_and_as_the_user_wants_now(
+    recorded: dict[str, object], now: Settings, mode: str, rules: tuple[ApprovalRule, ...]
+) -> None:
+    settings = records.settings_of(recorded, now, {})
+    assert (settings.approve, settings.approvals) == (mode, rules)
+    again = records.settings_of(Capture().value(records.plain(settings)), now, {})
+    assert (again.approve, again.approvals) == (mode, rules)
+
+
+@pytest.mark.parametrize("wrong", [{"approve": 7}, {"approvals": "x"}, {"approvals": [{"tool": "a"}]}])
+def test_a_policy_that_someone_edited_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        records.settings_of(wrong, Settings(), {})

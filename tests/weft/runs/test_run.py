@@ -29,7 +29,8 @@ from tests.conftest import trust
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
 from weft.runs.goal import Goal
-from weft.runs.runtime import Weft, run_goal
+from weft.runs.run_goal import run_goal
+from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.settings import Settings
 
@@ -87,7 +88,8 @@ async def test_the_result_has_every_field_of_the_contract(workspace: Path, serve
     serve(scripted(PLAN))
     document = (await run(workspace))[0].to_dict()
     assert list(document) == [
-        "run_id", "status", "goal", "answer", "error", "question", "skills", "tasks", "usage", "cost_usd", "journal",
+        "run_id", "status", "goal", "answer", "error", "question", "skills", "tasks", "usage", "cost_usd", "waiting",
+        "journal",
     ]  # fmt: skip
     assert list(document["tasks"][0]) == [
         "id", "action_type", "name", "status", "attempts", "seconds", "output", "error",
@@ -352,7 +354,7 @@ async def test_a_person_can_stop_a_run(workspace: Path, serve: Serve) -> None:
 async def test_a_question_is_a_result_and_its_answer_reaches_the_planner(workspace: Path, serve: Serve) -> None:
     server = serve(lambda _: Say('{"tasks": [], "clarification": "Which service?"}'))
     result, _ = await run(workspace)
-    assert (result.status, result.question) == ("clarification", "Which service?")
+    assert (result.status, result.question) == ("waiting", "Which service?")
     await run(workspace, Goal(GOAL, answers=("the to-do one",)))
     assert "the to-do one" in server.calls[-1].user
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import InputError
+from executor.approvals.policy import ApprovalPolicy, ApprovalRule
+from skills.errors import InputError, SetupError
+from skills.tools.effects import Effects
 from tests.conftest import trust
 from tests.weft.settings.test_settings import resolved
 from weft.settings.paths import Paths
@@ -117,6 +119,54 @@ def test_a_folder_of_templates_is_ignored_until_trusted(tmp_path: Path, seed: st
     assert found.settings.seed is None
     assert "'seed' is ignored" in found.warnings[0]
     assert resolved(tmp_path, project=f'seed = "{seed}"', trusted=True).settings.seed == seed
+
+
+ASK, DENY, ALLOW = (f'[[approvals]]\ntool = "t_*"\ndecision = "{what}"\n' for what in ("ask", "deny", "allow"))
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "untrusted", "trusted"),
+    [
+        ("", ASK, "ask", "ask"),
+        (ASK, ALLOW, "ask", "allow"),
+        (DENY, ASK, "deny", "ask"),
+        (ALLOW, DENY, "deny", "deny"),
+        (ASK, ALLOW + DENY, "deny", "allow"),
+        ('approve = "all"', 'approve = "never"', "ask", "allow"),
+        ('approve = "never"', 'approve = "all"', "ask", "ask"),
+        ("", 'approve = "never"', "allow", "allow"),
+        ('approve = "all"\n' + ALLOW, ASK, "ask", "ask"),
+    ],
+)
+def test_approvals_can_be_tightened_and_once_trusted_loosened(
+    tmp_path: Path, user: str, project: str, untrusted: str, trusted: str
+) -> None:
+    for expected, is_trusted in ((untrusted, False), (trusted, True)):
+        found = resolved(tmp_path, user=user, project=project, trusted=is_trusted)
+        policy = ApprovalPolicy(found.settings.approve, found.settings.approvals)
+        assert policy.decide("t_x", Effects()).decision == expected
+        loosens = not is_trusted and ("allow" in project or "never" in project)
+        assert bool(found.warnings) == loosens, found.warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('approve = "sometimes"', "'approve' must be one of never, writes, all, not 'sometimes'"),
+        ('approvals = "ask"', "'approvals' must be tables [[approvals]] in a file, not 'ask'"),
+        ('[[approvals]]\ntool = "x"', "'approvals' rule 1: 'decision' must be one of allow, ask, deny, not None"),
+    ],
+)
+def test_a_fault_in_the_policy_is_a_fault_whoever_wrote_it(tmp_path: Path, text: str, says: str) -> None:
+    for user, project in ((text, ""), ("", text)):
+        with pytest.raises(SetupError) as caught:
+            resolved(tmp_path, user=user, project=project)
+        assert says in caught.value.message
+    with pytest.raises(SetupError, match="environment: 'approvals' must be tables"):
+        resolved(tmp_path, env={"WEFT_APPROVALS": "x=ask"})
+    assert resolved(tmp_path, env={"WEFT_APPROVE": "all"}).settings.approve == "all"
+    rules = [{"tool": "x", "decision": "ask"}]
+    assert resolved(tmp_path, flags={"approvals": rules}).settings.approvals == (ApprovalRule("x", "ask"),)
 
 
 def test_a_fault_in_a_limit_is_still_a_fault(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.history.result import Result
+    from planner.approvals import Approve
     from planner.model import Model
     from weft.batch.engine import Job
     from weft.batch.limits.dedupe import ReplyCache
@@ -47,7 +48,7 @@ _OWNER: ContextVar[str] = ContextVar("owner", default="")
 class InProcess:
     """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
 
-    With many goals, `workers` make the calls in processes of their own.
+    With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
     """
 
     workspace: Path
@@ -56,6 +57,7 @@ class InProcess:
     budget: Budget
     replies: ReplyCache | None = None
     workers: WorkerPool | None = None
+    approve: Approve | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
 
     def has_room(self, running: int) -> bool:
@@ -81,10 +83,12 @@ class InProcess:
         try:
             if run is not None:
                 try:
-                    return await weft.resume(run, record=job.record, stop=stop)
+                    if job.waited and (ended := weft.result(run)).status in ("done", "partial", "failed"):
+                        return ended
+                    return await weft.resume(run, record=job.record, stop=stop, approve=self.approve)
                 except UnknownRun:
                     run = None  # it was killed before its first event was on disk
-            return await weft.run(goal_of(job.goal, job.place), record=note, stop=stop)
+            return await weft.run(goal_of(job.goal, job.place), record=note, stop=stop, approve=self.approve)
         except ModelError:
             if run is None:
                 raise

@@ -7,16 +7,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from skills.text.plural import counted, plural
+from weft.cli import request_text
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from executor.history.result import Result
 
 
-def show(result: Result, target: Path | None, answer_command: str, *, quiet: bool) -> None:
-    """Print the answer (Markdown on a terminal), an error or a question with the command to answer it, a summary."""
+def show(result: Result, target: Path | None, resume: Sequence[str], *, quiet: bool) -> None:
+    """Print the answer (Markdown on a terminal), an error or what it waits for and how to answer that, a summary."""
     max_width = width.of(sys.stderr)
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
@@ -24,12 +26,28 @@ def show(result: Result, target: Path | None, answer_command: str, *, quiet: boo
         answer_visible = target is None and sys.stdout.isatty() and sys.stderr.isatty()
         error = _short_error(result) if answer_visible else result.error
         output.say(width.wrap(f"{result.status}: {error}", max_width))
-    if result.question is not None:
-        output.say(f"Question: {result.question}\nAnswer with: {answer_command}")
+    _show_waiting(result, resume)
     if target is not None and result.answer is not None and not quiet:
         output.say(f"Answer written to {target}")
     if not quiet:
         output.say(summary_line(result, max_width))
+
+
+def _show_waiting(result: Result, resume: Sequence[str]) -> None:
+    """Print what a person must answer, and the command that answers it."""
+    for request in result.waiting:
+        if request.kind == "question":
+            output.say(f"Question: {request.preview}")
+        else:
+            output.say(
+                "\n".join(("Waiting for your approval:", *(f"  {line}" for line in request_text.lines(request))))
+            )
+    if result.waiting:
+        output.say(f"Answer with: {request_text.command(resume, result.waiting)}")
+    if any(request.kind != "question" for request in result.waiting):
+        output.say("(or --deny ID=NOTE, --edit ID=FILE, --approve-all; see weft resume --help)")
+    elif not result.waiting and result.question is not None:  # as earlier versions ended with a question
+        output.say(f"Question: {result.question}")
 
 
 def _short_error(result: Result) -> str | None:

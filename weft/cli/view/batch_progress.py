@@ -93,7 +93,7 @@ class BatchProgress(BatchObserver):
         yield counted(self._tokens, "token")
         if self._retries:
             yield counted(self._retries, "retry", "retries")
-        for status in ("failed", "partial"):
+        for status in ("failed", "partial", "waiting"):
             if number := self.summary.statuses[status]:
                 yield f"{number:,} {status}"
         if slow := sorted(self._running.items(), key=lambda item: item[1])[:_SLOWEST]:

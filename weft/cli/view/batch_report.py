@@ -14,6 +14,7 @@ _OUTCOMES = {
     "done": "done",
     "partial": "partial",
     "failed": "failed",
+    "waiting": "waiting for an answer",
     "clarification": "with a question",
     "out_of_time": "out of time",
     "over_budget": "over budget",

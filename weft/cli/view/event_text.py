@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
     CallRetried,
     Event,
     ModelLoading,
@@ -16,6 +18,7 @@ from planner.events import (
     Warned,
 )
 from skills.text.plural import counted
+from weft.cli.request_text import short_id, title
 from weft.traces.change_text import change_text
 from weft.workspace.planned_selection import PLAN
 
@@ -47,6 +50,11 @@ def describe(event: Event) -> str | None:
             reason = f": {event.error}" if event.error else ""
             duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started
             return f"{event.task}: {event.status}{duration}{reason}"
+        case ApprovalAsked():
+            return f"waiting for a person: {title(event)} ({short_id(event)})"
+        case ApprovalGiven():
+            reason = f": {event.note or event.text}" if event.note or event.text else ""
+            return f"{event.task or 'planning'}: {event.decision} by {event.by}{reason}"
         case Warned():
             return f"warning: {event.message}"
         case _:

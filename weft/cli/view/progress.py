@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Protocol
 
 from planner.events import (
     CallFailed,
@@ -21,31 +21,47 @@ from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from planner.events import Record
     from weft.cli.view.output_mode import OutputMode
 
 
 _INDENT = 11  # the width of the time in front of a line
 
 
+class ProgressView(Protocol):
+    """Shows a run's events."""
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Show nothing within the block: a person is being asked."""
+
+
 @contextmanager
-def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[Record]:
-    """Yield the function that shows a run's events; without a graph there are plain lines on a terminal too."""
+def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[ProgressView]:
+    """Yield what shows a run's events; without a graph there are plain lines on a terminal too."""
     if mode.quiet:
-        yield _ignore
+        yield _NoProgress()
     elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
         from weft.cli.view.live.live_view import LiveView
 
         with LiveView() as view:
-            yield view.note
+            yield view
     else:
         lines = ProgressLines(verbose=mode.verbose)
         with beating(lines.beat):
-            yield lines.note
+            yield lines
 
 
-def _ignore(event: Event) -> None:
-    """Show nothing: with --quiet there is no progress, and the result reports what failed."""
+class _NoProgress:
+    """Shows nothing: with --quiet there is no progress, and the result reports what failed."""
+
+    def note(self, event: Event) -> None:
+        """Ignore it."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Nothing is shown anyway."""
+        return nullcontext()
 
 
 class ProgressLines:
@@ -57,6 +73,18 @@ class ProgressLines:
         self._started = self._last_line = clock()
         self._quiet_time = EVERY / 2  # seconds of silence before a heartbeat
         self._heartbeat = Heartbeat(clock)
+        self._held: list[str] | None = None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Hold the lines back within the block."""
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for line in held:
+                self._say(line)
 
     def note(self, event: Event) -> None:
         """Print an event if it is worth a line."""
@@ -67,6 +95,8 @@ class ProgressLines:
 
     def beat(self) -> None:
         """Print what is under way, unless a line was printed recently; less often the longer it lasts."""
+        if self._held is not None:
+            return
         if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
             self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
             self._print(text)
@@ -74,6 +104,12 @@ class ProgressLines:
     def _print(self, text: str) -> None:
         self._last_line = self._clock()
         line = f"{self._last_line - self._started:7.1f} s  {text}"
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self._say(line)
+
+    def _say(self, line: str) -> None:
         output.say(width.wrap(line, width.of(sys.stderr), _INDENT))
 
     def _text(self, event: Event) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skills.text.plural import counted
+from weft.cli import request_text
 from weft.cli.view import width
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _MARKS = {
     "reused": "↺",
     "interrupted": "■",
     "running": "▶",
+    "waiting": "?",
     "pending": "·",
 }
 
@@ -100,6 +102,10 @@ def _end(view: Timeline, max_width: int | None) -> Iterator[str]:
         yield width.wrap(f"critical path: {' → '.join(view.critical)}", max_width)
     if view.result.error:
         yield width.wrap(f"error: {view.result.error}", max_width)
+    for request in view.result.waiting:
+        yield from request_text.lines(request, max_width)
+    if view.result.waiting:
+        yield f"answer with: {request_text.command(['weft', 'resume', view.result.run_id], view.result.waiting)}"
 
 
 def _name(span: Span) -> str:

@@ -23,7 +23,7 @@ _SETTINGS = ("model", "fallback", "timeout", "detector", "strict_skills", "unsaf
 # Passed on to BatchOptions as they are.
 _OPTIONS = (
     "jobs", "max_calls", "rpm", "tpm", "max_cost", "max_tokens", "errors", "resume", "retry_errors", "rerun_changed",
-    "limit", "shuffle", "dedupe", "repeat",
+    "limit", "shuffle", "dedupe", "repeat", "approve_all",
 )  # fmt: skip
 
 
@@ -55,6 +55,7 @@ _OPTIONS = (
 @options.yes
 @options.skills
 @options.tools
+@options.approve_all
 @options.journal
 @options.common
 def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: bool, yes: bool, **flags: Any) -> int:
@@ -70,8 +71,11 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
 
+    A goal that needs your approval or answer waits, with status `waiting`, while the others go on. `weft approvals`
+    lists what for; answer with `weft resume`, then continue the batch with --resume.
+
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
-    130 interrupted.
+    6 some wait for your answer and none failed, 130 interrupted.
     """
     from weft.batch.run_batch import batch_settings, open_batch
     from weft.cli import trust_prompt

@@ -17,6 +17,7 @@ from weft.cli.view.batch_progress import watching
 
 if TYPE_CHECKING:
     from weft.batch.run_batch import Batch, BatchReport
+    from weft.batch.summary import BatchSummary
     from weft.cli.view.output_mode import OutputMode
 
 _EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
@@ -58,12 +59,23 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         output.print_json(report.to_dict())
     else:
         batch_report.print_summary(report.to_dict())
-    if not report.summary.ended and (unfinished := report.summary.skipped_not_done):
+    unfinished = report.summary.skipped_not_done - report.summary.skipped_waiting
+    if not report.summary.ended and unfinished:
         has = f"{counted(unfinished, 'goal')} from before {plural(unfinished, 'is', 'are')} not done"
         output.say(f"No goal was left to run, but {has}. Run them again with --retry-errors.")
     if report.stopped is not None:
         output.say(f"Stopped ({report.stopped}). Continue with:\n  {_resume_command()}")
-    return _EXIT.get(report.stopped or "", 0 if report.summary.all_done else 1)
+    elif waiting := report.summary.statuses["waiting"] + report.summary.skipped_waiting:
+        goals = counted(waiting, "goal")
+        output.say(f"{goals} wait for you; see weft approvals. When they are answered, continue with:")
+        output.say(f"  {_resume_command()}")
+    return _EXIT.get(report.stopped or "", _exit_status(report.summary))
+
+
+def _exit_status(summary: BatchSummary) -> int:
+    if summary.only_waits:
+        return execution.EXIT["waiting"]
+    return 0 if summary.all_done else 1
 
 
 def _stop_on_signals(batch: Batch) -> None:

@@ -126,11 +126,11 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
     seconds = weft.settings.timeout
     try:
         async with weft:
-            with progress(mode, graph=False) as record:
+            with progress(mode, graph=False) as view:
                 if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
-                    record(Warned(LOCAL_NOTICE))
+                    view.note(Warned(LOCAL_NOTICE))
                 async with asyncio.timeout(seconds):
-                    return await weft.plan(goal, record=record)
+                    return await weft.plan(goal, record=view.note)
     except TimeoutError as error:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
     except asyncio.CancelledError:

@@ -38,6 +38,7 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
 @click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
 @options.output_file()
 @options.trust
+@options.approve_all
 @options.models
 @options.journal
 @options.common
@@ -61,7 +62,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
     from weft.settings.recorded import check_recorded
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    begin, dry_run = rest.pop("begin"), rest.pop("dry_run")
+    begin, dry_run, approve_all = rest.pop("begin"), rest.pop("dry_run"), rest.pop("approve_all")
     use = {name: Path(path) for name, path in _pairs("--use", rest.pop("use")).items()}
     inputs = {task: _read(path) for task, path in _pairs("--input", rest.pop("inputs")).items()}
     if not begin and not inputs:
@@ -86,7 +87,8 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
         asyncio.run(weft.close())
         return _preview(parent.run_id, rerun_plan, mode)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
-    new_run = execution.run_with_progress(weft, mode, partial(weft.rerun, parent.run_id, rerun_plan))
+    running = partial(weft.rerun, parent.run_id, rerun_plan)
+    new_run = execution.run_with_progress(weft, mode, running, approve_all=approve_all)
     return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
 
 

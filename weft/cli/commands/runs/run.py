@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
-    from executor.history.result import Result
     from planner.plan.plan import Plan
     from weft.runs.goal import Goal
     from weft.runs.plan_file import PlanFile
@@ -33,6 +31,7 @@ _NO_GOAL = "Carry out this plan."
 @options.yes
 @options.skills
 @options.tools
+@options.approve_all
 @options.goal
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
@@ -65,8 +64,11 @@ def run(
       weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
 
-    Exit status: 0 done; 1 failed, done in part, or a question needs an answer; 2 wrong usage or input; 4 no model
-    or key; 5 stopped by a budget or limit; 130 interrupted.
+    On a terminal you are asked at once what needs your approval or an answer; elsewhere the run waits, and
+    `weft approvals` lists what for.
+
+    Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
+    limit; 6 it waits for your answer; 130 interrupted.
     """
     from weft.cli import model_download, trust_prompt, warm_up
     from weft.runs.goal import Goal
@@ -75,7 +77,7 @@ def run(
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
-    trust = rest.pop("trust")
+    trust, approve_all = rest.pop("trust"), rest.pop("approve_all")
     execution.check_writable(target)
     where = options.paths(workspace)
     if trust:
@@ -104,33 +106,8 @@ def run(
     if weft.models.needed_for(full_goal.plan):
         warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    arguments = tuple((click.get_current_context().obj or ())[1:])
-    shown = execution.ResultOutput(mode, workspace, target, arguments, weft.settings)
-    return execution.run_to_exit(_run_goal(weft, full_goal, mode), shown)
-
-
-async def _run_goal(weft: Weft, goal: Goal, mode: OutputMode) -> Result:
-    """Run the goal; on a terminal, ask the planner's question and run it again with the answer."""
-    while True:
-        result = await execution.run_with_progress(weft, mode, partial(weft.run, goal))
-        if result.status != "clarification" or mode.as_json or not (output.is_terminal() and sys.stdin.isatty()):
-            return result
-        answer = _ask(result.question or "")
-        if answer is None:
-            return result
-        goal = replace(goal, answers=(*goal.answers, f"{result.question}\n{answer}"))
-
-
-def _ask(question: str) -> str | None:
-    """Ask the user; None if they decline (Ctrl-D). Not in a thread, where Ctrl-C would not arrive."""
-    output.say(f"\n{question}")
-    try:
-        return str(click.prompt("Your answer", err=True))
-    except click.Abort as error:
-        if not isinstance(error.__context__, EOFError):
-            raise
-        output.say()
-        return None
+    running = execution.run_with_progress(weft, mode, partial(weft.run, full_goal), approve_all=approve_all)
+    return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
 
 
 def _read_plan(weft: Weft, path: Path) -> PlanFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -61,7 +62,7 @@ def serve(
     _announce(where.workspace, server.address, open_page=not no_open)
     interrupted = asyncio.run(server.run_to_end())
     for run_id in interrupted:
-        command = execution.resume_command(run_id, workspace, records.url(where, settings))
+        command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
         output.say(f"Interrupted: {run_id}. Resume with:\n  {command}")
     return 130
 

@@ -27,8 +27,9 @@ MARKS = {
     "skipped": ("–", "yellow"),
     "unneeded": ("–", "dim"),
     "cancelled": ("■", "yellow"),
+    "waiting": ("?", "yellow"),
 }
-_FOLDED = {"done": "done", "pending": "waiting"}
+_FOLDED = {"pending": "waiting", "waiting": "waiting for you"}
 _MAX_ID = 24
 _MAX_NAME = 20
 _SECONDS = 8

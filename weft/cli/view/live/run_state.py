@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
     CallFinished,
     CallStarted,
     Event,
@@ -91,6 +93,10 @@ class RunState:
                 row.state, row.seconds = event.status, event.seconds
             case TaskReused(task=task) if task in self.rows:
                 self.rows[task].state = "done"
+            case ApprovalAsked(task=str(task)) if task in self.rows:
+                self.rows[task].state = "waiting"
+            case ApprovalGiven(task=str(task)) if task in self.rows:
+                self.rows[task].state = "running"
             case TextStreamed():
                 self.streamed = (self.streamed + event.text)[-_TAIL:]
             case _:

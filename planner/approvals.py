@@ -1,0 +1,68 @@
+"""Approvals and questions: what a person is asked while a run waits, and what they answer.
+
+A request's `id` is the hash of the call, the task with its inputs or the question, and its number among equal ones. An
+answer holds for exactly that request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+RequestKind = Literal["tool", "task", "question"]
+Decision = Literal["allow", "deny", "edit", "allow_rest", "answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """What a run waits for: a tool call, a task, or the answer to a question; `preview` is what a person reads first.
+
+    `tool` and `arguments` are those of a tool call, or of a tool's task; `asked` is when it was first asked.
+    """
+
+    id: str
+    task: str | None
+    kind: RequestKind
+    tool: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    preview: str = ""
+    asked: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The request as `--json` prints it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says to a request.
+
+    `allow` or `deny` it, `edit` a tool's `arguments`, or `allow_rest`: this call and all further ones of its tool in
+    the run. A question is answered with `text`. The `note` of a denial reaches the model; `by` is recorded.
+    """
+
+    decision: Decision = "allow"
+    note: str = ""
+    arguments: Mapping[str, Any] | None = None
+    text: str = ""
+    by: str = "callback"
+
+    def fault(self, request: ApprovalRequest) -> str | None:
+        """Why this cannot answer the request; None if it can."""
+        if self.decision not in get_args(Decision):
+            return f"the decision {self.decision!r} is not one of {', '.join(get_args(Decision))}"
+        if request.kind == "question":
+            return None if self.text.strip() else "it is a question, which is answered with a text"
+        if self.decision == "answer":
+            return "it is no question: allow, deny or edit it"
+        if self.decision == "edit" and request.tool is None:
+            return "only the arguments of a tool can be edited: allow or deny it"
+        if self.decision == "edit" and not isinstance(self.arguments, Mapping):
+            return "an edit needs the new arguments, an object"
+        if self.decision == "allow_rest" and request.tool is None:
+            return "only the calls of a tool can be allowed for the rest of the run: allow or deny it"
+        return None
+
+
+Approve = Callable[[ApprovalRequest], Awaitable[Answer | None]]

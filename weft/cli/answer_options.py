@@ -1,0 +1,138 @@
+"""The options that answer what a run waits for: --approve, --deny, --edit, --answer and --approvals."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from skills.errors import InputError
+from weft.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from planner.approvals import Answer, ApprovalRequest
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+_OPTIONS = (
+    click.option("--approve", "approve", multiple=True, metavar="ID", help="Allow a request (repeatable)."),
+    click.option("--deny", "deny", multiple=True, metavar="ID[=NOTE]", help="Deny it; the note reaches the model."),
+    click.option(
+        "--edit", "edit", multiple=True, metavar="ID=FILE", help="Allow it with the arguments in a JSON file."
+    ),
+    click.option("--answer", "answer", multiple=True, metavar="[ID=]TEXT", help="Answer a question."),
+    click.option(
+        "--approvals", "approval_files", multiple=True, metavar="FILE", help="Answers as JSON lines (`-`: stdin)."
+    ),
+    options.APPROVE_ALL,
+)
+NAMES = ("approve", "deny", "edit", "answer", "approval_files")
+_ID = re.compile(r"[0-9a-f]+(?:#\d*)?")
+_SURELY_ID = re.compile(r"[0-9a-f]{8,}(?:#\d*)?")
+_KEYS = {"id", "decision", "note", "arguments", "text"}
+
+
+def answering(command: Command) -> Command:
+    """Add the options that answer requests."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def answers_in(given: Mapping[str, Any], waiting: Sequence[ApprovalRequest]) -> list[tuple[str, Answer]]:
+    """The answers in the flags NAMES; whether they fit is for the run to say.
+
+    What the run waits for tells whether an answer that has a `=` in it begins with an id.
+    """
+    from planner.approvals import Answer
+
+    found = [(name, Answer("allow", by="cli")) for name in map(_known_form, given["approve"])]
+    for text in given["deny"]:
+        name, _, note = text.partition("=")
+        found.append((_known_form(name), Answer("deny", note=note, by="cli")))
+    for text in given["edit"]:
+        name, equals, file = text.partition("=")
+        if not (equals and file):
+            raise InputError(f"--edit {text} is not of the form ID=FILE", hint="FILE holds the arguments as JSON")
+        found.append((_known_form(name), Answer("edit", arguments=_arguments(file), by="cli")))
+    for text in given["answer"]:
+        name, said = _named_question(text, waiting)
+        found.append((name, Answer("answer", text=said, by="cli")))
+    for file in given["approval_files"]:
+        found += _in_file(file)
+    return found
+
+
+def _named_question(text: str, waiting: Sequence[ApprovalRequest]) -> tuple[str, str]:
+    """The id in front of an answer, if there is one, and the answer itself."""
+    from weft.runs.answers import ONLY_QUESTION, is_id_of
+
+    name, equals, said = text.partition("=")
+    if not equals or not _ID.fullmatch(name):
+        return ONLY_QUESTION, text
+    known = any(one.kind == "question" and is_id_of(name, one) for one in waiting)
+    return (name, said) if known or _SURELY_ID.fullmatch(name) else (ONLY_QUESTION, text)
+
+
+def _known_form(name: str) -> str:
+    if not _ID.fullmatch(name):
+        hint = "use an id that `weft approvals` lists, or any unique beginning of one"
+        raise InputError(f"{name!r} is not the id of a request", hint=hint)
+    return name
+
+
+def _read(file: str, what: str) -> str:
+    if file == "-":
+        return options.stdin_text(what)
+    try:
+        return Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{what} {file} cannot be read: {error}", hint="name a text file") from error
+
+
+def _arguments(file: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(_read(file, "the arguments"))
+    except ValueError as error:
+        raise InputError(f"{file} is not valid JSON: {error}", hint="write the arguments as one JSON object") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{file} holds no JSON object", hint='write the arguments as {"name": value}')
+    return value
+
+
+def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
+    """The answers in a file of JSON lines."""
+    from planner.approvals import Answer
+
+    for number, line in enumerate(_read(file, "the answers").split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{file}, line {number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{where} is not valid JSON: {error}", hint="write one answer per line") from error
+        if (fault := _row_fault(row)) is not None:
+            hint = '{"id": "…", "decision": "allow"}, with a "note", "arguments" or "text" if it needs one'
+            raise InputError(f"{where}: {fault}", hint=f"write it as {hint}")
+        decision: Any = row.get("decision") or ("answer" if row.get("text") else "allow")
+        more = {key: row[key] for key in ("note", "text", "arguments") if row.get(key) is not None}
+        yield row["id"], Answer(decision, **more, by="cli")
+
+
+def _row_fault(row: Any) -> str | None:
+    if not isinstance(row, dict):
+        return "it is no JSON object"
+    if not isinstance(row.get("id"), str) or not _ID.fullmatch(row["id"]):
+        return f"'id' must be the id of a request, not {row.get('id')!r}"
+    if unknown := row.keys() - _KEYS:
+        return f"unknown key {', '.join(map(repr, sorted(unknown)))}"
+    if not any(row.get(key) for key in ("decision", "text")):
+        return "'decision' is missing"
+    wrong = [key for key in ("decision", "note", "text") if not isinstance(row.get(key), str | None)]
+    return f"{wrong[0]!r} must be a string, not {row[wrong[0]]!r}" if wrong else None

@@ -1,0 +1,131 @@
+"""Ask a person at the terminal at once what a run needs an answer to; the run's other tasks go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from planner.approvals import Answer
+from weft.cli import confirm, request_text
+from weft.cli.view import output
+from weft.runs.answers import approve_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from planner.approvals import ApprovalRequest, Approve
+    from weft.cli.view.output_mode import OutputMode
+
+_CHOICES = "Allow it? [y]es, [n]o, [a]ll calls of this tool, [e]dit the arguments, [l]ater: "
+_CHOICES_OF_TASK = "Allow it? [y]es, [n]o, [l]ater: "
+
+
+def approver(mode: OutputMode, paused: Callable[[], AbstractContextManager[None]], *, allow: bool) -> Approve | None:
+    """What answers a run's requests in this process: --approve-all, the person at the terminal, or nobody."""
+    at_terminal = TerminalApprover(paused) if confirm.can_ask() and not mode.as_json else None
+    if not allow:
+        return at_terminal.ask if at_terminal is not None else None
+
+    async def allow_all(request: ApprovalRequest) -> Answer | None:
+        answer = await approve_all(request)
+        return await at_terminal.ask(request) if answer is None and at_terminal is not None else answer
+
+    return allow_all
+
+
+@dataclass(slots=True)
+class TerminalApprover:
+    """Asks one request at a time; `paused` keeps the progress display away meanwhile."""
+
+    paused: Callable[[], AbstractContextManager[None]]
+    rest: set[str] = field(default_factory=set)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, request: ApprovalRequest) -> Answer | None:
+        """The person's answer; None if they leave it for later (Ctrl-D)."""
+        async with self._turn:
+            if request.kind == "tool" and request.tool in self.rest:
+                return Answer("allow", by="cli")  # allowed while this one waited for its turn
+            with self.paused():
+                if request.kind == "question":
+                    return await _answer_question(request)
+                output.say("\n" + "\n".join(request_text.lines(request)))
+                return await self._decision(request)
+
+    async def _decision(self, request: ApprovalRequest) -> Answer | None:
+        choices = _CHOICES_OF_TASK if request.tool is None else _CHOICES
+        while True:
+            match (await _line(choices) or "later").strip().lower()[:1]:
+                case "y":
+                    return Answer("allow", by="cli")
+                case "n":
+                    return Answer("deny", note=(await _line("Why not (may be empty)? ") or "").strip(), by="cli")
+                case "a" if request.tool is not None:
+                    self.rest.add(request.tool)
+                    return Answer("allow_rest", by="cli")
+                case "e" if request.tool is not None:
+                    if (arguments := await _edited(request)) is not None:
+                        return Answer("edit", arguments=arguments, by="cli")
+                case "l":
+                    return None
+                case _:
+                    continue
+
+
+async def _answer_question(request: ApprovalRequest) -> Answer | None:
+    output.say(f"\n{request.preview}")
+    while (text := await _line("Your answer: ")) is not None:
+        if text.strip():
+            return Answer("answer", text=text.strip(), by="cli")
+    return None
+
+
+async def _edited(request: ApprovalRequest) -> Mapping[str, Any] | None:
+    """The new arguments, typed as JSON; None if what was typed is none."""
+    output.say(f"Now: {json.dumps(dict(request.arguments or {}), ensure_ascii=False)}")
+    text = await _line("New arguments (one line of JSON): ")
+    try:
+        value = json.loads(text or "")
+    except ValueError as error:
+        output.say(f"This is not valid JSON: {error}")
+        return None
+    if not isinstance(value, dict):
+        output.say('This is not a JSON object such as {"path": "report.md"}')
+        return None
+    return value
+
+
+async def _line(prompt: str) -> str | None:
+    """A line that the person types; None for Ctrl-D at its beginning. Ctrl-C stops the run, as always."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    if sys.platform == "win32":
+        return await asyncio.to_thread(lambda: sys.stdin.readline() or None)
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Future[bytes] = loop.create_future()
+    terminal = sys.stdin.fileno()
+    read = b""
+
+    def take() -> None:
+        nonlocal read
+        try:
+            some = os.read(terminal, 65_536)
+        except OSError:
+            some = b""
+        read += some
+        if not typed.done() and (not some or read.endswith(b"\n")):
+            typed.set_result(read)
+
+    loop.add_reader(terminal, take)
+    try:
+        line = (await typed).decode("utf-8", "replace")
+    finally:
+        loop.remove_reader(terminal)
+    if not line:
+        output.say()
+    return line.rstrip("\r\n") if line else None

@@ -1,0 +1,73 @@
+"""Requests that wait for a person, as text: what is asked, and the command that answers it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+from weft.cli.view import width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from planner.approvals import ApprovalRequest
+
+_SHORT = 8  # characters of a hash, which tell the requests of a run apart
+_MAX_LINES = 60
+
+
+def short_id(request: ApprovalRequest) -> str:
+    """The id as it is shown: the beginning of the hash, and the number among equal requests."""
+    call, _, number = request.id.partition("#")
+    return f"{call[:_SHORT]}#{number}" if number else call[:_SHORT]
+
+
+def title(request: ApprovalRequest) -> str:
+    """What is asked for, in a few words."""
+    match request.kind:
+        case "question":
+            return f"task {request.task} asks a question" if request.task else "the planner asks a question"
+        case "task":
+            return f"task {request.task} wants to start"
+        case _:
+            return f"task {request.task} wants to call {request.tool}"
+
+
+def lines(request: ApprovalRequest, max_width: int | None = None) -> Iterator[str]:
+    """A request in full: who asks, for what, with which arguments, and its preview."""
+    yield f"{short_id(request)}  {title(request)}"
+    if request.arguments:
+        yield from _arguments(request.arguments, max_width)
+    if request.preview and not _repeats(request):
+        yield from (f"    {line}" for line in _shortened(request.preview.splitlines()))
+
+
+def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
+    """The command that answers the first request, of a run that `resume` resumes."""
+    first = requests[0]
+    if first.kind == "question":
+        only = sum(one.kind == "question" for one in requests) == 1
+        return f"{shlex.join(resume)} --answer {'TEXT' if only else shlex.quote(f'{short_id(first)}=TEXT')}"
+    return shlex.join([*resume, "--approve", short_id(first)])
+
+
+def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[str]:
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        first, *more = _shortened(text.splitlines() or [""])
+        line = f"    {name}: {first}"
+        yield line if max_width is None else width.wrap(line, max_width, 6)
+        yield from (f"      {line}" for line in more)
+
+
+def _repeats(request: ApprovalRequest) -> bool:
+    """Whether the preview is only the call, which the arguments show already."""
+    return request.tool is not None and request.preview.startswith(f"{request.tool}(")
+
+
+def _shortened(texts: list[str]) -> list[str]:
+    if len(texts) <= _MAX_LINES:
+        return texts
+    return [*texts[:_MAX_LINES], f"… {len(texts) - _MAX_LINES} more lines"]

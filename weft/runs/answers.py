@@ -1,0 +1,133 @@
+"""Answers to the requests that a run waits for: which request an id means, and whether the answer fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from executor.approvals.approvals import given_to
+from executor.approvals.record import ApprovalRecord
+from planner.approvals import Answer, ApprovalRequest
+from planner.plan.validate import argument_problems
+from skills.errors import InputError
+from skills.text.plural import counted
+from weft.runs import records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from executor.capture.capture import Capture
+    from executor.stores.row import RunSummary
+    from executor.stores.store import Store
+    from planner.events import ApprovalGiven
+    from skills.tools.tool import Tool
+    from weft.settings.paths import Paths
+
+Answers = Mapping[str, Answer] | Sequence[tuple[str, Answer]]
+ONLY_QUESTION = ""
+_FINISHED = ("done", "clarification")
+_LIST = "`weft approvals {run}` lists what it waits for"
+
+
+class UnknownRequest(InputError):
+    """No request of the run has this id, or several could have it."""
+
+    code = "UNKNOWN_REQUEST"
+
+
+class AnsweredAlready(InputError):
+    """The request has an answer, which holds."""
+
+    code = "ANSWERED_ALREADY"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A request without an answer, and the run that waits for it."""
+
+    run: RunSummary
+    request: ApprovalRequest
+
+    def to_dict(self) -> dict[str, Any]:
+        """The request as `weft approvals --json` prints it."""
+        return {"run_id": self.run.run_id, "goal": self.run.goal, **self.request.to_dict()}
+
+
+def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
+    """The requests without an answer: of one run, or of all, the run that was asked first first."""
+    types = ("approval_asked", "approval_given")
+    rows = store.rows_of_all(types) if run is None else store.rows(store.find(run).run_id, types=types)
+    found: dict[str, ApprovalRecord] = {}
+    for row in rows:
+        event = records.event_of(row, paths)
+        if event is not None:
+            found.setdefault(row.run_id, ApprovalRecord()).note(event)
+    runs = [(store.find(run_id), record.waiting) for run_id, record in found.items() if record.waiting]
+    return [OpenRequest(one, request) for one, waiting in runs if one.status not in _FINISHED for request in waiting]
+
+
+async def approve_all(request: ApprovalRequest) -> Answer | None:
+    """Allow every call and every task; a question needs a person."""
+    return None if request.kind == "question" else Answer("allow", by="cli")
+
+
+def resolved(
+    answers: Answers, known: ApprovalRecord, run_id: str, capture: Capture, tools: Mapping[str, Tool]
+) -> tuple[ApprovalGiven, ...]:
+    """The events of answers to a run's requests; raises with everything that is wrong with them, and records nothing.
+
+    An id may be any unique beginning of one, with or without its number; ONLY_QUESTION is the only open question.
+    """
+    pairs = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
+    found: dict[str, ApprovalGiven] = {}
+    faults: list[InputError] = []
+    for name, answer in pairs:
+        try:
+            request = _find(name, known)
+        except InputError as error:
+            faults.append(error)
+            continue
+        if request.id in found:
+            faults.append(InputError(f"{name or request.id} is answered twice"))
+        faults += (InputError(f"{name or request.id}: {fault}") for fault in _faults(request, answer, tools))
+        found[request.id] = given_to(request, answer, capture)
+    if faults:
+        kinds = {type(fault) for fault in faults}
+        kind = kinds.pop() if len(kinds) == 1 else InputError
+        raise kind(f"run {run_id}: {'; '.join(one.message for one in faults)}", hint=_LIST.format(run=run_id))
+    return tuple(found.values())
+
+
+def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
+    """The open request that an id means; raises with what is wrong with the id."""
+    if name == ONLY_QUESTION:
+        questions = [one for one in known.waiting if one.kind == "question"]
+        if len(questions) == 1:
+            return questions[0]
+        few = f"{counted(len(questions), 'question')} wait for an answer; name one by its id"
+        raise UnknownRequest(few if questions else "no question waits for an answer")
+    exact = [one for one in known.asked.values() if one.id == name]
+    matching = exact or [one for one in known.asked.values() if is_id_of(name, one)]
+    if not matching:
+        raise UnknownRequest(f"there is no request {name!r}")
+    if len(matching) > 1:
+        raise UnknownRequest(f"{name!r} could be any of {', '.join(one.id for one in matching)}")
+    given = known.given.get(matching[0].id)
+    if given is not None and given.holds:
+        raise AnsweredAlready(f"{matching[0].id} is answered already: {given.decision}")
+    return matching[0]
+
+
+def is_id_of(name: str, request: ApprovalRequest) -> bool:
+    """Whether a name is a beginning of a request's id, with or without its number among equal ones."""
+    beginning, _, number = name.partition("#")
+    call, _, own = request.id.partition("#")
+    return bool(beginning) and call.startswith(beginning) and number in ("", own)
+
+
+def _faults(request: ApprovalRequest, answer: Answer, tools: Mapping[str, Tool]) -> Iterator[str]:
+    if (fault := answer.fault(request)) is not None:
+        yield fault
+    elif answer.decision == "edit" and answer.arguments is not None and (tool := tools.get(request.tool or "")):
+        yield from (f"{tool.name} {fault}" for fault in argument_problems(answer.arguments, tool.parameters))

@@ -1,0 +1,62 @@
+"""One goal in one call: what a program needs that runs a single goal."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from executor.history.result import Result
+    from planner.approvals import Approve
+    from planner.events import Record
+    from weft.runs.goal import Goal
+
+
+async def run_goal(
+    goal: Goal | str,
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
+    record: Record | None = None,
+    approve: Approve | None = None,
+) -> Result:
+    """Run one goal, as `weft run` does, and return its result.
+
+    `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
+    are functions of yours that plans and models may call. `approve` answers what needs a person; where it returns None,
+    or without it, the result's status is `waiting`.
+    """
+    async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
+        return await weft.run(goal, record=record, approve=approve)
+
+
+def run_goal_sync(
+    goal: Goal | str,
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
+    record: Record | None = None,
+    approve: Approve | None = None,
+) -> Result:
+    """`run_goal` for programs without an event loop."""
+    return asyncio.run(
+        run_goal(goal, model=model, workspace=workspace, settings=settings, tools=tools, record=record, approve=approve)
+    )
+
+
+def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:
+    """Settings in either form, with the model named beside them, if one is."""
+    if model is None:
+        return settings
+    return replace(settings, model=model) if isinstance(settings, Settings) else {**(settings or {}), "model": model}
