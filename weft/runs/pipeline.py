@@ -117,8 +117,10 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        prompt = messages(self._brief(catalogue), self.prompts) if self.goal.plan is None else ()
-        calls = "1 to plan, 1 or more for each task, 1 to write the answer"
+        brief = self._brief(catalogue)
+        ruled = None if self.goal.plan is not None else await asyncio.to_thread(brief.by_rule)
+        prompt = messages(brief, self.prompts) if self.goal.plan is None and ruled is None else ()
+        calls = f"{'1' if ruled is None else 'none'} to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
@@ -215,6 +217,8 @@ class Pipeline:
             files=tuple(str(path) for path in self.goal.files),
             answers=self.goal.answers,
             rules=self.rules,
+            asked=self.goal.skills,
+            skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
         )
 
     def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
