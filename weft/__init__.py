@@ -23,7 +23,7 @@ _MODULES = {
     "weft.runs.runtime": "Weft run_goal run_goal_sync",
     "weft.runs.goal": "Goal",
     "weft.runs.stop": "Stop",
-    "weft.runs.pipeline": "Preview",
+    "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
     "executor.history.result": "Result TaskReport",
     "weft.settings.settings": "InvalidSettings Settings",
@@ -45,9 +45,9 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event ModelLoaded ModelLoading PlanChanged "
-        "PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
-        "SkillsSelected TaskFinished "
+        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event FilePart FileRead ModelLoaded "
+        "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded "
+        "SkillPrint SkillsSelected TaskFinished "
         "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
     ),
     # Errors

@@ -35,6 +35,8 @@ from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
 from planner.events import Event as Event
+from planner.events import FilePart as FilePart
+from planner.events import FileRead as FileRead
 from planner.events import ModelLoaded as ModelLoaded
 from planner.events import ModelLoading as ModelLoading
 from planner.events import PlanChanged as PlanChanged
@@ -84,7 +86,7 @@ from weft.batch.run_batch import run_batch as run_batch
 from weft.batch.runner import BatchObserver as BatchObserver
 from weft.batch.summary import BatchSummary as BatchSummary
 from weft.runs.goal import Goal as Goal
-from weft.runs.pipeline import Preview as Preview
+from weft.runs.preview import Preview as Preview
 from weft.runs.rerun import RerunPlan as RerunPlan
 from weft.runs.runtime import Weft as Weft
 from weft.runs.runtime import run_goal as run_goal
@@ -112,6 +114,8 @@ __all__ = [
     "ContentRefused",
     "Envelope",
     "Event",
+    "FilePart",
+    "FileRead",
     "FormatRefused",
     "Goal",
     "Halted",

@@ -10,12 +10,13 @@ import networkx as nx
 from executor.tasks.inputs import UpstreamResult, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
+from planner.decompose.coverage import content_words, missing
 from planner.errors import ModelError
 from planner.events import PromptMade
 from planner.model import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
     from planner.events import Record
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 INPUT_BUDGET = 120_000
+_MISSING = "\n\n---\n**Missing from this answer:**\n"
+# A result is dropped if the answer lacks more than this much of its words.
+_DROPPED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """Writes a plan's answer from its tasks' outcomes."""
+    """Writes a plan's answer from its tasks' outcomes; with `keeps_all`, results that the model drops are added."""
 
     goal: str
     plan: Plan
@@ -38,13 +42,24 @@ class Synthesis:
     agent: str = "synthesis"
     record: Record | None = None
     continuations: int = 3
+    keeps_all: bool = False
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
-        missing = self.missing(outcomes)
+        lost = self.missing(outcomes)
         if not self.plan.needs_synthesis:
             return self.without_model(outcomes)
-        return with_missing(await self._ask(model, self._request(outcomes, missing)), missing)
+        text = await self._ask(model, self._request(outcomes, lost))
+        return with_missing(self._with_all(text, outcomes) if self.keeps_all else text, lost)
+
+    def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
+        """The text, with each result below it of which it has too little: small models drop some."""
+        dropped = [
+            result
+            for result in self._results(outcomes)
+            if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
+        ]
+        return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
 
     async def _ask(self, model: Model, request: Request) -> str:
         """The model's text; truncated answers are continued."""
@@ -112,12 +127,21 @@ class Synthesis:
         ]
 
 
+def with_not_read(text: str, files: Sequence[str]) -> str:
+    """The text, with files below it that were not read, or not whole."""
+    if not files:
+        return text
+    lines = "\n".join(f"- {line}" for line in files)
+    gap = "" if _MISSING in text else "---\n"
+    return f"{text}\n\n{gap}**Not read:**\n{lines}".strip()
+
+
 def with_missing(text: str, missing: list[str]) -> str:
     """The text, with whatever could not be done listed below it."""
     if not missing:
         return text
     lines = "\n".join(f"- {part}" for part in missing)
-    return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
+    return f"{text}{_MISSING}{lines}".strip()
 
 
 def _label(task: Task) -> str:

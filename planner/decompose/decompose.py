@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 ATTEMPTS = 3
+Ready = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,14 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
     return (system, *turns, Message("user", prompts.render(agent, "user", variables)))
 
 
-async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
-    """A valid plan for the goal, or a plan with nothing but a clarification."""
+async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record, ready: Ready | None = None) -> Plan:
+    """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked."""
     ruled = await asyncio.to_thread(brief.by_rule)
     if ruled is not None:
         record(PlanMade(ruled.plan, 0, rule=ruled.rule))
         return ruled.plan
+    if ready is not None:
+        await ready()
     record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
     schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks)

@@ -30,6 +30,7 @@ class Language:
     weak: str = ""
     verbs: str = ""
     nouns_too: str = ""
+    no_verbs: str = ""
     rules: str = ""
     makes: str = ""
     tells: str = ""
@@ -67,14 +68,28 @@ class Language:
         objects = _alternatives(f"{self.articles} {self.its} {self.their} {self.it} {self.them}")
         both = rf"(?:{_alternatives(self.nouns_too)})(?=\s+(?:{objects}|{_ANY})(?!\w))"
         verb = rf"(?:{_alternatives(self.verbs)})(?![\w-])"
-        return re.compile(f"(?:{verb}|{both})" if self.nouns_too else verb, re.IGNORECASE)
+        return re.compile(
+            f"(?:{'|'.join(filter(None, (verb, self.nouns_too and both, self._looks_like_verb)))})", re.IGNORECASE
+        )
+
+    @property
+    def _looks_like_verb(self) -> str:
+        """A word before an article that is nothing else, as in "catalog the endpoints"."""
+        if not self.no_verbs:
+            return ""
+        others = f"{self.no_verbs} {self.prepositions} {self.asks} {self.articles} {self.rules}"
+        return (
+            rf"(?!(?:{_alternatives(others)})(?!\w))"
+            rf"[a-z]{{3,}}(?<!ing)(?<!ed)(?<!ly)(?<![^s]s)(?=\s+(?:{_alternatives(self.articles)})(?!\w))"
+        )
 
     @cached_property
     def begins_goal(self) -> re.Pattern[str]:
         """What the first request of a sentence begins with, where a verb cannot be a noun."""
         if not self.spaced:
             return self.begins
-        return re.compile(rf"(?:{_alternatives(f'{self.verbs} {self.nouns_too}')})(?![\w-])", re.IGNORECASE)
+        known = rf"(?:{_alternatives(f'{self.verbs} {self.nouns_too}')})(?![\w-])"
+        return re.compile(f"(?:{'|'.join(filter(None, (known, self._looks_like_verb)))})", re.IGNORECASE)
 
 
 @cache

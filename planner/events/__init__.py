@@ -21,7 +21,17 @@ from planner.events.calls import (
 from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
 from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
-from planner.events.tasks import SkillLoaded, TaskFinished, TaskReused, TaskStarted, TaskStatus, ToolCalled, ToolLogged
+from planner.events.tasks import (
+    FilePart,
+    FileRead,
+    SkillLoaded,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TaskStatus,
+    ToolCalled,
+    ToolLogged,
+)
 
 __all__ = [
     "CallFailed",
@@ -31,6 +41,8 @@ __all__ = [
     "CatalogueTaken",
     "ChangeCause",
     "Event",
+    "FilePart",
+    "FileRead",
     "ModelLoaded",
     "ModelLoading",
     "PlanChanged",
@@ -74,6 +86,7 @@ Event = (
     | TaskStarted
     | TaskReused
     | SkillLoaded
+    | FileRead
     | ToolCalled
     | ToolLogged
     | TaskFinished

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
@@ -41,6 +41,7 @@ class Profile:
     `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
     `server` those that only llama.cpp's server accepts. A goal that is one thing (`simple_by_rule`) or that lists its
     parts (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`).
+    Without `tools`, prompts hold up to `file_tokens` of the given files; of longer ones `file_parts` parts are read.
     """
 
     name: str = "full"
@@ -58,9 +59,11 @@ class Profile:
     simple_by_rule: bool = False
     parts_by_rule: bool = False
     whole_goal: bool = False
+    file_tokens: int = 0
+    file_parts: int = 0
 
-    def agent(self, role: Role) -> str:
-        """The agent of `seed/agents.yaml` that fills a role."""
+    def agent(self, role: Role | Literal["reader"]) -> str:
+        """The agent of `seed/agents.yaml` that fills a role; a `reader` reads files for models without tools."""
         return self.agents.get(role, role)
 
     def digest(self, skill: str) -> str:

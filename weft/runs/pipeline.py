@@ -3,74 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from executor.files.given import GivenFiles
 from executor.history.run_history import RunHistory
-from executor.tasks.outcome import Cancelled, Done, Outcome
+from executor.tasks.outcome import Cancelled, Outcome
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import ModelError, RecordEnded
+from planner.errors import RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
-from skills.text.plural import counted, plural
+from weft.runs.answer import answered
+from weft.runs.preview import Preview
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
-    from planner.events import Record
+    from planner.events import FileRead, Record
     from planner.model import Message
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
     from skills.programs.executable import CallLog
-    from skills.selection.detector import Selection
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
-
-NO_RESULT = "TASK_FAILED"
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a run would start with; `prompt_tokens` is a rough estimate."""
-
-    selections: tuple[Selection, ...]
-    messages: tuple[Message, ...]
-    prompt_tokens: int
-    calls: str
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The preview as `run --dry-run --json` prints it."""
-        return {
-            "selected": [asdict(one) for one in self.selections],
-            "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
-            "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
-    Of a resumed run, `history` has the steps that are on record; they are not taken again. `then` is what a replayed
-    run of earlier rules selected.
+    Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
+    what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today.
     """
 
     goal: Goal
@@ -83,6 +63,8 @@ class Pipeline:
     history: RunHistory = field(default_factory=RunHistory)
     rules: int = rules.CURRENT
     then: RecordedSelection | None = None
+    files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
+    file_changed: Callable[[FileRead, str], None] | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -101,14 +83,15 @@ class Pipeline:
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
-        runner = self._task_runner(plan, catalogue)
+        given = self._given_files()
+        runner = self._task_runner(plan, catalogue, given)
         if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
             await self.models.ready("task")
         limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
         outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
-        return await self._answer(plan, outcomes)
+        return await self._answer(plan, outcomes, given)
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
@@ -117,11 +100,14 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        brief = self._brief(catalogue)
-        ruled = None if self.goal.plan is not None else await asyncio.to_thread(brief.by_rule)
-        prompt = messages(brief, self.prompts) if self.goal.plan is None and ruled is None else ()
-        calls = f"{'1' if ruled is None else 'none'} to plan, 1 or more for each task, 1 to write the answer"
-        if self.goal.plan is not None:
+        prompt: tuple[Message, ...] = ()
+        calls = "1 to plan, 1 or more for each task, 1 to write the answer"
+        if self.goal.plan is None:
+            brief = self._brief(catalogue)
+            ruled = await asyncio.to_thread(brief.by_rule)
+            prompt = messages(brief, self.prompts) if ruled is None else ()
+            calls = calls if ruled is None else f"none to plan ({ruled.rule}),{calls.partition(',')[2]}"
+        else:
             models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
             calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
         if self._detector_asks:
@@ -201,9 +187,8 @@ class Pipeline:
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return self.goal.plan
-        model = self.models.for_role("decomposer")
-        await self.models.ready("decomposer")
-        return await decompose(self._brief(catalogue), model, self.prompts, self.record)
+        model, ready = self.models.for_role("decomposer"), partial(self.models.ready, "decomposer")
+        return await decompose(self._brief(catalogue), model, self.prompts, self.record, ready)
 
     def _brief(self, catalogue: Catalogue) -> Brief:
         return Brief(
@@ -221,7 +206,7 @@ class Pipeline:
             skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
         )
 
-    def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
+    def _task_runner(self, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
         tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._record_log, progress=self._record_build)
         return TaskRunner(
             plan=plan,
@@ -239,6 +224,7 @@ class Pipeline:
             files=tuple(str(path) for path in self.goal.files),
             input_budget=self.settings.input_budget,
             tool_calls=self.settings.tool_calls,
+            given=given,
             on_answer=_stream if self.goal.stream else None,
         )
 
@@ -248,31 +234,36 @@ class Pipeline:
     def _record_build(self, message: str) -> None:
         self.record(Warned(message))
 
-    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
-        """The answer; the results themselves if no model can write one."""
+    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
+        """The answer, with what it leaves out below it."""
         on_text = _stream if self.goal.stream else None
         profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # a plan of tools has no model
-        agent, prompts, more = profile.agent("synthesis"), self.prompts, profile.continuations
-        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
-        missing = synthesis.missing(outcomes)
-        error = _missing_error(missing, len(plan.tasks)) if missing else None
-        if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
-            return RunFinished("failed", error=error, code=NO_RESULT)
-        try:
-            if plan.needs_synthesis:
-                answer = await synthesis.answer(outcomes, self.models.for_role("synthesis"))
-            else:
-                answer = synthesis.without_model(outcomes)
-        except ModelError as failure:
-            what = f"the answer could not be written: {failure}"
-            what = f"{error}; {what}" if error else what
-            return RunFinished("partial", synthesis.without_model(outcomes), what, code=failure.code)
-        return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
+        synthesis = Synthesis(
+            self.goal.text,
+            plan,
+            self.prompts,
+            self.artifacts,
+            on_text,
+            profile.agent("synthesis"),
+            self.record,
+            profile.continuations,
+            keeps_all=profile.whole_goal,
+        )
+        # Outputs of another run may come from the files too.
+        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []
+        return await answered(synthesis, outcomes, self.models, unread)
 
+    def _given_files(self) -> GivenFiles | None:
+        """The files that came with the goal, for models that cannot read them; runs of earlier rules had none."""
+        if self.rules < rules.GIVEN_FILES or not self.goal.files:
+            return None
+        paths, workspace = tuple(str(path) for path in self.goal.files), self.artifacts.workspace
+        changed = self.file_changed or self._warn_of_change
+        redact = self.memo.capture.secrets.redact
+        return GivenFiles(paths, workspace, self.record, redact, self.history.files or self.files, changed)
 
-def _missing_error(missing: Sequence[str], tasks: int) -> str:
-    has = plural(len(missing), "has", "have")
-    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
+    def _warn_of_change(self, _: FileRead, what: str) -> None:
+        self.record(Warned(f"{what}: the task has what it said then"))
 
 
 def today() -> str:

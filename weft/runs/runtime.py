@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from executor.journal.journal import Journal
     from planner.events import Record
     from planner.plan.plan import Plan
-    from weft.runs.pipeline import Preview
+    from weft.runs.preview import Preview
     from weft.runs.rerun import RerunPlan
 
 _FINISHED = ("done", "clarification")

@@ -44,6 +44,7 @@ EVENTS: list[Event] = [
     events.TaskStarted("a", "h"),
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),
+    events.FileRead("a", "/w/f.md", "0" * 64, 9, 2, (events.FilePart(1, "text"),)),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
     events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
     events.TaskFinished("a", "done", 1.0, "o", None),
