@@ -117,9 +117,7 @@ class GivenFiles:
             if now is None and Path(read.path).is_relative_to(self.workspace):
                 self.changed(read, f"{what} can no longer be read")
             elif now is not None and now != read.sha256:
-                self.changed(
-                    read, f"the file {self.name(read.path)!r} of task {read.task!r} has changed since it was read"
-                )
+                self.changed(read, f"{what} has changed since it was read")
 
     def not_read(self, calls: Iterable[Context]) -> list[str]:
         """A line for each file that no task read, or not whole, and why; `calls` are tools' successful ones."""

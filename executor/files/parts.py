@@ -33,7 +33,7 @@ def tokens(text: str) -> int:
 
 
 def divided(text: str, most: int, *, header: bool = False) -> list[str]:
-    """The text in parts of at most so many tokens, between lines if possible; each repeats the `header` of a table."""
+    """The text in parts of at most `most` tokens, between lines if possible; each repeats the `header` of a table."""
     text = text[:MOST_CHARACTERS]
     if tokens(text) <= most:
         return [text]

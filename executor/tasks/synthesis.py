@@ -16,7 +16,7 @@ from planner.events import PromptMade
 from planner.model import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
     from planner.events import Record
@@ -32,7 +32,10 @@ _DROPPED = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """Writes a plan's answer from its tasks' outcomes; with `keeps_all`, results that the model drops are added."""
+    """Writes a plan's answer from its tasks' outcomes.
+
+    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on.
+    """
 
     goal: str
     plan: Plan
@@ -43,6 +46,7 @@ class Synthesis:
     record: Record | None = None
     continuations: int = 3
     keeps_all: bool = False
+    wanted: frozenset[str] = frozenset()
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -56,7 +60,7 @@ class Synthesis:
         """The text, with each result below it of which it has too little: small models drop some."""
         dropped = [
             result
-            for result in self._results(outcomes)
+            for result in self._shown(outcomes)
             if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
         ]
         return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
@@ -79,7 +83,7 @@ class Synthesis:
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
         """The results as they are, one after the other, with whatever is missing listed below."""
-        results = self._results(outcomes)
+        results = self._shown(outcomes)
         texts = [result.text for result in results]
         if len(results) > 1:
             texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
@@ -112,6 +116,10 @@ class Synthesis:
             tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
         )
 
+    def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        """The results that the answer must have."""
+        return self._of({result.id for result in self._results(outcomes)} | self.wanted, outcomes)
+
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The final tasks' results; for a final task without one, the last results upstream of it."""
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
@@ -120,10 +128,13 @@ class Synthesis:
         for final in lost:
             upstream = nx.ancestors(self.plan.graph, final) & done
             wanted |= {one for one in upstream if not set(self.plan.graph.successors(one)) & done}
+        return self._of(wanted, outcomes)
+
+    def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         return [
             UpstreamResult(task.id, task.title, outcome.output)
             for task in self.plan.tasks
-            if task.id in wanted and isinstance(outcome := outcomes[task.id], Done)
+            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
         ]
 
 

@@ -92,7 +92,7 @@ def plan_of_parts(parts: Sequence[Part], wanted: Wanted) -> Plan:
 
 def task_of(task_id: str, text: str, skill: str | None, after: tuple[str, ...], notes: Sequence[str] = ()) -> Task:
     """A task with a skill, or without one."""
-    task = Task(task_id, "llm", title_of(text), instruction=" ".join((text, *notes)), depends_on=after)
+    task = Task(task_id, "llm", title_of(text.rstrip(".。")), instruction=" ".join((text, *notes)), depends_on=after)
     return task if skill is None else replace(task, action_type="skill", name=skill)
 
 

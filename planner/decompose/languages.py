@@ -50,6 +50,7 @@ class Language:
     their: str = ""
     gathers: str = ""
     changes: str = ""
+    joins: str = ""
     asks: str = ""
     clauses: str = ""
     programs: str = ""

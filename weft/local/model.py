@@ -105,7 +105,8 @@ class LocalModel:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
-        return replace(reply, cost=0.0, model=self.name)
+        left_out = sum(len(one.content) for one in request.messages) - sum(len(one.content) for one in messages)
+        return replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
 
 def _counter(endpoint: Endpoint) -> Any:

@@ -16,6 +16,7 @@ from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
+from planner.decompose.deliverables import deliverables
 from planner.errors import RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
 from planner.model import estimated_tokens
@@ -237,7 +238,8 @@ class Pipeline:
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
         """The answer, with what it leaves out below it."""
         on_text = _stream if self.goal.stream else None
-        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # a plan of tools has no model
+        profile = self.models.profile("synthesis") if plan.needs_model else FULL  # a plan of tools has no model
+        keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can say what belongs in the answer
         synthesis = Synthesis(
             self.goal.text,
             plan,
@@ -247,7 +249,8 @@ class Pipeline:
             profile.agent("synthesis"),
             self.record,
             profile.continuations,
-            keeps_all=profile.whole_goal,
+            keeps_all=keeps_all,
+            wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
         )
         # Outputs of another run may come from the files too.
         unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []

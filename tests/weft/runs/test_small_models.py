@@ -102,7 +102,7 @@ async def test_results_that_the_answer_drops_are_added_to_it(workspace: Path, sm
     small(script)
     result, _ = await run(workspace, "Write a haiku and a prime function")
     assert result.answer == (
-        "Silent autumn rain falls on the old temple roof\n\n## Write a prime function.\n\ndef prime(n): return n > 1"
+        "Silent autumn rain falls on the old temple roof\n\n## Write a prime function\n\ndef prime(n): return n > 1"
     )
 
 
@@ -256,3 +256,14 @@ async def test_a_preview_says_that_no_call_is_needed_to_plan(workspace: Path, sm
     assert preview.calls.startswith("none to plan (the goal lists 2 parts), 1 or more for each task")
     assert [task.instruction for task in plan.tasks] == ["Write a haiku.", "Explain DNS."]
     assert server.calls == []
+
+
+async def test_what_was_asked_first_is_in_the_answer_too(workspace: Path, small: Serve) -> None:
+    server = small(answering)
+    result, _ = await run(workspace, "Write a haiku, then list three primes")
+    assert result.answer == (
+        "## Write a haiku\n\ndid: Write a haiku.\n\n## List three primes\n\ndid: List three primes."
+    )
+    assert len(server.calls) == 2
+    result, _ = await run(workspace, "Write a haiku, then shorten it")
+    assert result.answer == "did: Shorten it."
