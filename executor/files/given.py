@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.files import text
-from executor.files.parts import chosen, divided, tokens
-from planner.events import FilePart, FileRead, Warned
+from executor.files.choice import Limits, choose
+from planner.events import FileRead, Warned
 from planner.plan.plan import strings
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _FILE = re.compile(
     r"(?<!\w)(?:files?|documents?|attach\w*|dateie?n?|dokumente?|anhang|fichiers?|archivos?|documentos?)(?!\w)|文件|附件",
     re.IGNORECASE,
 )
-_TABLES = (".csv", ".tsv")
 _LEAST_PARTS = 2
 
 
@@ -68,7 +67,7 @@ class GivenFiles:
     def _is_named(self, path: str, instruction: str) -> bool:
         return any(name in instruction for name in (path, self.name(path), Path(path).name))
 
-    async def take(self, task: Task, plan: Plan, query: str, profile: Profile) -> list[FileRead]:
+    async def take(self, task: Task, plan: Plan, goal: str, profile: Profile) -> list[FileRead]:
         """What a task gets of the files that it needs."""
         wanted = self.wanted_by(task)
         known = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
@@ -76,8 +75,8 @@ class GivenFiles:
             await asyncio.to_thread(self._compare, known)
             return known
         readers = sum(bool(self.wanted_by(one)) for one in plan.tasks if one.action_type != "tool")
-        most = max(_LEAST_PARTS, len(wanted), profile.file_parts // max(readers, 1))
-        found = await asyncio.to_thread(self._read, task.id, wanted, query, profile.file_tokens, most)
+        limits = Limits(profile.file_tokens, max(_LEAST_PARTS, profile.file_parts // max(readers, 1)))
+        found = await asyncio.to_thread(self._read, task, wanted, goal, limits)
         for read in found:
             self.reads[task.id, read.path] = read
             self.record(read)
@@ -85,25 +84,19 @@ class GivenFiles:
                 self.record(Warned(f"task {task.id}: {self.name(read.path)}: {left}"))
         return found
 
-    def _read(self, task: str, paths: Sequence[str], query: str, room: int, most: int) -> list[FileRead]:
+    def _read(self, task: Task, paths: Sequence[str], goal: str, limits: Limits) -> list[FileRead]:
         reads, texts = [], []
         for path in paths:
             try:
                 found = text.read(Path(path))
             except text.FileRefused as error:
-                reads.append(FileRead(task, path, error=str(error)))
+                reads.append(FileRead(task.id, path, error=str(error)))
                 continue
             whole = self.redact(found.text)
-            reads.append(FileRead(task, path, found.sha256, len(whole)))
+            reads.append(FileRead(task.id, path, found.sha256, len(whole)))
             texts.append(whole)
         readable = [read for read in reads if not read.error]
-        if sum(map(tokens, texts)) <= room:
-            filled = [
-                replace(read, of=1, parts=(FilePart(1, one),), whole=True)
-                for read, one in zip(readable, texts, strict=True)
-            ]
-        else:
-            filled = _in_parts(readable, texts, query, room, most)
+        filled = choose(readable, texts, task.instruction or goal, goal, limits)
         by_path = {read.path: read for read in filled}
         return [by_path.get(read.path, read) for read in reads]
 
@@ -132,33 +125,21 @@ class GivenFiles:
         return lines
 
 
-def _in_parts(reads: Sequence[FileRead], texts: Sequence[str], query: str, room: int, most: int) -> list[FileRead]:
-    """The reads with the parts that matter most for the query, at least one of each file."""
-    divisions = [
-        divided(one, room, header=Path(read.path).suffix.lower() in _TABLES)
-        for read, one in zip(reads, texts, strict=True)
-    ]
-    share = max(1, most // len(reads))
-    left = most - sum(min(share, len(division)) for division in divisions)
-    filled = []
-    for read, division in zip(reads, divisions, strict=True):
-        extra = max(0, min(left, len(division) - share))
-        left -= extra
-        parts = tuple(FilePart(at + 1, division[at]) for at in chosen(division, query, share + extra))
-        filled.append(replace(read, of=len(division), parts=parts))
-    return filled
-
-
 def _left_out(reads: Sequence[FileRead]) -> str:
     """What the reads of one file left out; empty if they had all of it."""
     errors = [read.error for read in reads if read.error]
     if errors:
         return errors[0]
-    of = max(read.of for read in reads)
-    numbers = {part.number for read in reads for part in read.parts}
-    if len(numbers) >= of:
+    numbers = {of: {part.number for read in reads if read.of == of for part in read.parts} for of in _divisions(reads)}
+    of = max(numbers, key=lambda of: len(numbers[of]) / of)
+    if len(numbers[of]) >= of:
         return ""
-    return f"{len(numbers)} of {of} parts were read, of {reads[0].characters:,} characters in all"
+    return f"{len(numbers[of])} of {of} parts were read, of {reads[0].characters:,} characters in all"
+
+
+def _divisions(reads: Sequence[FileRead]) -> list[int]:
+    """Into how many parts a file was divided: tasks that ask about passages have smaller ones."""
+    return list(dict.fromkeys(read.of for read in reads))
 
 
 def _mentions(call: Context, path: str) -> bool:

@@ -23,6 +23,13 @@ _WEIGHTS = (
     (re.compile(r"[^\W\d_a-zA-Z]+"), 0.9),
 )
 _STEM = 5
+# How much the goal's words count beside those of the task.
+_AROUND = 0.25
+_ALL = re.compile(
+    r"(?<!\w)(?:summar|sum(?:s|med)?\s+(?:it\s+|this\s+|them\s+)?up|overview|outline|main\s+points|key\s+points|gist|tl;?dr|whole|entire"
+    r"|proofread|translat|rewrit|zusammenfass|fasse|überblick|übersetz|résum|tradui|resum|traduc)|总结|概括|翻译|要約",
+    re.IGNORECASE,
+)
 # Beyond this, a file is read from its beginning only.
 MOST_CHARACTERS = 2_000_000
 
@@ -70,25 +77,26 @@ def _pieces(line: str, most: int) -> list[str]:
     return found
 
 
-def chosen(parts: Sequence[str], query: str, most: int) -> list[int]:
-    """The positions of the parts to read for a query, in order: those that share its rare words.
-
-    A query that singles out none, such as "sum it up", gets parts from the beginning to the end.
-    """
-    if len(parts) <= most:
-        return list(range(len(parts)))
-    wanted = set(map(_stem, content_words(query)))
-    has = [wanted & set(map(_stem, content_words(part))) for part in parts]
+def scores(parts: Sequence[str], query: str, goal: str = "") -> list[float]:
+    """How well each part fits a query: by the rare words that they share; those of the goal count a little."""
+    asked = set(map(_stem, content_words(query)))
+    around = set(map(_stem, content_words(goal))) - asked
+    has = [set(map(_stem, content_words(part))) & (asked | around) for part in parts]
     spread = Counter(word for words in has for word in words)
-    scores = [sum(math.log(len(parts) / spread[word]) for word in words) for words in has]
-    best = sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-scores[at], at))[:most]
-    others = [at for at in _evenly(len(parts), most) if at not in best]
-    return sorted([*best, *others][:most])
+    weights = {word: math.log(len(parts) / count) * (1 if word in asked else _AROUND) for word, count in spread.items()}
+    return [sum(weights[word] for word in words) for words in has]
 
 
-def _evenly(count: int, most: int) -> list[int]:
-    """Positions from the first to the last, at even distances."""
-    if most < 2:
+def wants_all(query: str) -> bool:
+    """Whether a query is about a text as a whole, so that no words single out a part of it."""
+    return _ALL.search(query) is not None
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """Positions from the first to the last, at even distances; all of them if there are no more than `most`."""
+    if count <= most or most < 1:
+        return list(range(min(count, max(most, 0))))
+    if most == 1:
         return [0]
     return list(dict.fromkeys(round(at * (count - 1) / (most - 1)) for at in range(most)))
 

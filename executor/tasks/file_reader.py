@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 # Tokens of the notes on one part: those on all parts together fit the prompt of the task.
-NOTE_TOKENS = 160
+NOTE_TOKENS = 120
 _NOTHING = frozenset({"", "nothing", "none", "no", "n/a", "nothing relevant", "there is none", "there is nothing"})
 
 
@@ -34,12 +34,12 @@ class FileReader:
     async def text_for(self, task: Task, reads: Sequence[FileRead]) -> str:
         """What stands before the task in its prompt: whole files, and notes on the parts of others."""
         files = [
-            {"name": self.name(read.path), "text": _enclosed(part.text)}
+            {"name": self.name(read.path), "number": part.number, "of": read.of, "text": _enclosed(part.text)}
             for read in reads
-            if read.whole
+            if read.inline
             for part in read.parts
         ]
-        parts = [(read, part) for read in reads if not read.whole for part in read.parts]
+        parts = [(read, part) for read in reads if not read.inline for part in read.parts]
         taken = await asyncio.gather(*(self._note(task, read, part) for read, part in parts))
         notes = [
             {"name": self.name(read.path), "number": part.number, "of": read.of, "text": note}

@@ -112,7 +112,7 @@ class TaskRunner:
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
         """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
         assert self.given is not None  # noqa: S101 - the caller checked it
-        reads = await self.given.take(task, self.plan, task.instruction or self.goal, profile)
+        reads = await self.given.take(task, self.plan, self.goal, profile)
         if not reads:
             return ""
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given.name)

@@ -49,7 +49,7 @@ class FilePart:
 class FileRead:
     """What a task's prompts hold of a file: these of the parts that it was divided into.
 
-    If `whole`, the task's own prompt holds it; else its parts are read one by one. `sha256` is the hash of the file;
+    They stand in the task's own prompt if `inline`; else they are read one by one. `sha256` is the hash of the file,
     `error` says why it could not be read.
     """
 
@@ -59,7 +59,7 @@ class FileRead:
     characters: int = 0
     of: int = 0
     parts: tuple[FilePart, ...] = ()
-    whole: bool = False
+    inline: bool = False
     error: str = ""
 
 

@@ -39,9 +39,10 @@ class Profile:
     """How to work with a kind of model; the defaults are for models that need no help.
 
     `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
-    `server` those that only llama.cpp's server accepts. A goal that is one thing (`simple_by_rule`) or that lists its
-    parts (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`).
-    Without `tools`, prompts hold up to `file_tokens` of the given files; of longer ones `file_parts` parts are read.
+    `server` those that only llama.cpp's server accepts, `providers` those of one provider. A goal that is one thing
+    (`simple_by_rule`) or that lists its parts (`parts_by_rule`) is planned without the model; what its plans lose of a
+    goal is put back (`whole_goal`). Without `tools`, prompts hold up to `file_tokens` of the given files, and up to
+    `file_parts` parts of them are read one by one.
     """
 
     name: str = "full"
@@ -55,6 +56,7 @@ class Profile:
     continuations: int = 3
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     server: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     examples: tuple[PlanExample, ...] = ()
     simple_by_rule: bool = False
     parts_by_rule: bool = False

@@ -62,38 +62,57 @@ async def test_a_file_that_fits_is_taken_whole_and_recorded(report: Path) -> Non
     given = files(report, record=record)
     (read,) = await given.take(FIRST, Plan((FIRST, SECOND)), "List the risks", SMALL)
     assert record.events == [read]
-    assert (read.whole, read.of, read.parts) == (True, 1, (FilePart(1, "The lift costs 4,210 euros."),))
+    assert (read.inline, read.of, read.parts) == (True, 1, (FilePart(1, "The lift costs 4,210 euros."),))
     assert given.not_read([]) == []
 
 
-async def test_of_a_long_file_the_best_parts_are_taken_and_the_rest_is_said(report: Path) -> None:
+async def test_of_a_long_file_the_passages_that_are_asked_about_are_taken_and_the_rest_is_said(report: Path) -> None:
     record = Recorder()
     given = files(long(report, 100), record=record)
-    (read,) = await given.take(FIRST, Plan((FIRST,)), "What is the secret word?", SMALL)
-    assert not read.whole
-    assert len(read.parts) == 4 < read.of
-    assert "marmalade" in read.parts[-1].text
-    assert "4 of" in str(record.of(Warned))
+    task = replace(FIRST, instruction="What is the secret word?")
+    (read,) = await given.take(task, Plan((task,)), "What is the secret word?", SMALL)
+    assert read.inline
+    assert [part.number for part in read.parts] == [read.of]
+    assert "marmalade" in read.parts[0].text
+    assert "1 of" in str(record.of(Warned))
     (line,) = given.not_read([])
-    assert line.startswith(f"report.txt: 4 of {read.of} parts were read, of ")
+    assert line == f"report.txt: 1 of {read.of} parts were read, of {read.characters:,} characters in all"
 
 
-async def test_parts_that_other_tasks_read_count(report: Path) -> None:
-    given = files(long(report, 12))
-    tasks = (FIRST, replace(FIRST, id="t2", instruction="The end of it"))
+async def test_a_task_about_the_whole_of_a_long_file_gets_parts_to_read_one_by_one(report: Path) -> None:
+    given = files(long(report, 200))
+    task = replace(FIRST, instruction="Sum it up")
+    (read,) = await given.take(task, Plan((task,)), "Sum it up", SMALL)
+    assert not read.inline
+    assert len(read.parts) == 4 < read.of
+    assert (read.parts[0].number, read.parts[-1].number) == (1, read.of)
+
+
+async def test_several_tasks_share_the_parts_and_what_each_read_counts(report: Path) -> None:
+    given = files(long(report, 60))
+    tasks = tuple(replace(FIRST, id=f"t{at}", instruction="Sum it up") for at in (1, 2))
     for task in tasks:
-        await given.take(task, Plan(tasks), task.instruction, replace(SMALL, file_parts=2))
+        await given.take(task, Plan(tasks), "Sum it up", SMALL)
     assert {len(read.parts) for read in given.reads.values()} == {2}
-    numbers = {part.number for read in given.reads.values() for part in read.parts}
     of = next(iter(given.reads.values())).of
-    assert bool(given.not_read([])) is (len(numbers) < of)
+    assert given.not_read([])[0].startswith(f"report.txt: 2 of {of} parts were read")
 
 
 async def test_every_long_file_gets_a_part(report: Path) -> None:
-    other = long(report.with_name("other.txt"))
-    reads = await files(long(report), other).take(FIRST, Plan((FIRST,)), "marmalade", SMALL)
-    assert [len(read.parts) > 0 for read in reads] == [True, True]
-    assert sum(len(read.parts) for read in reads) <= 4
+    other = long(report.with_name("other.txt"), 60)
+    task = replace(FIRST, instruction="Sum them up")
+    reads = await files(long(report, 60), other).take(task, Plan((task,)), "Sum them up", SMALL)
+    assert [len(read.parts) for read in reads] == [2, 2]
+
+
+async def test_passages_come_from_the_files_that_have_them(report: Path) -> None:
+    other = long(report.with_name("other.txt"), 60)
+    report.write_text("Nothing here.\n" * 200, encoding="utf-8")
+    task = replace(FIRST, instruction="What is the secret word?")
+    given = files(report, other)
+    reads = await given.take(task, Plan((task,)), "", SMALL)
+    assert [len(read.parts) for read in reads] == [0, 1]
+    assert given.not_read([])[0].startswith("report.txt: 0 of")
 
 
 async def test_files_that_cannot_be_read_are_said_with_the_reason(report: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.files.parts import chosen, divided, tokens
+from executor.files.parts import divided, evenly, scores, tokens, wants_all
 
 LINES = [f"Line {number} says that item {number} costs {number * 7} euros.\n" for number in range(400)]
 
@@ -44,21 +44,30 @@ def test_the_parts_of_a_table_repeat_its_header() -> None:
     assert all(tokens(part) <= 300 for part in parts)
 
 
-def test_the_parts_with_the_rare_words_of_the_query_are_chosen_in_order() -> None:
+def test_the_parts_with_the_rare_words_of_the_query_score_best() -> None:
     parts = [f"Chapter {number}. The usual words about the project." for number in range(40)]
     parts[31] += " The warranty lasts 7 years."
     parts[12] += " Warranties are void if opened."
-    found = chosen(parts, "How long is the warranty?", 4)
-    assert {12, 31} <= set(found)
-    assert found == sorted(found)
-    assert len(found) == 4
+    parts[5] += " The frame is blue."
+    found = scores(parts, "How long is the warranty?", "How long is the warranty, and what colour is the frame?")
+    assert [at for at, score in enumerate(found) if score > 0] == [5, 12, 31]
+    assert found[5] < found[12] == found[31]
+    assert scores(parts, "The project") == [0.0] * 40, "a word that stands everywhere singles out nothing"
 
 
-def test_a_query_that_singles_out_nothing_gets_parts_from_beginning_to_end() -> None:
-    parts = [f"Text {number}" for number in range(41)]
-    assert chosen(parts, "Sum it up", 5) == [0, 10, 20, 30, 40]
-    assert chosen(parts[:3], "Sum it up", 5) == [0, 1, 2]
-    assert chosen(parts, "Sum it up", 1) == [0]
+def test_parts_are_taken_from_the_beginning_to_the_end() -> None:
+    assert evenly(41, 5) == [0, 10, 20, 30, 40]
+    assert evenly(3, 5) == [0, 1, 2]
+    assert evenly(9, 1) == [0]
+    assert evenly(0, 3) == evenly(3, 0) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["Summarise it", "Sum it up", "Translate the report", "Fasse den Text zusammen", "总结全文"]
+)
+def test_some_queries_are_about_all_of_a_text(query: str) -> None:
+    assert wants_all(query)
+    assert not wants_all("How long is the warranty?")
 
 
 def test_tokens_are_not_estimated_too_low() -> None:

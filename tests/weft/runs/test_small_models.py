@@ -117,36 +117,49 @@ async def test_a_file_stands_in_the_prompt(workspace: Path, small: Serve) -> Non
     assert len(record.of(FileRead)) == 1
 
 
-async def test_a_long_file_is_read_in_parts_and_what_is_left_out_is_said(workspace: Path, small: Serve) -> None:
+LOG = "\n".join(f"Entry {number}: on that day nothing happened in the house." for number in range(3000))
+
+
+async def test_what_a_task_asks_about_stands_in_its_prompt_and_what_is_left_out_is_said(
+    workspace: Path, small: Serve
+) -> None:
+    server = small(answering)
+    (workspace / "log.txt").write_text(f"{LOG}\n{FACT}\n", encoding="utf-8")
+    result, record = await run(workspace, "What does the lift cost?", files=(workspace / "log.txt",))
+    (call,) = server.calls
+    assert re.search(rf'<file name="log.txt" part="(\d+) of \1">\n(?s:.*){re.escape(FACT)}\n</file>', call.user)
+    assert len(call.user) < 3000
+    said = r"\n\n---\n\*\*Not read:\*\*\n- log.txt: 1 of \d+ parts were read, of 163,917 characters in all$"
+    assert re.search(said, result.answer or "")
+    assert re.search(r"task t1: log.txt: 1 of \d+ parts were read", str(record.of(Warned)))
+
+
+async def test_a_long_file_is_read_part_by_part_for_a_task_about_all_of_it(workspace: Path, small: Serve) -> None:
     def script(call: Call) -> Answer:
-        if "Part " not in call.user:
+        if not call.user.startswith("Part "):
             return Say("The answer: 4,210 euros")
         return Say(FACT if FACT in call.user else "Nothing.")
 
     server = small(script)
-    text = "\n".join(f"Entry {number}: on that day nothing happened in the house." for number in range(3000))
-    (workspace / "log.txt").write_text(f"{text}\n{FACT}\n", encoding="utf-8")
-    result, record = await run(workspace, "What does the lift cost?", files=(workspace / "log.txt",))
+    (workspace / "log.txt").write_text(f"{LOG}\n{FACT}\n", encoding="utf-8")
+    result, record = await run(workspace, "Summarise the log", files=(workspace / "log.txt",))
     *parts, last = server.calls
-    assert len(parts) == 8
-    assert all(call.body["max_tokens"] <= 160 for call in parts)
-    assert f"From log.txt, part {record.of(FileRead)[0].of} of" in last.user  # type: ignore[union-attr]
+    assert len(parts) == 6
+    assert all(call.body["max_tokens"] <= 120 for call in parts)
+    (read,) = record.of(FileRead)
+    assert isinstance(read, FileRead)
+    assert f"From log.txt, part {read.of} of {read.of}:\n{FACT}" in last.user
     assert last.user.count("From log.txt") == 1, "parts with nothing for the task are left out"
-    assert FACT in last.user
-    assert result.answer is not None
-    assert re.search(
-        r"---\n\*\*Not read:\*\*\n- log.txt: 8 of \d+ parts were read, of 163,917 characters", result.answer
-    )
-    assert "8 of" in str(record.of(Warned))
+    assert f"- log.txt: 6 of {read.of} parts were read" in (result.answer or "")
 
 
 async def test_a_file_of_a_few_parts_is_read_whole(workspace: Path, small: Serve) -> None:
     server = small(answering)
-    text = "\n".join(f"Entry {number}: on that day nothing happened." for number in range(300))
+    text = "\n".join(f"Entry {number}: on that day nothing happened." for number in range(100))
     (workspace / "log.txt").write_text(text, encoding="utf-8")
     result, _ = await run(workspace, "Sum it up", files=(workspace / "log.txt",))
     sent = "\n".join(call.user for call in server.calls[:-1])
-    assert all(f"Entry {number}:" in sent for number in range(300))
+    assert all(f"Entry {number}:" in sent for number in range(100))
     assert "Not read" not in (result.answer or "")
 
 
@@ -227,14 +240,14 @@ async def test_a_resumed_task_asks_about_the_file_as_it_was(workspace: Path, sma
     down = {"on": True}
 
     def script(call: Call) -> Answer:
-        if "Part " in call.user:
+        if call.user.startswith("Part "):
             return Say(FACT)
         return Say("", finish="content_filter") if down["on"] else Say("done")
 
     server = small(script)
     path = workspace / "log.txt"
     path.write_text("\n".join(f"Entry {number}: nothing happened." for number in range(500)), encoding="utf-8")
-    result, _ = await run(workspace, "What does the lift cost?", files=(path,))
+    result, _ = await run(workspace, "Sum it up", files=(path,))
     assert result.status == "failed"
     before, down["on"] = len(server.calls), False
     path.write_text("changed", encoding="utf-8")
