@@ -10,9 +10,9 @@ import networkx as nx
 from executor.tasks.inputs import UpstreamResult, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
-from planner.decompose.coverage import content_words, missing
 from planner.errors import ModelError
 from planner.events import PromptMade
+from planner.goal.coverage import content_words, missing
 from planner.model import Message, Request
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner import rules
-from planner.decompose.coverage import missing
-from planner.decompose.parts import parts_of
+from planner.goal.coverage import missing
+from planner.goal.parts import parts_of
 from planner.plan.plan import Plan, Task
 from planner.plan.shape import title_of
 from skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from planner.decompose.parts import GoalParts, Part
+    from planner.goal.parts import GoalParts, Part
     from planner.prompting.profile import Profile
 
 SkillFor = Callable[[str], str | None]

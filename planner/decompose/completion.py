@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
-from planner.decompose.clauses import mask
-from planner.decompose.coverage import content_words, missing
+from planner.goal.clauses import mask
+from planner.goal.coverage import content_words, missing
 from planner.plan.plan import Plan, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from planner.decompose.by_rule import Wanted
-    from planner.decompose.parts import Part
+    from planner.goal.parts import Part
     from planner.plan.plan import Task
 
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.

@@ -16,9 +16,9 @@ from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.decompose.deliverables import deliverables
 from planner.errors import RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.goal.deliverables import deliverables
 from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL

@@ -6,7 +6,7 @@ import pytest
 
 from planner.decompose.by_rule import Wanted
 from planner.decompose.completion import completed
-from planner.decompose.coverage import missing
+from planner.goal.coverage import missing
 from planner.plan.plan import Plan, Task
 from planner.plan.validate import Known, problems
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from planner.decompose.clauses import mask
+from planner.goal.clauses import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.decompose.languages import Language
+    from planner.goal.languages import Language
 
 _MOST_WORDS = 5
 _TO_WHOM = re.compile(r"\s+(?:me|us|mir|uns|-moi)(?!\w)", re.IGNORECASE)
@@ -28,6 +28,9 @@ _WITH = re.compile(r"\s+(?:with|to|vs\.?|versus|mit|avec|con)\s+", re.IGNORECASE
 _ASKED = re.compile(r"(what|how|why)\s+(\S.*,.*)\s+(do|are|mean|work|differ)$", re.IGNORECASE)
 _SINGULAR = {"do": "does", "are": "is", "mean": "means", "work": "works", "differ": "differs"}
 _AMONG = re.compile(r"(?<!\w)(?:between|among|zwischen|entre)(?!\w)", re.IGNORECASE)
+_ABOUT = re.compile(r"(?<!\w)of\s+(\S.*)$", re.IGNORECASE)
+_OF_IT = re.compile(r"(?<!\w)of\s+(?:it|them)(?!\w)", re.IGNORECASE)
+_ITS = re.compile(r"^(?:its|their)\s+(.+)$", re.IGNORECASE)
 _OF = re.compile(r"(?<!\w)(?:of|von|de|du|del)(?!\w)", re.IGNORECASE)
 
 
@@ -111,7 +114,16 @@ def _told(head: str, rest: str, language: Language) -> tuple[str, ...]:
     short = all(one and len(one.split()) <= _MOST_WORDS + 2 for one in found)
     first, *others = (_preposition(one, language) is not None for one in found)
     inside = (first and not any(others)) or _AMONG.search(found[0])
-    return tuple(f"{head} {one}{tail}" for one in found) if short and not inside else ()
+    return tuple(f"{head} {one}{tail}" for one in _with_names(found)) if short and not inside else ()
+
+
+def _with_names(found: Sequence[str]) -> list[str]:
+    """The things, with "it" and "its" replaced by what the first one is about: each is asked for by itself."""
+    about = _ABOUT.search(found[0])
+    if about is None:
+        return list(found)
+    named = (_OF_IT.sub(lambda _: f"of {about[1]}", one) for one in found)
+    return [_ITS.sub(lambda its: f"the {its[1]} of {about[1]}", one) for one in named]
 
 
 def _weighed(clause: str, rest: str, language: Language) -> Things:

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.decompose.clauses import mask
+from planner.goal.clauses import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.decompose.languages import Language
+    from planner.goal.languages import Language
 
 # How many words may stand before a pronoun: further on, it mostly stands for something that the request itself names.
 _NEAR = 7

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.decompose.coverage import missing
-from planner.decompose.parts import MOST_PARTS, parts_of
+from planner.goal.coverage import missing
+from planner.goal.parts import MOST_PARTS, parts_of
 
 Parts = list[tuple[str, tuple[int, ...]]]
 
@@ -66,6 +66,14 @@ THINGS: list[tuple[str, Parts]] = [
     (
         "Explain recursion, closures and generators in Python",
         apart("Explain recursion in Python.", "Explain closures in Python.", "Explain generators in Python."),
+    ),
+    (
+        "Summarise the causes of World War I, the main events of it and its consequences",
+        apart(
+            "Summarise the causes of World War I.",
+            "Summarise the main events of World War I.",
+            "Summarise the consequences of World War I.",
+        ),
     ),
     (
         "Explain what HTTP, DNS and TLS do",

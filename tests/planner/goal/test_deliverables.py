@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.decompose.by_rule import Wanted, plan_of_parts
-from planner.decompose.deliverables import deliverables
-from planner.decompose.parts import parts_of
+from planner.goal.deliverables import deliverables
+from planner.goal.parts import parts_of
 from planner.plan.plan import Plan, Task
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner import rules
-from planner.decompose.clauses import language_of, mask
+from planner.goal.clauses import language_of, mask
 from planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:

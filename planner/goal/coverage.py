@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from planner import rules
-from planner.decompose.enumerations import enumerated
-from planner.decompose.languages import weak_words
+from planner.goal.enumerations import enumerated
+from planner.goal.languages import weak_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

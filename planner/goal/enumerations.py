@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from planner.decompose.clauses import mask
+from planner.goal.clauses import mask
 
 _ITEM = re.compile(
     r"^[ \t]*(?:[-*•–‣]|\(?\d{1,2}[.)、]|\(?[a-h][.)])[ \t]+(?=\S)|^[ \t]*\d{1,2}[、．][ \t]*(?=\S)", re.MULTILINE

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from planner import rules
-from planner.decompose.languages import languages
+from planner.goal.languages import languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner.decompose.languages import Language
+    from planner.goal.languages import Language
 
 Kind = Literal["request", "rule", "context"]
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from planner import rules
-from planner.decompose.clauses import language_of, mask, requests, sentences
-from planner.decompose.coverage import content_words
-from planner.decompose.enumerations import enumerated
-from planner.decompose.objects import things
-from planner.decompose.references import Piece, builds_on
+from planner.goal.clauses import language_of, mask, requests, sentences
+from planner.goal.coverage import content_words
+from planner.goal.enumerations import enumerated
+from planner.goal.objects import things
+from planner.goal.references import Piece, builds_on
 
 if TYPE_CHECKING:
-    from planner.decompose.clauses import Clause
-    from planner.decompose.enumerations import Enumeration
-    from planner.decompose.languages import Language
+    from planner.goal.clauses import Clause
+    from planner.goal.enumerations import Enumeration
+    from planner.goal.languages import Language
 
 MOST_PARTS = 20
 # A longer goal holds material, not only requests.
