@@ -91,7 +91,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer; `cost` is in US dollars, or None if the price is unknown."""
+    """A model's answer; `cost` is in US dollars, or None if the price is unknown.
+
+    `left_out` counts the characters of the prompt that did not fit the model and were not sent.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -99,6 +102,7 @@ class Reply:
     cost: float | None = None
     finish: str = "stop"
     model: str = ""
+    left_out: int = 0
 
     def __post_init__(self) -> None:
         if not self.text.isascii():

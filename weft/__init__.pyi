@@ -43,6 +43,8 @@ from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
 from planner.events import Event as Event
+from planner.events import FilePart as FilePart
+from planner.events import FileRead as FileRead
 from planner.events import ModelLoaded as ModelLoaded
 from planner.events import ModelLoading as ModelLoading
 from planner.events import PlanChanged as PlanChanged
@@ -131,6 +133,8 @@ __all__ = [
     "ContentRefused",
     "Envelope",
     "Event",
+    "FilePart",
+    "FileRead",
     "FormatRefused",
     "Goal",
     "Halted",

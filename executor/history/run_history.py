@@ -15,6 +15,7 @@ from planner.events import (
     CallStarted,
     CatalogueTaken,
     Event,
+    FileRead,
     PlanChanged,
     PlanMade,
     PlanRefused,
@@ -57,6 +58,7 @@ class RunHistory:
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     tools: list[ToolCalled] = field(default_factory=list)
+    files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
     asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
@@ -101,6 +103,8 @@ class RunHistory:
                 self.plans.append(event)
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
+            case FileRead():
+                self.files[event.task, event.path] = event
             case CallStarted() | CallFailed() | CallFinished():
                 self._note_call(event)
             case TaskStarted():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
 from planner.event_fields import field_names, type_name_of
-from planner.events import SkillPrint, TaskReused
+from planner.events import FilePart, SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, ToolSpec, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
@@ -86,6 +86,10 @@ def _reused(rows: list[Mapping[str, Any]]) -> tuple[TaskReused, ...]:
     return tuple(TaskReused(**row) for row in rows)
 
 
+def _parts(rows: list[Mapping[str, Any]]) -> tuple[FilePart, ...]:
+    return tuple(FilePart(**row) for row in rows)
+
+
 def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -99,4 +103,5 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "skills": _skills,
     "own_tools": _tools,
     "selections": _selections,
+    "parts": _parts,
 }

@@ -5,5 +5,5 @@ with an `outcome`; `runner` runs one task, with its `inputs`; `conversation` tal
 `synthesis` writes the answer. `memo` finds work that was finished before (`finished` is its port), `artifacts` keeps
 texts that are too long for a prompt.
 
-May import `capture`; records events through a callable and knows no journal. Start with `schedule.py`.
+May import `files` and `capture`; records events through a callable and knows no journal. Start with `schedule.py`.
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from planner.events import Record
     from planner.model import Model, Reply, Request, ToolSpec
     from planner.plan.plan import Task
-    from skills.tools.envelope import Envelope
+    from skills.tools.envelope import Context, Envelope
     from skills.tools.tool import Tool
 
 
@@ -65,6 +65,7 @@ class Memo:
     settle: Settle = at_once
     finished: FinishedWork = field(default_factory=FinishedWork)
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
+    called: list[Context] = field(default_factory=list)
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
@@ -102,7 +103,13 @@ class Memo:
         envelope = await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         await self.settle()
+        if envelope.error is None:
+            self.called.append(envelope.context)
         return envelope
+
+    def successful_calls(self) -> list[Context]:
+        """What tools were called with in this run, recorded calls included; without those that failed."""
+        return [*(one.context for one in self.finished.envelopes.values() if one.error is None), *self.called]
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""

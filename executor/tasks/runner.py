@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from executor.approvals.approvals import denial
 from executor.tasks.conversation import TOOL_CALLS, Conversation, Toolbox
+from executor.tasks.file_reader import FileReader
 from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
 from planner.approvals import ApprovalRequest
 from planner.errors import TaskDenied
@@ -19,6 +20,7 @@ from skills.text.shorten import cut
 from skills.tools.effects import call_text
 
 if TYPE_CHECKING:
+    from executor.files.given import GivenFiles
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
     from planner.events import Record
@@ -67,6 +69,7 @@ class TaskRunner:
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
+    given: GivenFiles | None = None
     on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str:
@@ -125,10 +128,21 @@ class TaskRunner:
         tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         user = self._user_message(task, results, profile)
+        if self.given is not None and not profile.tools:
+            user = f"{await self._files_for(task, model, profile)}\n\n{user}".strip()
         messages = tuple(one for one in (Message("system", system), Message("user", user)) if one.content)
         answers = self.on_answer is not None and not self.plan.needs_synthesis and self.plan.finals[0] is task
         on_text = self.on_answer if answers else None
         return await Conversation(model, toolbox, task.id, messages, profile.continuations, on_text).answer()
+
+    async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
+        """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
+        assert self.given is not None  # noqa: S101 - the caller checked it
+        reads = await self.given.take(task, self.plan, self.goal, profile)
+        if not reads:
+            return ""
+        reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given.name)
+        return await reader.text_for(task, reads)
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
         """The goal, the task's instruction and the results that it builds on, within the budget."""

@@ -12,10 +12,11 @@ from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ModelError
 from planner.events import PromptMade
+from planner.goal.coverage import content_words, missing
 from planner.model import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
     from planner.events import Record
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 INPUT_BUDGET = 120_000
+_MISSING = "\n\n---\n**Missing from this answer:**\n"
+# A result is dropped if the answer lacks more than this much of its words.
+_DROPPED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """Writes a plan's answer from its tasks' outcomes."""
+    """Writes a plan's answer from its tasks' outcomes.
+
+    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on.
+    """
 
     goal: str
     plan: Plan
@@ -38,13 +45,25 @@ class Synthesis:
     agent: str = "synthesis"
     record: Record | None = None
     continuations: int = 3
+    keeps_all: bool = False
+    wanted: frozenset[str] = frozenset()
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
-        missing = self.missing(outcomes)
+        lost = self.missing(outcomes)
         if not self.plan.needs_synthesis:
             return self.without_model(outcomes)
-        return with_missing(await self._ask(model, self._request(outcomes, missing)), missing)
+        text = await self._ask(model, self._request(outcomes, lost))
+        return with_missing(self._with_all(text, outcomes) if self.keeps_all else text, lost)
+
+    def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
+        """The text, with each result below it of which it has too little: small models drop some."""
+        dropped = [
+            result
+            for result in self._shown(outcomes)
+            if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
+        ]
+        return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
 
     async def _ask(self, model: Model, request: Request) -> str:
         """The model's text; truncated answers are continued."""
@@ -64,7 +83,7 @@ class Synthesis:
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
         """The results as they are, one after the other, with whatever is missing listed below."""
-        results = self._results(outcomes)
+        results = self._shown(outcomes)
         texts = [result.text for result in results]
         if len(results) > 1:
             texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
@@ -97,6 +116,10 @@ class Synthesis:
             tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
         )
 
+    def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        """The results that the answer must have."""
+        return self._of({result.id for result in self._results(outcomes)} | self.wanted, outcomes)
+
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The final tasks' results; for a final task without one, the last results upstream of it."""
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
@@ -105,11 +128,23 @@ class Synthesis:
         for final in lost:
             upstream = nx.ancestors(self.plan.graph, final) & done
             wanted |= {one for one in upstream if not set(self.plan.graph.successors(one)) & done}
+        return self._of(wanted, outcomes)
+
+    def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         return [
             UpstreamResult(task.id, task.title, outcome.output)
             for task in self.plan.tasks
-            if task.id in wanted and isinstance(outcome := outcomes[task.id], Done)
+            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
         ]
+
+
+def with_not_read(text: str, files: Sequence[str]) -> str:
+    """The text, with files below it that were not read, or not whole."""
+    if not files:
+        return text
+    lines = "\n".join(f"- {line}" for line in files)
+    gap = "" if _MISSING in text else "---\n"
+    return f"{text}\n\n{gap}**Not read:**\n{lines}".strip()
 
 
 def with_missing(text: str, missing: list[str]) -> str:
@@ -117,7 +152,7 @@ def with_missing(text: str, missing: list[str]) -> str:
     if not missing:
         return text
     lines = "\n".join(f"- {part}" for part in missing)
-    return f"{text}\n\n---\n**Missing from this answer:**\n{lines}".strip()
+    return f"{text}{_MISSING}{lines}".strip()
 
 
 def _label(task: Task) -> str:

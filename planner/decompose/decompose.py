@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner import rules
+from planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
+from planner.decompose.completion import completed
 from planner.errors import PlanError
 from planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from planner.model import Message, Request
@@ -24,11 +28,15 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 ATTEMPTS = 3
+Ready = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills."""
+    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
+
+    `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal.
+    """
 
     goal: str
     skills: str
@@ -40,6 +48,19 @@ class Brief:
     answers: tuple[str, ...] = ()
     profile: Profile = FULL
     rules: int = rules.CURRENT
+    asked: tuple[str, ...] = ()
+    skill_for: SkillFor = no_skill
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a plan by rule is made for."""
+        notes = tuple(f"Note: {answer}" for answer in self.answers)
+        best = self.names[0] if self.names else None
+        return Wanted(self.goal, best, self.skill_for, self.asked, notes, self.rules)
+
+    def by_rule(self) -> RulePlan | None:
+        """The plan that needs no model, if there is one."""
+        return plan_by_rule(self.wanted, self.profile, self.known.max_tasks)
 
     @property
     def max_tasks(self) -> int:
@@ -81,8 +102,14 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
     return (system, *turns, Message("user", prompts.render(agent, "user", variables)))
 
 
-async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record) -> Plan:
-    """A valid plan for the goal, or a plan with nothing but a clarification."""
+async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record, ready: Ready | None = None) -> Plan:
+    """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked."""
+    ruled = await asyncio.to_thread(brief.by_rule)
+    if ruled is not None:
+        record(PlanMade(ruled.plan, 0, rule=ruled.rule))
+        return ruled.plan
+    if ready is not None:
+        await ready()
     record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
     schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks)
@@ -92,11 +119,7 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
         reading = read(reply, brief)
         faults = list(reading.faults)
         if not faults:
-            plan = Plan.from_dict(reading.document)
-            record(PlanMade(plan, attempt, reading.repairs))
-            if reading.repairs:
-                record(Warned(f"the plan was repaired: {told(reading.repairs)}"))
-            return plan
+            return await _accepted(reading, attempt, brief, record)
         record(PlanRefused(attempt, tuple(faults)))
         conversation += (
             Message("assistant", reply.text or "(an empty answer)"),
@@ -107,6 +130,18 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
         faults=faults,
         hint="try a stronger model with --model, state the goal more plainly, or write a plan and use --plan",
     )
+
+
+async def _accepted(reading: Reading, attempt: int, brief: Brief, record: Record) -> Plan:
+    """The plan that was read, with what it lost of the goal, if such a model loses any."""
+    plan, repairs = Plan.from_dict(reading.document), reading.repairs
+    if brief.profile.whole_goal:
+        plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
+        repairs = (*repairs, *back)
+    record(PlanMade(plan, attempt, repairs))
+    if repairs:
+        record(Warned(f"the plan was repaired: {told(repairs)}"))
+    return plan
 
 
 def read(reply: Reply, brief: Brief) -> Reading:

@@ -22,7 +22,17 @@ from planner.events.calls import (
 from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
 from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
-from planner.events.tasks import SkillLoaded, TaskFinished, TaskReused, TaskStarted, TaskStatus, ToolCalled, ToolLogged
+from planner.events.tasks import (
+    FilePart,
+    FileRead,
+    SkillLoaded,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TaskStatus,
+    ToolCalled,
+    ToolLogged,
+)
 
 __all__ = [
     "ApprovalAsked",
@@ -34,6 +44,8 @@ __all__ = [
     "CatalogueTaken",
     "ChangeCause",
     "Event",
+    "FilePart",
+    "FileRead",
     "ModelLoaded",
     "ModelLoading",
     "PlanChanged",
@@ -79,6 +91,7 @@ Event = (
     | TaskReused
     | SkillLoaded
     | ToolStarted
+    | FileRead
     | ToolCalled
     | ToolLogged
     | ApprovalAsked

@@ -23,11 +23,15 @@ class PlanRefused:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """The plan that will run; `repairs` says how it differs from what the model, or the file, had."""
+    """The plan that will run; `repairs` says how it differs from what the model, or the file, had.
+
+    If no model was asked, `rule` says why, unless the plan was given.
+    """
 
     plan: Plan
     attempts: int
     repairs: tuple[str, ...] = ()
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

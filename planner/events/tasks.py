@@ -38,6 +38,32 @@ class SkillLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePart:
+    """A part of a file: its number, from 1, and its text."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What a task's prompts hold of a file: these of the parts that it was divided into.
+
+    They stand in the task's own prompt if `inline`; else they are read one by one. `sha256` is the hash of the file,
+    `error` says why it could not be read.
+    """
+
+    task: str
+    path: str
+    sha256: str = ""
+    characters: int = 0
+    of: int = 0
+    parts: tuple[FilePart, ...] = ()
+    inline: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCalled:
     """A tool answered; `call` is the hash of the call, by which its answer is found."""
 

@@ -23,6 +23,8 @@ TITLE_LIMIT = 60
 # Keywords that llama.cpp's grammar is known to support; a tool's schema may use any.
 _KEYWORDS = frozenset({"type", "enum", "const", "required", "minItems", "maxItems", "minimum", "maximum"})
 _NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.IGNORECASE | re.MULTILINE)
+# What stands between things that are listed.
+_LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 
 
 class PlanShape(Protocol):
@@ -68,7 +70,15 @@ class SmallShape:
         return widen(document)
 
 
-SHAPES: dict[str, PlanShape] = {"full": FullShape(), "small": SmallShape()}
+class SmallGraphShape(SmallShape):
+    """A few tasks with fixed ids, as many as the goal lists things, and one that puts them together."""
+
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int) -> dict[str, Any]:
+        """A schema with room for every thing that the goal lists; each task has a selected skill or none."""
+        return small_plan_schema(names, max_tasks=min(max_tasks, listed(goal)), skill_first=False)
+
+
+SHAPES: dict[str, PlanShape] = {"full": FullShape(), "small": SmallShape(), "small-graph": SmallGraphShape()}
 
 
 def parts(goal: str) -> int:
@@ -76,8 +86,17 @@ def parts(goal: str) -> int:
     return 1 + len(_NEXT_PART.findall(goal.strip().lstrip("-*").strip()))
 
 
+def listed(goal: str) -> int:
+    """How many tasks the things that a goal lists may take."""
+    return max(parts(goal), 1 + len(_LISTED.findall(goal)))
+
+
 def small_plan_schema(
-    skills: Sequence[str], tools: Mapping[str, Mapping[str, Any]] | None = None, *, max_tasks: int = 3
+    skills: Sequence[str],
+    tools: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    max_tasks: int = 3,
+    skill_first: bool = True,
 ) -> dict[str, Any]:
     """A JSON schema whose documents all widen to valid plans of at most `max_tasks` tasks.
 
@@ -85,7 +104,7 @@ def small_plan_schema(
     """
     if max_tasks < 1:
         raise ValueError(f"a plan has at least one task, not {max_tasks}")
-    tasks = [_task(position, skills, tools or {}) for position in range(1, max_tasks + 1)]
+    tasks = [_task(position, skills, tools or {}, skill_first=skill_first) for position in range(1, max_tasks + 1)]
     lengths = [_list_of(tasks[:length]) for length in range(1, max_tasks + 1)]
     return _object({"tasks": lengths[0] if max_tasks == 1 else {"anyOf": lengths}})
 
@@ -96,14 +115,16 @@ def widen(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"tasks": tasks, "synthesis": None, "clarification": None}
 
 
-def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _task(
+    position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str, Any]], *, skill_first: bool
+) -> dict[str, Any]:
     earlier = [f"t{number}" for number in range(1, position)]
     subsets = [list(ids) for size in range(position) for ids in combinations(earlier, size)]
     start = {"id": {"const": f"t{position}"}}
     end = {"depends_on": {"enum": subsets}}
     instruction = {"type": "string", "minLength": 1, "maxLength": INSTRUCTION_LIMIT}
-    # The skills were selected because they fit the goal; given the choice, a small model would use none.
-    choices = list(skills) if position == 1 and skills else [*skills, NO_SKILL]
+    # Without examples of plans with several skills, a small model would use none if it had the choice.
+    choices = list(skills) if skill_first and position == 1 and skills else [*skills, NO_SKILL]
     written = _object(start | {"use": {"enum": choices}, "instruction": instruction} | end)
     called = [
         _object(start | {"use": {"const": name}, "arguments": _plain(schema) | {"type": "object"}} | end)
@@ -140,7 +161,7 @@ def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _widen_task(task: Mapping[str, Any]) -> dict[str, Any]:
-    start = {"id": task.get("id"), "title": _title(task)}
+    start = {"id": task.get("id"), "title": title_of(str(task.get("instruction") or task["use"]))}
     end = {"depends_on": task.get("depends_on")}
     if "arguments" in task:
         return start | {"action_type": "tool", "name": task["use"], "arguments": task["arguments"]} | end
@@ -150,8 +171,9 @@ def _widen_task(task: Mapping[str, Any]) -> dict[str, Any]:
     return start | {"action_type": "skill", "name": task["use"]} | instruction | {"arguments": ""} | end
 
 
-def _title(task: Mapping[str, Any]) -> str:
-    words = " ".join(str(task.get("instruction") or task["use"]).split())
+def title_of(text: str) -> str:
+    """A short title for an instruction: its first words."""
+    words = " ".join(text.split())
     if len(words) <= TITLE_LIMIT:
         return words
     return words[:TITLE_LIMIT].rsplit(" ", 1)[0] + " …"

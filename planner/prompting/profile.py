@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
@@ -39,7 +39,10 @@ class Profile:
     """How to work with a kind of model; the defaults are for models that need no help.
 
     `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
-    `server` those that only llama.cpp's server accepts.
+    `server` those that only llama.cpp's server accepts, `providers` those of one provider. A goal that is one thing
+    (`simple_by_rule`) or that lists its parts (`parts_by_rule`) is planned without the model; what its plans lose of a
+    goal is put back (`whole_goal`). Without `tools`, prompts hold up to `file_tokens` of the given files, and up to
+    `file_parts` parts of them are read one by one.
     """
 
     name: str = "full"
@@ -53,10 +56,16 @@ class Profile:
     continuations: int = 3
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     server: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     examples: tuple[PlanExample, ...] = ()
+    simple_by_rule: bool = False
+    parts_by_rule: bool = False
+    whole_goal: bool = False
+    file_tokens: int = 0
+    file_parts: int = 0
 
-    def agent(self, role: Role) -> str:
-        """The agent of `seed/agents.yaml` that fills a role."""
+    def agent(self, role: Role | Literal["reader"]) -> str:
+        """The agent of `seed/agents.yaml` that fills a role; a `reader` reads files for models without tools."""
         return self.agents.get(role, role)
 
     def digest(self, skill: str) -> str:
@@ -81,7 +90,8 @@ def profiles(made_by: int = rules.CURRENT) -> Mapping[str, Profile]:
 
 @cache
 def _profiles(made_by: int) -> Mapping[str, Profile]:
-    shipped = {name: _profile(name, row) for name, row in _document(made_by)["profiles"].items()}
+    rows = _document(made_by)["profiles"]
+    shipped = {name: _profile(name, rows.get(row.get("like"), {}) | row) for name, row in rows.items()}
     return {FULL.name: FULL, **shipped}
 
 
@@ -89,9 +99,23 @@ def profile_of(model: str, made_by: int = rules.CURRENT) -> Profile:
     """The profile of a model on another server, by its provider and the size in its name."""
     rule = _document(made_by)["by_size"]
     provider, _, name = model.lower().partition("/")
+    size = _size(name)
+    small = provider in rule["providers"] and size is not None and size <= rule["largest"]
+    return fitting(rule["profile"], name, made_by) if small else FULL
+
+
+def fitting(profile: str, model: str, made_by: int = rules.CURRENT) -> Profile:
+    """The profile of that name, or the one for models of this size that plan well."""
+    rule = _document(made_by).get("planners", {})
+    size = _size(model.lower())
+    plans = profile in rule and size is not None and size >= rule[profile]["smallest"]
+    return profiles(made_by)[rule[profile]["profile"] if plans else profile]
+
+
+def _size(name: str) -> float | None:
+    """The size in a model's name, in billions of parameters."""
     sizes = [float(number) / (1000 if unit == "m" else 1) for number, unit in _SIZE.findall(name)]
-    small = provider in rule["providers"] and sizes and sizes[-1] <= rule["largest"]
-    return profiles(made_by)[rule["profile"]] if small else FULL
+    return sizes[-1] if sizes else None
 
 
 @cache
@@ -101,5 +125,5 @@ def _document(made_by: int) -> Any:
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
     examples = tuple(PlanExample(one["goal"], tuple(one["names"]), one["plan"]) for one in row.get("examples", ()))
-    rest = {key: value for key, value in row.items() if key not in ("examples", "shape")}
+    rest = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
     return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)

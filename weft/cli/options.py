@@ -107,7 +107,7 @@ def goal(command: Command) -> Command:
             multiple=True,
             type=_FILE,
             callback=_reject_stdin,
-            help="Attach a file to the goal (repeatable).",
+            help="Attach a file to the goal (repeatable). The answer says if it was not read, or not whole.",
         ),
         click.option(
             "--skill",

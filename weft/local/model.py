@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from planner import rules
 from planner.errors import ModelError
-from planner.prompting.profile import profiles
+from planner.prompting.profile import fitting, profiles
 from skills.errors import SetupError
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
@@ -58,9 +58,10 @@ def installed(name: str) -> Installed:
 
 
 def profile(name: str, made_by: int = rules.CURRENT) -> Profile:
-    """The model's profile: the installed model's own, else the small one."""
-    found = ModelStore(models_dir()).find(entry_name(name))
-    return profiles(made_by)[found.record.profile if found else "small"]
+    """The model's profile: the installed model's own, else the small one; for the size in its name."""
+    entry = entry_name(name)
+    found = ModelStore(models_dir()).find(entry)
+    return fitting(found.record.profile if found else "small", entry, made_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ class LocalModel:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
-        return replace(reply, cost=0.0, model=self.name)
+        left_out = sum(len(one.content) for one in request.messages) - sum(len(one.content) for one in messages)
+        return replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
 
 def _counter(endpoint: Endpoint) -> Any:

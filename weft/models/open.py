@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weft.providers.capabilities import Capabilities
     from weft.settings.settings import Settings
 
+_LOCAL_PATIENCE = 3
 OpenModel = Callable[[str], "Model"]
 
 
@@ -27,8 +28,11 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
         if is_local(name):
             from weft.local.model import LocalModel
 
-            return LocalModel(name, settings.call_timeout)
-        return LitellmModel(name, settings.call_timeout, capabilities, parameters, profile_of(name).sampling)
+            # A model on a busy machine is slow, but not gone.
+            return LocalModel(name, _LOCAL_PATIENCE * settings.call_timeout)
+        profile = profile_of(name)
+        own = profile.providers.get(name.partition("/")[0].lower(), {})
+        return LitellmModel(name, settings.call_timeout, capabilities, {**own, **parameters}, profile.sampling)
 
     return open_model
 

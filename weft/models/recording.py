@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError
-from planner.events import CallFailed, CallFinished, CallStarted, TextStreamed
+from planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
     from planner.events import Record
@@ -40,4 +40,8 @@ class RecordingModel:
             self.record(CallFailed(role, task, name, str(error), time.monotonic() - began, key))
             raise
         self.record(CallFinished(role, task, reply.model or name, reply, time.monotonic() - began, key))
+        if reply.left_out:
+            what = f"task {task}" if task else role
+            limit = f"{reply.left_out:,} characters of its prompt did not fit {reply.model or name} and were left out"
+            self.record(Warned(f"{what}: {limit}"))
         return reply

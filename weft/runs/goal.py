@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,8 @@ class Goal:
                 raise InputError(f"--file {path} is a folder", hint="name the files in it instead")
             if not path.is_file():
                 raise InputError(f"--file {path}: no such file", hint="check the path")
+            if not os.access(path, os.R_OK):
+                raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
 
 
 def _is_utf8(text: str) -> bool:

@@ -8,31 +8,33 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from executor.files.given import GivenFiles
 from executor.history.run_history import RunHistory
-from executor.tasks.outcome import Cancelled, Done, Outcome, Waiting
+from executor.tasks.outcome import Cancelled, Outcome, Waiting
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import AnswerNeeded, ModelError, RecordEnded
+from planner.errors import AnswerNeeded, RecordEnded
 from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.goal.deliverables import deliverables
 from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
-from skills.text.plural import counted, plural
-from weft.runs.preview import Preview
+from weft.runs.answer import answered
+from weft.runs.preview import Preview, expected_calls
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
-    from planner.events import Record
+    from planner.events import FileRead, Record
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
@@ -42,15 +44,13 @@ if TYPE_CHECKING:
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
 
-NO_RESULT = "TASK_FAILED"
-
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
-    Of a resumed run, `history` has the steps that are on record; they are not taken again. `then` is what a replayed
-    run of earlier rules selected.
+    Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
+    what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today.
     """
 
     goal: Goal
@@ -63,6 +63,8 @@ class Pipeline:
     history: RunHistory = field(default_factory=RunHistory)
     rules: int = rules.CURRENT
     then: RecordedSelection | None = None
+    files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
+    file_changed: Callable[[FileRead, str], None] | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -82,7 +84,8 @@ class Pipeline:
             plan = await self._answered_plan(catalogue)
         except AnswerNeeded as needed:
             return RunFinished("waiting", question=needed.request.preview)
-        runner = self._task_runner(plan, catalogue)
+        given = self._given_files()
+        runner = self._task_runner(plan, catalogue, given)
         if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
             await self.models.ready("task")
         limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
@@ -91,7 +94,7 @@ class Pipeline:
             raise RecordEnded("the record of this run ends before its end")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
             return RunFinished("waiting")
-        return await self._answer(plan, outcomes)
+        return await self._answer(plan, outcomes, given)
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
@@ -100,13 +103,10 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        prompt = messages(self._brief(catalogue, self.goal.answers), self.prompts) if self.goal.plan is None else ()
-        calls = "1 to plan, 1 or more for each task, 1 to write the answer"
-        if self.goal.plan is not None:
-            models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
-            calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
-        if self._detector_asks:
-            calls = f"1 to select skills (those shown here are ranked without a model), {calls}"
+        brief = self._brief(catalogue, self.goal.answers)
+        ruled = await asyncio.to_thread(brief.by_rule) if self.goal.plan is None else None
+        prompt = messages(brief, self.prompts) if self.goal.plan is None and ruled is None else ()
+        calls = expected_calls(self.goal.plan, ruled.rule if ruled else "", asks=self._detector_asks)
         warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
         return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
 
@@ -204,9 +204,8 @@ class Pipeline:
         return await self._decompose(catalogue, self.goal.answers)
 
     async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...]) -> Plan:
-        model = self.models.for_role("decomposer")
-        await self.models.ready("decomposer")
-        return await decompose(self._brief(catalogue, answers), model, self.prompts, self.record)
+        model, ready = self.models.for_role("decomposer"), partial(self.models.ready, "decomposer")
+        return await decompose(self._brief(catalogue, answers), model, self.prompts, self.record, ready)
 
     def _brief(self, catalogue: Catalogue, answers: tuple[str, ...] = ()) -> Brief:
         return Brief(
@@ -220,9 +219,11 @@ class Pipeline:
             files=tuple(str(path) for path in self.goal.files),
             answers=answers,
             rules=self.rules,
+            asked=self.goal.skills,
+            skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
         )
 
-    def _task_runner(self, plan: Plan, catalogue: Catalogue) -> TaskRunner:
+    def _task_runner(self, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
         tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._record_log, progress=self._record_build)
         return TaskRunner(
             plan=plan,
@@ -240,6 +241,7 @@ class Pipeline:
             files=tuple(str(path) for path in self.goal.files),
             input_budget=self.settings.input_budget,
             tool_calls=self.settings.tool_calls,
+            given=given,
             on_answer=_stream if self.goal.stream else None,
         )
 
@@ -249,31 +251,38 @@ class Pipeline:
     def _record_build(self, message: str) -> None:
         self.record(Warned(message))
 
-    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> RunFinished:
-        """The answer; the results themselves if no model can write one."""
+    async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
+        """The answer, with what it leaves out below it."""
         on_text = _stream if self.goal.stream else None
-        profile = self.models.profile("synthesis") if plan.needs_synthesis else FULL  # a plan of tools has no model
-        agent, prompts, more = profile.agent("synthesis"), self.prompts, profile.continuations
-        synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
-        missing = synthesis.missing(outcomes)
-        error = _missing_error(missing, len(plan.tasks)) if missing else None
-        if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
-            return RunFinished("failed", error=error, code=NO_RESULT)
-        try:
-            if plan.needs_synthesis:
-                answer = await synthesis.answer(outcomes, self.models.for_role("synthesis"))
-            else:
-                answer = synthesis.without_model(outcomes)
-        except ModelError as failure:
-            what = f"the answer could not be written: {failure}"
-            what = f"{error}; {what}" if error else what
-            return RunFinished("partial", synthesis.without_model(outcomes), what, code=failure.code)
-        return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
+        profile = self.models.profile("synthesis") if plan.needs_model else FULL  # a plan of tools has no model
+        keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can say what belongs in the answer
+        synthesis = Synthesis(
+            self.goal.text,
+            plan,
+            self.prompts,
+            self.artifacts,
+            on_text,
+            profile.agent("synthesis"),
+            self.record,
+            profile.continuations,
+            keeps_all=keeps_all,
+            wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
+        )
+        # Outputs of another run may come from the files too.
+        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []
+        return await answered(synthesis, outcomes, self.models, unread)
 
+    def _given_files(self) -> GivenFiles | None:
+        """The files that came with the goal, for models that cannot read them; runs of earlier rules had none."""
+        if self.rules < rules.GIVEN_FILES or not self.goal.files:
+            return None
+        paths, workspace = tuple(str(path) for path in self.goal.files), self.artifacts.workspace
+        changed = self.file_changed or self._warn_of_change
+        redact = self.memo.capture.secrets.redact
+        return GivenFiles(paths, workspace, self.record, redact, self.history.files or self.files, changed)
 
-def _missing_error(missing: Sequence[str], tasks: int) -> str:
-    has = plural(len(missing), "has", "have")
-    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
+    def _warn_of_change(self, _: FileRead, what: str) -> None:
+        self.record(Warned(f"{what}: the task has what it said then"))
 
 
 def today() -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planner.model import Message
+    from planner.plan.plan import Plan
     from skills.selection.detector import Selection
 
 
@@ -27,3 +28,13 @@ class Preview:
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
             "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
         }
+
+
+def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
+    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes."""
+    if plan is not None:
+        calls = f"{sum(task.action_type != 'tool' for task in plan.tasks) + plan.needs_synthesis} or more, as tasks call tools"
+    else:
+        first = f"none to plan ({rule})" if rule else "1 to plan"
+        calls = f"{first}, 1 or more for each task, 1 to write the answer"
+    return f"1 to select skills (those shown here are ranked without a model), {calls}" if asks else calls

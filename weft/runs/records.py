@@ -153,7 +153,8 @@ def goal_of(history: RunHistory) -> Goal:
         raise UnknownRun("the record has no first event", hint="export the whole run")
     plan = begun.plan
     planned = history.planned
-    if plan is None and planned is not None and planned.attempts == 0:  # as earlier versions recorded it
+    given = planned is not None and planned.attempts == 0 and not planned.rule
+    if plan is None and planned is not None and given:  # as earlier versions recorded it
         plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
     return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))

@@ -107,7 +107,19 @@ async def strict(
     own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded]
     workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
     then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
-    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then)
+    pipeline = Pipeline(
+        goal,
+        workspace,
+        first,
+        models,
+        memo,
+        artifacts,
+        started.date,
+        rules=made_by,
+        then=then,
+        files=history.files,
+        file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
+    )
     note(started)
     note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

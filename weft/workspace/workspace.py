@@ -183,6 +183,14 @@ class Workspace:
         shared = self.skills.registry.is_shared
         return self.fingerprints.take(catalogue.skills, catalogue.skill_listing, shared=shared)
 
+    def best_skill(self, text: str, skills: Sequence[Skill]) -> str | None:
+        """The skill that fits a part of a goal best, if any does; no model is asked."""
+        asks = self.settings.detector == detectors.ASKING
+        with self._selecting:
+            found = (self.skills.ranked if asks else self.skills.detector).detect(text, skills)
+        known = {skill.name for skill in skills}
+        return next((one.name for one in found if one.name in known), None)
+
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
         self.prompts().check()

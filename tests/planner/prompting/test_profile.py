@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from planner.decompose.decompose import Brief, decompose, messages
-from planner.plan.shape import SHAPES, parts, widen
+from planner.events import PlanMade, Warned
+from planner.plan.shape import SHAPES, parts, small_plan_schema, widen
 from planner.plan.validate import Known, problems
 from planner.prompting.profile import FULL, profile_of, profiles
 from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
 
 SMALL = profiles()["small"]
+PLANNER = profiles()["small-planner"]
 GOAL = "Describe the API"
 
 
 def brief(goal: str = GOAL, *names: str) -> Brief:
-    return Brief(goal, "<available_skills/>", "", "today", Known(names), names, profile=SMALL)
+    return Brief(goal, "<available_skills/>", "", "today", Known(names), names, profile=PLANNER)
 
 
 def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
-    assert [len(widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 2]
+    assert [len(widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 4]
+    assert [len(widen(json.loads(example.plan))["tasks"]) for example in profiles(2)["small"].examples] == [1, 2]
 
 
 def test_the_goal_comes_last_with_the_best_skills_only() -> None:
@@ -35,14 +39,15 @@ def test_the_goal_comes_last_with_the_best_skills_only() -> None:
 @pytest.mark.parametrize(
     ("goal", "most"),
     [
-        ("Write API documentation for GET /todos and POST /todos", 1),
+        ("Write API documentation for GET /todos and POST /todos", 2),
         ("Describe the API, then write its changelog", 2),
-        ("1. survey\n2. compare\n3. decide\n4. report\n5. rest", 3),
+        ("Compare tea, coffee and juice", 3),
+        ("1. survey\n2. compare\n3. decide\n4. report\n5. rest", 4),
         ("", 1),
     ],
 )
-def test_a_plan_has_room_for_the_parts_that_the_goal_names(goal: str, most: int) -> None:
-    schema = SMALL.shape.schema(goal, ["a"], 3)
+def test_a_plan_has_room_for_the_things_that_the_goal_lists(goal: str, most: int) -> None:
+    schema = SMALL.shape.schema(goal, ["a"], 4)
     tasks = schema["properties"]["tasks"]
     assert (len(tasks["anyOf"]) if "anyOf" in tasks else 1) == most
 
@@ -53,13 +58,42 @@ def test_a_list_counts_its_items() -> None:
 
 
 async def test_a_small_plan_becomes_a_full_one() -> None:
-    answer = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe it.","depends_on":[]}]}'
+    answer = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe the API; errors included","depends_on":[]}]}'
     model = saying(answer)
-    plan = await decompose(brief(GOAL, "a"), model, Prompts(), Recorder())
+    plan = await decompose(brief("Describe the API; errors included", "a"), model, Prompts(), Recorder())
     (task,) = plan.tasks
-    assert (task.action_type, task.name, task.instruction) == ("skill", "a", "Describe it.")
+    assert (task.action_type, task.name, task.instruction) == ("skill", "a", "Describe the API; errors included")
     assert not plan.needs_synthesis
     assert model.asked[0].schema != FULL.shape.schema(GOAL, ["a"], 3)
+
+
+async def test_a_plan_by_rule_asks_no_model_and_says_why() -> None:
+    record, model = Recorder(), saying("never asked")
+    small = replace(brief("Write a haiku and explain DNS", "a"), profile=SMALL, skill_for=lambda text: "a")
+    plan = await decompose(small, model, Prompts(), record)
+    assert [(task.id, task.name) for task in plan.tasks] == [("t1", "a"), ("t2", "a")]
+    assert model.asked == []
+    assert record.events == [PlanMade(plan, 0, rule="the goal lists 2 parts")]
+
+
+async def test_what_a_plan_lost_is_put_back_and_said() -> None:
+    record = Recorder()
+    answer = '{"tasks":[{"id":"t1","use":"no skill","instruction":"Write a haiku.","depends_on":[]}]}'
+    plan = await decompose(brief("Write a haiku and explain DNS"), saying(answer), Prompts(), record)
+    assert [task.instruction for task in plan.tasks] == ["Write a haiku.", "Explain DNS."]
+    (made,) = record.of(PlanMade)
+    assert isinstance(made, PlanMade)
+    assert made.repairs == ("the plan left out 'dns': it has one task for each part of the goal now",)
+    assert "left out 'dns'" in str(record.of(Warned))
+
+
+async def test_a_run_of_earlier_rules_is_planned_as_it_was() -> None:
+    record, model = Recorder(), saying('{"tasks":[{"id":"t1","use":"a","instruction":"Do.","depends_on":[]}]}')
+    early = replace(brief("Write a haiku and explain DNS", "a"), profile=profiles(2)["small"], rules=2)
+    plan = await decompose(early, model, Prompts(made_by=2), record)
+    assert [task.instruction for task in plan.tasks] == ["Do."]
+    assert "Use one task, or one for each part" in model.asked[0].messages[0].content
+    assert model.asked[0].schema == small_plan_schema(["a"], max_tasks=1)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +113,8 @@ def test_a_document_that_does_not_follow_the_small_schema_is_left_to_validation(
 
 @pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])
 def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
-    assert profile_of(name) is SMALL
+    assert profile_of(name) in (SMALL, PLANNER)
+    assert profile_of(name, 2) is profiles(2)["small"]
 
 
 @pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "openai/some-1b"])

@@ -13,7 +13,7 @@ from executor.history.result import Result, TaskReport
 from planner.model import Usage
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
-from weft.runs.pipeline import NO_RESULT
+from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
 
 if TYPE_CHECKING:

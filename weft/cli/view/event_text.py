@@ -36,7 +36,8 @@ def describe(event: Event) -> str | None:
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
-            return f"plan: {counted(len(event.plan.tasks), 'task')}"
+            why = f" ({event.rule}; no model was asked)" if event.rule else ""
+            return f"plan: {counted(len(event.plan.tasks), 'task')}{why}"
         case PlanChanged():
             return change_text(event)
         case CallRetried():

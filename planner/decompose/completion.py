@@ -1,0 +1,110 @@
+"""Puts back into a plan what it lost of the goal: a small model writes plans that leave out half of what was asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
+from planner.goal.clauses import mask
+from planner.goal.coverage import content_words, missing
+from planner.plan.plan import Plan, strings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from planner.decompose.by_rule import Wanted
+    from planner.goal.parts import Part
+    from planner.plan.plan import Task
+
+# A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
+_KEPT_PART = 0.3
+_LOST_GOAL = 0.5
+_SHOWN = 6
+_PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|puis|y|luego)(?!\w)", re.IGNORECASE)
+
+
+def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with everything that the goal says, and what was put back."""
+    if not plan.tasks:  # a question
+        return plan, ()
+    lost = wanted.lost(_instructions(plan.tasks))
+    if not lost:
+        return plan, ()
+    named = f"the plan left out {_listed(lost)}"
+    parts = wanted.parts().parts
+    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal, wanted.rules)):
+        covered = 1 < len(parts) <= most and not wanted.lost(part.text for part in parts)
+        if covered:
+            return plan_of_parts(parts, wanted), (f"{named}: it has one task for each part of the goal now",)
+        kept = replace(wanted, best=plan.tasks[0].name if len(plan.tasks) == 1 else wanted.best)
+        return whole_plan(kept), (f"{named}: its instruction is the whole goal now",)
+    tasks, added = _with_parts(plan.tasks, parts, wanted)
+    if len(tasks) > most:
+        return whole_plan(wanted), (f"{named}: its instruction is the whole goal now",)
+    tasks, changed = _with_phrases(tasks, wanted.goal, wanted.rules)
+    return replace(plan, tasks=tasks), (
+        f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *changed)))}",
+    )
+
+
+def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, and one for each part of the goal that they lost."""
+    added: list[str] = []
+    if len(parts) < 2:
+        return tasks, added
+    for part in parts:
+        words = _but_numbers(content_words(part.text, wanted.rules))
+        nearest = _instructions([_nearest(tasks, part.text, wanted.rules)])
+        if len(words) - len(_but_numbers(missing(part.text, nearest, wanted.rules))) < _KEPT_PART * len(words):
+            new = _free_id(tasks)
+            after = tuple(dict.fromkeys(_nearest(tasks, parts[one].text, wanted.rules).id for one in part.after))
+            tasks = (*tasks, task_of(new, part.text, wanted.skill_for(part.text), after, wanted.notes))
+            added.append(new)
+    return tasks, added
+
+
+def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each with the phrases of the goal that it is nearest to and that no instruction has."""
+    changed: list[str] = []
+    for phrase in _phrases(goal):
+        if not missing(phrase, _instructions(tasks), made_by):
+            continue
+        task = _nearest(tasks, phrase, made_by)
+        instruction = f"{task.instruction} ({phrase})".strip()
+        tasks = tuple(replace(one, instruction=instruction) if one is task else one for one in tasks)
+        changed.append(task.id)
+    return tasks, changed
+
+
+def _phrases(goal: str) -> list[str]:
+    masked, found, begin = mask(goal), [], 0
+    for gap in _PHRASE.finditer(masked):
+        found.append(goal[begin : gap.start()])
+        begin = gap.end()
+    return [one.strip() for one in [*found, goal[begin:]] if one.strip()]
+
+
+def _nearest(tasks: Sequence[Task], text: str, made_by: int) -> Task:
+    """The task that shares the most words with a text; the last one of several, which the answer comes from."""
+    return min(reversed(tasks), key=lambda task: len(missing(text, _instructions([task]), made_by)))
+
+
+def _instructions(tasks: Sequence[Task]) -> list[str]:
+    return [text for task in tasks for text in (task.instruction, *strings(task.arguments))]
+
+
+def _but_numbers(words: Sequence[str]) -> list[str]:
+    """A number alone is a detail."""
+    return [word for word in words if not word.isdigit()]
+
+
+def _free_id(tasks: Sequence[Task]) -> str:
+    taken = {task.id for task in tasks}
+    return next(name for at in range(1, len(tasks) + 2) if (name := f"t{at}") not in taken)
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(repr(word) for word in words[:_SHOWN]) + more

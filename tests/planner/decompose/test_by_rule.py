@@ -1,0 +1,89 @@
+"""Plans without a model: one task for one thing, or one for each part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner.decompose.by_rule import Wanted, plan_by_rule
+from planner.plan.validate import Known, problems
+from planner.prompting.profile import FULL, profile_of, profiles
+
+if TYPE_CHECKING:
+    from planner.plan.plan import Plan
+
+SMALL = profiles()["small"]
+PLANNER = profiles()["small-planner"]
+LISTED = "Write a haiku, explain DNS, then write a page from both"
+
+
+def skill_for(text: str) -> str | None:
+    return next((name for word, name in {"haiku": "poetry", "DNS": "networks"}.items() if word in text), None)
+
+
+def plan(wanted: Wanted, most: int = 20) -> Plan:
+    made = plan_by_rule(wanted, SMALL, most)
+    assert made is not None
+    assert problems(made.plan.to_dict(), Known(["poetry", "networks", "best", "asked"])) == []
+    return made.plan
+
+
+def test_each_part_is_a_task_with_the_skill_that_ranks_for_it() -> None:
+    tasks = plan(Wanted(LISTED, "best", skill_for)).tasks
+    assert [(task.id, task.action_type, task.name, task.depends_on) for task in tasks] == [
+        ("t1", "skill", "poetry", ()),
+        ("t2", "skill", "networks", ()),
+        ("t3", "llm", None, ("t1", "t2")),
+    ]
+    assert [task.instruction for task in tasks] == ["Write a haiku.", "Explain DNS.", "Write a page from both."]
+
+
+def test_one_thing_is_one_task_with_the_whole_goal_and_the_best_skill() -> None:
+    (task,) = plan(Wanted("  Write a haiku about rain\n", "best", skill_for)).tasks
+    assert (task.name, task.instruction, task.title) == ("best", "Write a haiku about rain", "Write a haiku about rain")
+    (task,) = plan(Wanted("Write a haiku about rain")).tasks
+    assert (task.action_type, task.name) == ("llm", None)
+
+
+def test_a_goal_without_plain_parts_is_one_task_for_a_model_that_finds_none() -> None:
+    goal = "Write a story about a cat, a dog and a mouse"
+    (task,) = plan(Wanted(goal)).tasks
+    assert task.instruction == goal
+    assert plan_by_rule(Wanted(goal), PLANNER, 20) is None
+
+
+def test_skills_that_must_be_used_are() -> None:
+    names = [task.name for task in plan(Wanted(LISTED, "asked", skill_for, ("asked",))).tasks]
+    assert names == ["poetry", "networks", "asked"]
+    both = "Write a haiku and explain DNS"
+    assert [task.name for task in plan(Wanted(both, "asked", skill_for, ("asked",))).tasks] == ["asked", "networks"]
+
+
+def test_answers_to_questions_are_in_every_instruction() -> None:
+    tasks = plan(Wanted(LISTED, notes=("Note: in German",))).tasks
+    assert all(task.instruction.endswith("Note: in German") for task in tasks)
+
+
+def test_more_parts_than_tasks_allowed_are_one_task() -> None:
+    (task,) = plan(Wanted(LISTED), most=2).tasks
+    assert task.instruction == LISTED
+
+
+def test_a_model_that_plans_is_asked_unless_the_goal_is_one_thing() -> None:
+    assert plan_by_rule(Wanted(LISTED), PLANNER, 20) is None
+    assert plan_by_rule(Wanted("Explain how tides work"), PLANNER, 20) is not None
+    assert plan_by_rule(Wanted("Explain how tides work"), FULL, 20) is None
+    old = profiles(2)["small"]
+    assert plan_by_rule(Wanted("Explain how tides work"), old, 20) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "plans"),
+    [("ollama/qwen2.5:0.5b", False), ("ollama_chat/gemma3:270m", False), ("ollama/qwen2.5:1.5b", True)],
+)
+def test_which_models_plan_is_known_by_their_size(model: str, plans: bool) -> None:
+    assert profile_of(model) == (PLANNER if plans else SMALL)
+    assert replace(PLANNER, name="small", parts_by_rule=True) == SMALL
+    assert profile_of(model, 2) is profiles(2)["small"]

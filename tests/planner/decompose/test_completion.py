@@ -1,0 +1,104 @@
+"""What a plan lost of the goal is put back."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.decompose.by_rule import Wanted
+from planner.decompose.completion import completed
+from planner.goal.coverage import missing
+from planner.plan.plan import Plan, Task
+from planner.plan.validate import Known, problems
+
+GOAL = "Write a haiku about rain, list ten primes, then put both on a page in British English"
+
+
+def plan(*tasks: Task) -> Plan:
+    return Plan(tasks)
+
+
+def task(number: int, instruction: str, *after: str, name: str | None = None) -> Task:
+    return Task(f"t{number}", "skill" if name else "llm", name=name, instruction=instruction, depends_on=after)
+
+
+def whole(one: Plan, goal: str, most: int = 20) -> tuple[Plan, str]:
+    """The completed plan, which can run and lost nothing, and what it says was put back."""
+    made, repairs = completed(one, Wanted(goal), most)
+    assert problems(made.to_dict(), Known(["poetry"])) == []
+    assert missing(goal, [one.instruction for one in made.tasks]) == []
+    return made, " ".join(repairs)
+
+
+def test_a_plan_that_has_everything_is_left_alone() -> None:
+    given = plan(
+        task(1, "Write a haiku about the rain"),
+        task(2, "Give a list of ten prime numbers"),
+        task(3, "Put both on one page, in British English", "t1", "t2"),
+    )
+    made, repairs = completed(given, Wanted(GOAL), 20)
+    assert made is given
+    assert repairs == ()
+
+
+def test_the_only_task_of_a_plan_that_lost_a_part_is_divided_into_the_parts() -> None:
+    made, said = whole(plan(task(1, "Write a haiku")), "a haiku and a prime function")
+    assert [one.instruction for one in made.tasks] == ["A haiku.", "A prime function."]
+    assert said == ("the plan left out 'prime', 'function': it has one task for each part of the goal now")
+
+
+def test_the_only_task_has_the_whole_goal_if_the_goal_lists_no_parts() -> None:
+    goal = "Write a story about a cat, a dog and a mouse"
+    made, said = whole(plan(task(1, "Write a story about a cat", name="poetry")), goal)
+    assert [(one.name, one.instruction) for one in made.tasks] == [("poetry", goal)]
+    assert "'dog', 'mouse': its instruction is the whole goal now" in said
+
+
+def test_a_lost_part_becomes_a_task() -> None:
+    given = plan(task(1, "Write a haiku about rain"), task(2, "Put it on a page in British English", "t1"))
+    made, said = whole(given, GOAL)
+    assert [(one.id, one.instruction, one.depends_on) for one in made.tasks][2:] == [("t3", "List ten primes.", ())]
+    assert made.tasks[:2] == given.tasks
+    assert said == "the plan left out '10', 'primes': it was put back into t3"
+
+
+def test_a_lost_part_depends_on_the_tasks_that_stand_for_what_it_builds_on() -> None:
+    goal = "Write a poem about rain, write a song about snow, then translate both into French"
+    given = plan(task(1, "Write a poem about rain"), task(2, "Write a song about snow"))
+    made, _ = whole(given, goal)
+    assert (made.tasks[2].instruction, made.tasks[2].depends_on) == ("Translate both into French.", ("t1", "t2"))
+
+
+def test_a_lost_detail_goes_into_the_nearest_task() -> None:
+    given = plan(task(1, "Write a haiku about rain"), task(2, "List primes"), task(3, "Put both on a page", "t1", "t2"))
+    made, said = whole(given, GOAL)
+    assert made.tasks[1].instruction == "List primes (list ten primes)"
+    assert made.tasks[2].instruction == "Put both on a page (put both on a page in British English)"
+    assert said.endswith("it was put back into t2, t3")
+
+
+def test_a_plan_that_lost_most_of_the_goal_is_made_again() -> None:
+    goal = "Erkläre Rekursion, Monaden und Funktoren an Beispielen aus Haskell"
+    made, said = whole(plan(task(1, "Explain recursion"), task(2, "Explain monads")), goal)
+    assert len(made.tasks) in (1, 3)
+    assert "left out" in said
+
+
+def test_a_plan_that_would_get_too_long_is_the_whole_goal() -> None:
+    given = plan(task(1, "Write a haiku about rain"), task(2, "Put it on a page in British English", "t1"))
+    made, _ = whole(given, GOAL, most=2)
+    assert [one.instruction for one in made.tasks] == [GOAL]
+
+
+def test_arguments_count_and_questions_are_left_alone() -> None:
+    call = Task("t1", "tool", name="sheet_read", arguments={"path": "pay.xlsx"})
+    done = plan(call, task(2, "Sum up the pay", "t1"))
+    assert completed(done, Wanted("Sum up pay.xlsx"), 20) == (done, ())
+    question = Plan((), clarification="Which?")
+    assert completed(question, Wanted(GOAL), 20) == (question, ())
+
+
+@pytest.mark.parametrize("given", ["Write a haiku", "x", "List ten primes, then put both on a page", GOAL])
+@pytest.mark.parametrize("second", ["", "Explain", "Translate into British"])
+def test_no_word_of_the_goal_is_ever_lost(given: str, second: str) -> None:
+    tasks = [task(1, given), *([task(2, second, "t1")] if second else [])]
+    whole(plan(*tasks), GOAL)

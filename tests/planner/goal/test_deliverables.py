@@ -1,0 +1,33 @@
+"""Which results the answer needs besides the final ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.decompose.by_rule import Wanted, plan_of_parts
+from planner.goal.deliverables import deliverables
+from planner.goal.parts import parts_of
+from planner.plan.plan import Plan, Task
+
+
+@pytest.mark.parametrize(
+    ("goal", "kept"),
+    [
+        ("Write a haiku, then list three primes", {"t1"}),
+        ("Write a function that adds; write tests for it; document it", {"t1"}),
+        ("Write a poem, then shorten it", set()),
+        ("Write a poem, explain DNS, then combine everything into a page", set()),
+        ("Compare tea, coffee and juice and recommend one", set()),
+        ("Summarise Hamlet, summarise Macbeth, then write a quiz from them", {"t1", "t2"}),
+        ("Write a haiku and explain DNS", set()),
+        ("Schreibe ein Gedicht, dann nenne drei Primzahlen", {"t1"}),
+        ("Schreibe ein Gedicht, dann kürze es", set()),
+    ],
+)
+def test_what_a_later_task_does_not_take_up_belongs_in_the_answer(goal: str, kept: set[str]) -> None:
+    assert deliverables(plan_of_parts(parts_of(goal).parts, Wanted(goal))) == kept
+
+
+def test_what_a_tool_gave_does_not() -> None:
+    plan = Plan((Task("t1", "tool", name="sheet_read"), Task("t2", "llm", instruction="List it", depends_on=("t1",))))
+    assert deliverables(plan) == frozenset()

@@ -1,0 +1,46 @@
+"""How a run ends: the answer that is written from its results, with what is missing from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from executor.tasks.outcome import Done, Outcome
+from executor.tasks.synthesis import with_not_read
+from planner.errors import ModelError
+from planner.events import RunFinished
+from skills.text.plural import counted, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from executor.tasks.synthesis import Synthesis
+    from planner.prompting.models import Models
+
+NO_RESULT = "TASK_FAILED"
+
+
+async def answered(
+    synthesis: Synthesis, outcomes: Mapping[str, Outcome], models: Models, not_read: Sequence[str] = ()
+) -> RunFinished:
+    """The end of a run; the results themselves if no model can write the answer. `not_read` says what of files."""
+    missing = synthesis.missing(outcomes)
+    error = _missing_error(missing, len(synthesis.plan.tasks)) if missing else None
+    if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
+        return RunFinished("failed", error=error, code=NO_RESULT)
+    try:
+        if synthesis.plan.needs_synthesis:
+            answer = await synthesis.answer(outcomes, models.for_role("synthesis"))
+        else:
+            answer = synthesis.without_model(outcomes)
+    except ModelError as failure:
+        what = f"the answer could not be written: {failure}"
+        what = f"{error}; {what}" if error else what
+        answer = with_not_read(synthesis.without_model(outcomes), not_read)
+        return RunFinished("partial", answer, what, code=failure.code)
+    answer = with_not_read(answer, not_read)
+    return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
+
+
+def _missing_error(missing: Sequence[str], tasks: int) -> str:
+    has = plural(len(missing), "has", "have")
+    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
