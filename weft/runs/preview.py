@@ -33,7 +33,8 @@ class Preview:
 def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
     """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes."""
     if plan is not None:
-        calls = f"{sum(task.action_type != 'tool' for task in plan.tasks) + plan.needs_synthesis} or more, as tasks call tools"
+        asking = sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
+        calls = f"{asking} or more, as tasks call tools"
     else:
         first = f"none to plan ({rule})" if rule else "1 to plan"
         calls = f"{first}, 1 or more for each task, 1 to write the answer"
