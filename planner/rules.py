@@ -6,7 +6,8 @@ replay takes the same decisions and asks the same questions as the version of we
     1  the first
     2  plans are read by `planner/plan/reading.py`: unknown keys are never dropped silently
     3  skills are selected as sets with calibrated scores; the prompts of `seed/` replace those of `seed/earlier/2/`;
-       the skills of a given plan are not selected; the listing says what a skill needs
+       the skills of a given plan are not selected; the listing says what a skill needs; tasks may have `when` and
+       `for_each`
 
 To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
 change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FIRST = 1
 LOOSE_PLANS = 2
-PLANNED_SKILLS = LISTED_NEEDS = 3
+PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = 3
 CURRENT = 3
 
 KEY = "rules"

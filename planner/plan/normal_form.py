@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from planner import rules
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,6 +28,13 @@ _ALIASES = {
     "name": ("skill", "tool", "skill_name", "tool_name"),
     "arguments": ("args", "parameters", "params"),
 }  # fmt: skip
+# Keys since the third rules; a plan of a run of before drops them, as it did then.
+ADAPTIVE = {
+    "when": ("if", "condition", "only_if", "run_if"),
+    "for_each": ("foreach", "forEach", "for_every"),
+    "width": (),
+    "first": (),
+}
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
 _PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
@@ -41,8 +50,8 @@ class NormalForm:
     faults: list[str] = field(default_factory=list)
 
 
-def normal_form(document: Any) -> NormalForm:
-    """Bring a document into its normal form."""
+def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
+    """Bring a document into its normal form by the rules of a run."""
     form = NormalForm(_unwrapped(document))
     if form.document is not document:
         form.repairs.append("the plan was inside another object")
@@ -53,7 +62,8 @@ def normal_form(document: Any) -> NormalForm:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
     ids = [str(_id_of(row)) for row in rows]
-    tasks = [_task(row, ids, form) for row in rows]
+    more: Mapping[str, Sequence[str]] = ADAPTIVE if made_by >= rules.ADAPTIVE_PLANS else {}
+    tasks = [_task(row, ids, form, more) for row in rows]
     if any(task != row for task, row in zip(tasks, rows, strict=True)):
         form.document = {**form.document, "tasks": tasks}
     return form
@@ -131,15 +141,17 @@ def _id_of(row: Mapping[str, Any]) -> Any:
     return next((row[key] for key in ("id", *_ALIASES["id"]) if key in row), None)
 
 
-def _task(row: Mapping[str, Any], ids: Sequence[str], form: NormalForm) -> dict[str, Any]:
-    """One task with the right keys and spellings."""
+def _task(
+    row: Mapping[str, Any], ids: Sequence[str], form: NormalForm, more: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """One task with the right keys and spellings; `more` are keys that it may have besides, with their aliases."""
     label = f"task {_id_of(row)!r}"
     task = dict(row)
-    for key, aliases in _ALIASES.items():
+    for key, aliases in (*_ALIASES.items(), *more.items()):
         _rename(task, key, [alias for alias in aliases if alias in task], label, form)
     _spell(task, ids, label, form)
     others = [one for one in ids if one != task.get("id")]
-    for key in [key for key in task if key not in _TASK_KEYS]:
+    for key in [key for key in task if key not in _TASK_KEYS and key not in more]:
         if named := _named(task[key], others):
             if named != _named(task.get("depends_on"), others):
                 what = f"the unknown key '{key}' names other tasks ({', '.join(named)})"

@@ -14,7 +14,7 @@ from planner import rules
 from planner.plan import loose_json
 from planner.plan.json_answer import NotJson, complaint, extract, fenced, objects, without_thinking
 from planner.plan.loose_json import Ambiguous
-from planner.plan.normal_form import normal_form
+from planner.plan.normal_form import ADAPTIVE, normal_form
 from planner.plan.shape import SHAPES
 from planner.plan.validate import problems
 
@@ -47,17 +47,19 @@ def told(repairs: tuple[str, ...]) -> str:
 def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
     """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
     if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
-        document = shape.widen(extract(text, "tasks", "clarification"))
-        return Reading(document, tuple(problems(document, known)))
+        document = _without_adaptive(shape.widen(extract(text, "tasks", "clarification")))
+        return Reading(document, tuple(problems(document, known, made_by)))
     value, form = find(text, "tasks", "clarification")
-    return read_document(value, shape, known, (form,) if form else ())
+    return read_document(value, shape, known, (form,) if form else (), made_by)
 
 
-def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = ()) -> Reading:
+def read_document(
+    document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = (), made_by: int = rules.CURRENT
+) -> Reading:
     """The plan in a document, in its normal form."""
-    form = normal_form(document)
+    form = normal_form(document, made_by)
     widened = shape.widen(form.document)
-    faults = (*form.faults, *problems(widened, known))
+    faults = (*form.faults, *problems(widened, known, made_by))
     return Reading(widened, faults, (*repairs, *form.repairs))
 
 
@@ -76,6 +78,16 @@ def find(text: str, *keys: str) -> tuple[Any, str]:
     if not (fitting or found):
         raise unclear or NotJson(complaint(answer))
     return fitting[-1] if fitting else found[0]
+
+
+def _without_adaptive(document: Any) -> Any:
+    """A plan without the keys that came later, which nobody read then."""
+    rows = document.get("tasks") if isinstance(document, dict) else None
+    if not isinstance(rows, list):
+        return document
+    later = {*ADAPTIVE, "item"}
+    old = [{key: row[key] for key in row if key not in later} if isinstance(row, dict) else row for row in rows]
+    return {**document, "tasks": old}
 
 
 def _documents(answer: str) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
