@@ -45,10 +45,10 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event ModelLoaded ModelLoading PlanChanged "
-        "PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
-        "SkillsSelected TaskFinished "
-        "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged Warned"
+        "CallFailed CallFinished CallRetried CallStarted CatalogueTaken ConditionChecked Event ModelLoaded "
+        "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record RunFinished RunResumed RunStarted "
+        "SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
+        "ToolLogged Warned"
     ),
     # Errors
     "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -34,6 +34,7 @@ from planner.events import CallFinished as CallFinished
 from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
+from planner.events import ConditionChecked as ConditionChecked
 from planner.events import Event as Event
 from planner.events import ModelLoaded as ModelLoaded
 from planner.events import ModelLoading as ModelLoading
@@ -109,6 +110,7 @@ __all__ = [
     "CallStarted",
     "CallTimedOut",
     "CatalogueTaken",
+    "ConditionChecked",
     "ContentRefused",
     "Envelope",
     "Event",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from executor.tasks.conversation import TOOL_CALLS, Conversation, Toolbox
-from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
+from executor.tasks.inputs import fill, fill_arguments, given_to, item_texts, results_for, shorten
 from planner.events import PromptMade, SkillLoaded
 from planner.model import Message
 from skills.errors import WeftError
@@ -77,7 +77,8 @@ class TaskRunner:
     async def _call_tool(self, task: Task, results: Mapping[str, str]) -> str:
         tool = self.tools[task.name or ""]
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        envelope = await self.memo.tool(tool, task.id, fill_arguments(given, results, tool.parameters))
+        filled = fill_arguments(given, given_to(task, results), tool.parameters, item_texts(task))
+        envelope = await self.memo.tool(tool, task.id, filled)
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
@@ -85,7 +86,8 @@ class TaskRunner:
     def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
         """The body of the task's skill, and the model that the skill asks for or else the role's."""
         name = task.name or ""
-        arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
+        texts, item = given_to(task, results), item_texts(task)
+        arguments = fill(task.arguments, texts, item) if isinstance(task.arguments, str) else ""
         body = self.skills.load_content(name, arguments)
         self.record(SkillLoaded(task.id, name, body))
         skill = self.skills.get(name)
@@ -106,12 +108,15 @@ class TaskRunner:
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
         """The goal, the task's instruction and the results that it builds on, within the budget."""
-        wanted = {name: results[name] for name in dict.fromkeys((*task.depends_on, *task.references))}
-        texts = shorten(wanted, self.input_budget, self.artifacts)
+        item = item_texts(task)
+        named = {f"{task.id}{path or '.item'}": text for path, text in (item or {}).items()}
+        texts = shorten(given_to(task, results) | named, self.input_budget, self.artifacts)
+        if item is not None:
+            item = {path: texts[f"{task.id}{path or '.item'}"] for path in item}
         variables = {
             "goal": self.goal,
             "title": task.title,
-            "instruction": fill(task.instruction, texts) or task.title or "Do what the goal asks.",
+            "instruction": fill(task.instruction, texts, item) or task.title or "Do what the goal asks.",
             "results": results_for(task, self.plan, texts),
             "files": self.files,
         }

@@ -21,7 +21,16 @@ from planner.events.calls import (
 from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
 from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
-from planner.events.tasks import SkillLoaded, TaskFinished, TaskReused, TaskStarted, TaskStatus, ToolCalled, ToolLogged
+from planner.events.tasks import (
+    ConditionChecked,
+    SkillLoaded,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TaskStatus,
+    ToolCalled,
+    ToolLogged,
+)
 
 __all__ = [
     "CallFailed",
@@ -30,6 +39,7 @@ __all__ = [
     "CallStarted",
     "CatalogueTaken",
     "ChangeCause",
+    "ConditionChecked",
     "Event",
     "ModelLoaded",
     "ModelLoading",
@@ -71,6 +81,7 @@ Event = (
     | PlanRefused
     | PlanMade
     | PlanChanged
+    | ConditionChecked
     | TaskStarted
     | TaskReused
     | SkillLoaded

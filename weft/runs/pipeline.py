@@ -9,10 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from executor.history.run_history import RunHistory
-from executor.tasks.outcome import Cancelled, Done, Outcome
+from executor.tasks.condition import ConditionCheck
+from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
+from executor.tasks.outcome import Cancelled, Done, Grown, Outcome
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
-from executor.tasks.synthesis import Synthesis
+from executor.tasks.synthesis import NOTHING_NEEDED, Synthesis, missing_error
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import ModelError, RecordEnded
@@ -21,19 +23,18 @@ from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL
 from skills.selection import detectors
-from skills.text.plural import counted, plural
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
     from planner.events import Record
     from planner.model import Message
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Plan, Task
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
     from skills.programs.executable import CallLog
@@ -70,7 +71,7 @@ class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. `then` is what a replayed
-    run of earlier rules selected.
+    run of earlier rules selected, `growth` the limits that a replayed run was given.
     """
 
     goal: Goal
@@ -83,6 +84,7 @@ class Pipeline:
     history: RunHistory = field(default_factory=RunHistory)
     rules: int = rules.CURRENT
     then: RecordedSelection | None = None
+    growth: Callable[[GrowthLimits], GrowthLimits] | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -101,14 +103,28 @@ class Pipeline:
         plan = await self._plan(catalogue)
         if plan.clarification and not plan.tasks:
             return RunFinished("clarification", question=plan.clarification)
-        runner = self._task_runner(plan, catalogue)
-        if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
-            await self.models.ready("task")
-        limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
-        outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
+        current = CurrentPlan(plan, self.record)
+        outcomes = await self._run_tasks(current, catalogue)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
-        return await self._answer(plan, outcomes)
+        return await self._answer(current.plan, outcomes)
+
+    async def _run_tasks(self, current: CurrentPlan, catalogue: Catalogue) -> dict[str, Outcome]:
+        plan, settings = current.plan.without_grown(), self.settings
+        runner = self._task_runner(current.plan, catalogue)
+        growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
+        fan_out = FanOut(current, self.memo, self.growth(growth) if self.growth else growth)
+        condition = ConditionCheck(
+            current, self.models, self.prompts, self.record, self.artifacts, settings.input_budget
+        )
+
+        async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
+            return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
+
+        if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+            await self.models.ready("task")
+        limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
+        return await run_plan(plan, run_task, self.record, limits, self.memo, condition.check)
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
@@ -120,8 +136,11 @@ class Pipeline:
         prompt = messages(self._brief(catalogue), self.prompts) if self.goal.plan is None else ()
         calls = "1 to plan, 1 or more for each task, 1 to write the answer"
         if self.goal.plan is not None:
-            models = sum(task.action_type != "tool" for task in self.goal.plan.tasks)
-            calls = f"{models + self.goal.plan.needs_synthesis} or more, as tasks call tools"
+            plan = self.goal.plan
+            models = sum((task.action_type != "tool") + task.asks for task in plan.tasks)
+            calls = f"{models + plan.needs_synthesis} or more, as tasks call tools"
+            if any(task.for_each is not None for task in plan.tasks):
+                calls += " and lists have items"
         if self._detector_asks:
             calls = f"1 to select skills (those shown here are ranked without a model), {calls}"
         warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
@@ -195,10 +214,11 @@ class Pipeline:
 
     async def _new_plan(self, catalogue: Catalogue) -> Plan:
         if self.goal.plan is not None:
-            self.record(PlanMade(self.goal.plan, 0, self.goal.repairs))
+            plan = self.goal.plan.without_grown()  # they grow again, and equal ones are reused
+            self.record(PlanMade(plan, 0, self.goal.repairs))
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
-            return self.goal.plan
+            return plan
         model = self.models.for_role("decomposer")
         await self.models.ready("decomposer")
         return await decompose(self._brief(catalogue), model, self.prompts, self.record)
@@ -251,8 +271,10 @@ class Pipeline:
         agent, prompts, more = profile.agent("synthesis"), self.prompts, profile.continuations
         synthesis = Synthesis(self.goal.text, plan, prompts, self.artifacts, on_text, agent, self.record, more)
         missing = synthesis.missing(outcomes)
-        error = _missing_error(missing, len(plan.tasks)) if missing else None
+        error = missing_error(missing, len(plan.tasks)) if missing else None
         if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
+            if not missing:
+                return RunFinished("done", NOTHING_NEEDED)
             return RunFinished("failed", error=error, code=NO_RESULT)
         try:
             if plan.needs_synthesis:
@@ -264,11 +286,6 @@ class Pipeline:
             what = f"{error}; {what}" if error else what
             return RunFinished("partial", synthesis.without_model(outcomes), what, code=failure.code)
         return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
-
-
-def _missing_error(missing: Sequence[str], tasks: int) -> str:
-    has = plural(len(missing), "has", "have")
-    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
 
 
 def today() -> str:

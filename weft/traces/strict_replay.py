@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
-from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from executor.history.replay import Drift, RecordedLimits, ReplayMemo, ReplayModel, Tape, reused
 from executor.history.run_history import RunHistory, reused_by
 from executor.tasks.artifacts import Artifacts
 from planner import rules
@@ -107,7 +108,10 @@ async def strict(
     own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded]
     workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
     then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
-    pipeline = Pipeline(goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then)
+    growth = partial(RecordedLimits, history)
+    pipeline = Pipeline(
+        goal, workspace, first, models, memo, artifacts, started.date, rules=made_by, then=then, growth=growth
+    )
     note(started)
     note(await _run(pipeline, history))
     return Replay(ledger.result(journal), tuple(tape.drift))

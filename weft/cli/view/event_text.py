@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.events import (
     CallRetried,
+    ConditionChecked,
     Event,
     ModelLoading,
     PlanChanged,
@@ -36,6 +37,9 @@ def describe(event: Event) -> str | None:
             return f"plan: {counted(len(event.plan.tasks), 'task')}"
         case PlanChanged():
             return change_text(event)
+        case ConditionChecked():
+            why = f" ({event.why})" if event.why else ""
+            return f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}{why}"
         case CallRetried():
             caller = event.task or event.role
             return f"{caller}: attempt {event.attempt} failed, retrying in {event.wait:.1f} s: {event.reason}"
