@@ -35,6 +35,9 @@ class ScriptedModel:
     def named(self, name: str) -> ScriptedModel:
         return self
 
+    async def ready(self, role: Role) -> None:
+        """It has nothing to load."""
+
     def profile(self, role: Role, task: str | None = None) -> Profile:
         return FULL
 

@@ -64,6 +64,8 @@ class Call:
     def role(self) -> str:
         if "<available_skills>" in self.system:
             return "decomposer"
+        if "<condition>" in self.user:
+            return "condition"
         return "task" if "<task>" in self.user else "synthesis"
 
 
@@ -186,7 +188,13 @@ def _usage(answer: Say) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def scripted(plan: Any, *, task: Script | None = None, synthesis: str = "the answer") -> Script:
+def scripted(
+    plan: Any,
+    *,
+    task: Script | None = None,
+    synthesis: str = "the answer",
+    condition: str = '{"holds": true, "why": ""}',
+) -> Script:
     """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together."""
     text = plan if isinstance(plan, str) else json.dumps(plan)
 
@@ -196,6 +204,8 @@ def scripted(plan: Any, *, task: Script | None = None, synthesis: str = "the ans
                 return Say(text)
             case "task":
                 return task(call) if task else Say(f"did: {instruction(call)}")
+            case "condition":
+                return Say(condition)
             case _:
                 return Say(synthesis)
 

@@ -104,6 +104,18 @@ PYTHON = (
     " {'id': 'b', 'action_type': 'llm', 'instruction': 'Do b', 'depends_on': ['a',]}], 'synthesis': None}"
 )
 TYPO = plan(llm("a"), llm("b", waits_for=["a"]))
+ADAPTIVE = plan(
+    llm("files"),
+    llm(
+        "review", "files", title="Review", instruction="Review <<item>>", for_each="<<files.output>>", width=2, first=3
+    ),
+    llm("fix", "review", instruction="Fix <<item.number>>: <<item>>", for_each="<<review.output>>"),
+    llm("never", "files", when="<<files.count>> < 3"),
+    llm("retry", "review", when='<<review.status>> == "failed" or <<review.output>> contains "review b"'),
+    llm("legal", "review", when={"ask": "Does this name a person: <<review.output>>?"}),
+    llm("end", "never", "fix", "legal", "retry", when='<<retry.status>> != "failed"'),
+    synthesis="all",
+)
 SMALL_PLAN = json.dumps(
     {
         "tasks": [
@@ -120,7 +132,12 @@ def obey(call: Call) -> Answer:
     return Say(f"did: {instruction(call)}")
 
 
-def answers(*plans: str, task: Script = obey, synthesis: str = "The endpoints, in a table.") -> Script:
+def answers(
+    *plans: str,
+    task: Script = obey,
+    synthesis: str = "The endpoints, in a table.",
+    condition: str = '{"holds": true, "why": "so it is"}',
+) -> Script:
     """Plans in turn; tasks as scripted, or with what they were told to do."""
     planner = in_turn(*map(Say, plans))
 
@@ -130,6 +147,8 @@ def answers(*plans: str, task: Script = obey, synthesis: str = "The endpoints, i
                 return planner(call)
             case "task":
                 return task(call)
+            case "condition":
+                return Say(condition)
             case _:
                 return Say(synthesis)
 
@@ -165,6 +184,13 @@ def broken() -> Script:
 def chain(late: str = "Do two") -> Script:
     """Three tasks in a row, one of which gets no answer."""
     return answers(CHAIN, task=tasks({late: lambda call: Say(f"did: {instruction(call)}", after=LATE)}))
+
+
+def adaptive() -> Script:
+    """A plan that fans out twice and branches; one item fails."""
+    listed, refused = Say("- a\n- b\n- c\n- d"), Fail(400, "this request is not allowed")
+    named = tasks({"Do files": lambda _: listed, "Review b": lambda _: refused})
+    return answers(ADAPTIVE, task=named, condition='{"holds": false, "why": "it names nobody"}')
 
 
 def empty() -> Script:
@@ -219,6 +245,7 @@ def scenarios() -> list[Scenario]:
         Scenario("[python]", "done", answers(PYTHON, PAIR)),
         Scenario("[typo]", "done", answers(TYPO, PAIR)),
         Scenario("[partial]", "partial", broken()),
+        Scenario("[adaptive]", "partial", adaptive()),
         Scenario("[long]", "done", long(), env={"WEFT_INPUT_BUDGET": "3000"}),
         Scenario("[cut]", "done", answers(plan(llm("cut"), llm("fine", "cut")), task=lambda _: cut)),
         Scenario("[empty]", "done", empty()),

@@ -52,11 +52,14 @@ def test_every_setting_is_in_the_documentation() -> None:
         assert f"| `{name}` |" in text, f"docs/configuration.md lacks the setting {name}"
 
 
-def test_the_plan_that_is_shown_can_run() -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
+def test_the_plans_that_are_shown_can_run() -> None:
+    examples = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
     tools = {"excel_read": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
-    found = plan_file.parse(example, "in the documentation", Known(["cataloging-apis"], tools))
-    assert [task.id for task in found.plan.tasks] == ["survey", "sheet", "brief"]
+    known = Known(["cataloging-apis", "code-review"], tools)
+    found = [plan_file.parse(example, "in the documentation", known) for example in examples]
+    assert [task.id for task in found[0].plan.tasks] == ["survey", "sheet", "brief"]
+    assert {type(task.when) for one in found for task in one.plan.tasks} == {type(None), str, dict}
+    assert not any(one.repairs for one in found)
 
 
 def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:

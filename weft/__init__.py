@@ -50,10 +50,11 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken Event FilePart "
-        "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record RunFinished RunResumed "
-        "RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
-        "ToolLogged ToolStarted Warned"
+        "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
+        "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
+        "PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
+        "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
+        "ToolStarted Warned"
     ),
     # Errors
     "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -42,6 +42,7 @@ from planner.events import CallFinished as CallFinished
 from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
+from planner.events import ConditionChecked as ConditionChecked
 from planner.events import Event as Event
 from planner.events import FilePart as FilePart
 from planner.events import FileRead as FileRead
@@ -130,6 +131,7 @@ __all__ = [
     "CallStarted",
     "CallTimedOut",
     "CatalogueTaken",
+    "ConditionChecked",
     "ContentRefused",
     "Envelope",
     "Event",

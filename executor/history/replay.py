@@ -28,17 +28,19 @@ from planner.events import (
     TaskReused,
     ToolCalled,
 )
+from planner.plan.change import is_growth_fault
 from skills.errors import WeftError
 from skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from executor.capture.capture import Capture
     from executor.history.run_history import RunHistory
+    from executor.tasks.expand import GrowthLimits
     from planner.events import Record
     from planner.model import Reply, Request
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Plan, Task
     from skills.tools.envelope import Envelope
     from skills.tools.tool import Tool
 
@@ -198,6 +200,25 @@ class Tape:
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
         return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLimits:
+    """How far a recorded plan could grow: which task came to the limit for all depended on who was faster."""
+
+    history: RunHistory
+    limits: GrowthLimits
+
+    def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
+        """Why the recorded task did not grow; None if it did."""
+        if self.history.plan is not None and self.history.plan.parts_of(task.id):
+            return None
+        then = self.history.tasks.get(task.id)
+        error = then.error if then is not None and then.status == "failed" else None
+        if error is not None and is_growth_fault(error):
+            return error
+        now = self.limits.fault(task, added, plan)
+        return None if now is not None and is_growth_fault(now) else now
 
 
 @dataclass(slots=True)

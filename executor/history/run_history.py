@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from executor.history.ledger import Ledger
 from executor.journal import codec
 from executor.journal.event_check import plan_faults
-from executor.tasks.memo import FinishedWork
+from executor.tasks.memo import FinishedPart, FinishedWork
 from planner.events import (
     CallFailed,
     CallFinished,
@@ -28,6 +28,7 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
+from planner.plan.task_id import parent_of
 from skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class RunHistory:
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
-    _reuse_recorded: set[str] = field(default_factory=set)
+    _reuse_recorded: dict[str, TaskReused] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
@@ -89,7 +90,7 @@ class RunHistory:
             case RunStarted():
                 self.started = event
                 self.settings_in_force.append(event.settings)
-                self.finished.given.update({one.task: one.output for one in event.reused})
+                self._note_reused(event)
             case RunResumed():
                 self.settings_in_force.append(event.settings)
             case CatalogueTaken():
@@ -101,6 +102,10 @@ class RunHistory:
             case PlanMade():
                 self.planned = event
                 self.plans.append(event)
+            case PlanChanged():
+                for task_id in event.dropped:
+                    self.finished.given.pop(task_id, None)
+                    self._reuse_recorded.pop(task_id, None)
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
             case FileRead():
@@ -110,7 +115,7 @@ class RunHistory:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
-                self._reuse_recorded.add(event.task)
+                self._reuse_recorded[event.task] = event
                 self.finished.given[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
@@ -124,6 +129,11 @@ class RunHistory:
             case _:
                 pass
 
+    def _note_reused(self, event: RunStarted) -> None:
+        """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
+        self.finished.given.update({one.task: one.output for one in event.reused if parent_of(one.task) is None})
+        self.finished.parts += parts_of(event)
+
     def _check(self, event: PlanChanged) -> None:
         """Raise if a change does not fit the plan before it: a record may come from anyone."""
         if self.plan is not None and (faults := list(plan_faults(event.applied(self.plan)))):
@@ -136,15 +146,21 @@ class RunHistory:
         return self.ledger.plan
 
     @property
+    def recorded_reuse(self) -> tuple[TaskReused, ...]:
+        """The outputs of other runs that tasks of its plan have."""
+        return tuple(one for one in self._reuse_recorded.values() if self.plan is not None and one.task in self.plan)
+
+    @property
     def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs that the run was given at its start, but whose own events it did not get to record."""
-        given = self.started.reused if self.started is not None else ()
+        given = planned_reuse(self.started) if self.started is not None else ()
         return tuple(one for one in given if one.task not in self._reuse_recorded)
 
     def reopen(self) -> None:
         """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
 
-        Earlier answers stay, and so does the last one if a call failed after it.
+        Earlier answers stay, and so does the last one if a call failed after it. A task that ended well without one of
+        its parts is forgotten too, so that it goes on in them again.
         """
         failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
         end = self.ledger.finished
@@ -158,6 +174,12 @@ class RunHistory:
                     self.finished.envelopes.pop(key, None)
                 case _:
                     pass
+            self._forget_parents(name)
+
+    def _forget_parents(self, name: str | None) -> None:
+        while name is not None and (name := parent_of(name)) is not None:
+            for key in [key for key in self.finished.outputs if key[0] == name]:
+                del self.finished.outputs[key]
 
     def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
         self._latest[event.task] = event
@@ -169,6 +191,18 @@ class RunHistory:
                 self.failed[event.request] = event
             case CallFinished():
                 self.finished.replies[event.request] = event.reply
+
+
+def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:
+    """The outputs that a run was given for planned tasks; a grown task's is recorded once an equal one grows."""
+    return tuple(one for one in event.reused if parent_of(one.task) is None)
+
+
+def parts_of(event: RunStarted) -> list[FinishedPart]:
+    """The grown tasks of an earlier run that a run was given with their outputs."""
+    plan = event.plan
+    grown = (one for one in event.reused if parent_of(one.task) is not None)
+    return [FinishedPart(plan.task(one.task), one.output, one.source) for one in grown if plan and one.task in plan]
 
 
 def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:

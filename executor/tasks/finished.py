@@ -19,6 +19,9 @@ class Finished(Protocol):
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""
 
+    def grows_again(self, task: Task) -> bool:
+        """Whether a finished task had items of its own, which the rest of the plan may need."""
+
 
 class _Nothing:
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
@@ -26,6 +29,9 @@ class _Nothing:
 
     def output(self, task: Task, inputs: str) -> str | None:
         return None
+
+    def grows_again(self, task: Task) -> bool:
+        return False
 
 
 NOTHING: Finished = _Nothing()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.plan.plan import REFERENCE
+from planner.plan import fan_out
+from planner.plan.plan import REFERENCE, strings
+from planner.plan.references import ITEM, MISSING, as_text
+from planner.plan.task_id import number_of
+from skills.errors import WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 _NOTE = 300
 # Characters that a shortened text has at least.
 _LEAST = 200
+_ITEM_OR_REFERENCE = re.compile(f"{ITEM.pattern}|{REFERENCE.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +36,67 @@ class UpstreamResult:
     text: str
 
 
-def fill(text: str, results: Mapping[str, str]) -> str:
-    """The text with each `<<id.output>>` replaced; a reference inside a result is left alone."""
-    return REFERENCE.sub(lambda match: results.get(match.group(1), match.group()), text)
+def fill(text: str, results: Mapping[str, str], item: Mapping[str, str] | None = None) -> str:
+    """The text with each `<<id.output>>` replaced, and each `<<item…>>` by its path where there is an item.
+
+    All are replaced at once: a reference inside a result or an item is left alone.
+    """
+    if item is None:
+        return REFERENCE.sub(lambda match: results.get(match.group(1), match.group()), text)
+    return _ITEM_OR_REFERENCE.sub(
+        lambda match: item[match["path"]] if match[2] is None else results.get(match[2], match.group()), text
+    )
+
+
+def given_to(task: Task, results: Mapping[str, str]) -> dict[str, str]:
+    """The results that a task builds on; one that it refers to is empty if that task has none."""
+    names = dict.fromkeys((*task.depends_on, *task.references))
+    referred = task.references
+    return {name: results.get(name, "") for name in names if name in results or name in referred}
+
+
+def item_texts(task: Task) -> dict[str, str] | None:
+    """What each `<<item…>>` of a task stands for, by its path; None for a task that is for no item."""
+    if task.item is None:
+        return None
+    texts = strings((task.instruction, task.arguments))
+    values = fan_out.item_values(texts, task.item.value, number_of(task.id) or 0)
+    for path, value in values.items():
+        if value is MISSING:
+            item = fan_out.heading(task.item.value)
+            raise WeftError(f"there is no <<item{path}>>: the item has no {path.lstrip('.')!r}: {item}")
+    return {path: as_text(value) for path, value in values.items()}
 
 
 def fill_arguments(
-    arguments: Mapping[str, Any], results: Mapping[str, str], schema: Mapping[str, Any]
+    arguments: Mapping[str, Any],
+    results: Mapping[str, str],
+    schema: Mapping[str, Any],
+    item: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """A tool's arguments with references filled; a lone reference that is not for a string is read as JSON."""
     properties = schema.get("properties", {})
     return {
-        name: _filled(value, results, properties.get(name, {}).get("type", "string"))
+        name: _filled(value, results, properties.get(name, {}).get("type", "string"), item)
         for name, value in arguments.items()
     }
 
 
-def _filled(value: Any, results: Mapping[str, str], wanted: str) -> Any:
+def _filled(value: Any, results: Mapping[str, str], wanted: str, item: Mapping[str, str] | None) -> Any:
     match value:
         case str():
-            text = fill(value, results)
-            if wanted != "string" and REFERENCE.fullmatch(value.strip()):
+            text = fill(value, results, item)
+            lone = REFERENCE if item is None else _ITEM_OR_REFERENCE
+            if wanted != "string" and lone.fullmatch(value.strip()):
                 try:
                     return json.loads(text)
                 except ValueError:
                     return text  # the tool's argument check says what is wrong with it
             return text
         case Mapping():
-            return {key: _filled(item, results, "string") for key, item in value.items()}
+            return {key: _filled(inner, results, "string", item) for key, inner in value.items()}
         case list():
-            return [_filled(item, results, "string") for item in value]
+            return [_filled(inner, results, "string", item) for inner in value]
         case _:
             return value
 
@@ -88,7 +125,7 @@ def results_for(task: Task, plan: Plan, texts: Mapping[str, str]) -> list[Upstre
     return [
         UpstreamResult(before, plan.task(before).title, texts[before])
         for before in task.depends_on
-        if before not in contained
+        if before not in contained and before in texts
     ]
 
 

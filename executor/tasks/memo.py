@@ -25,15 +25,25 @@ if TYPE_CHECKING:
     from skills.tools.tool import Tool
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedPart:
+    """A grown task that an earlier run has finished, and the run's name; it is found by what it was told."""
+
+    task: Task
+    output: str
+    source: str
+
+
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by hash; `given` are task outputs that count whatever the inputs are."""
+    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
     outputs: dict[tuple[str, str], str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
+    parts: list[FinishedPart] = field(default_factory=list)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
@@ -113,13 +123,18 @@ class Memo:
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
-        before = {name: results[name] for name in (*task.depends_on, *task.references) if name in results}
+        names = (*task.depends_on, *task.references, *task.reads)
+        before = {name: results[name] for name in names if name in results}
         return self.capture.hash([task.to_dict(), before])
 
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""
         given = self.finished.given.get(task.id)
         return given if given is not None else self.finished.outputs.get((task.id, inputs))
+
+    def grows_again(self, task: Task) -> bool:
+        """Whether a finished task had items of its own, which the rest of the plan may need."""
+        return task.for_each is not None and task.id not in self.finished.given
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,18 +77,21 @@ class Grown:
 def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded | None:
     """Why a task will not run, from how its dependencies ended; None if it will.
 
-    It runs if none of them failed and one or more is done; if none was needed, it is not needed either.
+    It runs if none of them failed and one or more is done; if none was needed, it is not needed either. A dependency
+    whose status its condition reads does not keep it from running, however it ended.
     """
     for before in task.depends_on:
         if type(outcomes[before]) is not Done:
             break
     else:
         return None  # as nearly always
+    heeded = task.reads_status_of
     without = [
         f"{before!r}, which {_BECAME[type(outcomes[before])]}"
         for before in dict.fromkeys(task.depends_on)
-        if not isinstance(outcomes[before], Done | Unneeded)
+        if before not in heeded and not isinstance(outcomes[before], Done | Unneeded)
     ]
     if without:
         return Skipped(f"it depends on {', '.join(without)}")
-    return None if any(isinstance(outcomes[before], Done) for before in task.depends_on) else Unneeded()
+    runs = any(before in heeded or isinstance(outcomes[before], Done) for before in task.depends_on)
+    return None if runs else Unneeded()

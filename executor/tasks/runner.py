@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from executor.approvals.approvals import denial
 from executor.tasks.conversation import TOOL_CALLS, Conversation, Toolbox
 from executor.tasks.file_reader import FileReader
-from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
+from executor.tasks.inputs import fill, fill_arguments, given_to, item_texts, results_for, shorten
 from planner.approvals import ApprovalRequest
 from planner.errors import TaskDenied
 from planner.events import PromptMade, SkillLoaded
@@ -99,7 +99,8 @@ class TaskRunner:
 
     def _filled(self, task: Task, results: Mapping[str, str]) -> dict[str, Any]:
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        return fill_arguments(given, results, self.tools[task.name or ""].parameters)
+        tool = self.tools[task.name or ""]
+        return fill_arguments(given, given_to(task, results), tool.parameters, item_texts(task))
 
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
         tool = self.tools[task.name or ""]
@@ -114,7 +115,8 @@ class TaskRunner:
     def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
         """The body of the task's skill, and the model that the skill asks for or else the role's."""
         name = task.name or ""
-        arguments = fill(task.arguments, results) if isinstance(task.arguments, str) else ""
+        texts, item = given_to(task, results), item_texts(task)
+        arguments = fill(task.arguments, texts, item) if isinstance(task.arguments, str) else ""
         body = self.skills.load_content(name, arguments)
         self.record(SkillLoaded(task.id, name, body))
         skill = self.skills.get(name)
@@ -146,12 +148,15 @@ class TaskRunner:
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
         """The goal, the task's instruction and the results that it builds on, within the budget."""
-        wanted = {name: results[name] for name in dict.fromkeys((*task.depends_on, *task.references))}
-        texts = shorten(wanted, self.input_budget, self.artifacts)
+        item = item_texts(task)
+        named = {f"{task.id}{path or '.item'}": text for path, text in (item or {}).items()}
+        texts = shorten(given_to(task, results) | named, self.input_budget, self.artifacts)
+        if item is not None:
+            item = {path: texts[f"{task.id}{path or '.item'}"] for path in item}
         variables = {
             "goal": self.goal,
             "title": task.title,
-            "instruction": fill(task.instruction, texts) or task.title or "Do what the goal asks.",
+            "instruction": fill(task.instruction, texts, item) or task.title or "Do what the goal asks.",
             "results": results_for(task, self.plan, texts),
             "files": self.files,
         }

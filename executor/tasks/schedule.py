@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from planner.plan.plan import Plan, Task
 
 RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Grown | Unneeded]]
+Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]
 
 _STOPPED = Cancelled("stopped before its end")
 
@@ -44,15 +45,20 @@ class ScheduleLimits:
 
 
 async def run_plan(
-    plan: Plan, run_task: RunTask, record: Record, limits: ScheduleLimits, finished: Finished = NOTHING
+    plan: Plan,
+    run_task: RunTask,
+    record: Record,
+    limits: ScheduleLimits,
+    finished: Finished = NOTHING,
+    check: Check | None = None,
 ) -> dict[str, Outcome]:
     """Run every task once, after its dependencies; finished tasks are neither run nor recorded again.
 
-    A task that never started is not in the result.
+    A task that never started is not in the result. `check` says whether a task with a condition is needed.
 
     Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
     """
-    schedule = Schedule(run_task, record, limits, finished)
+    schedule = Schedule(run_task, record, limits, finished, check)
     schedule.add(*plan.tasks)
     schedule.close()
     return await schedule.run()
@@ -69,6 +75,7 @@ class Schedule:
     record: Record
     limits: ScheduleLimits
     finished: Finished = NOTHING
+    check: Check | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     halted: Halted | None = None
     _tasks: dict[str, Task] = field(default_factory=dict)
@@ -144,16 +151,28 @@ class Schedule:
         if (growth := self._growths.get(task.id)) is not None:
             outcome = await self._attempt(growth.grown.finish(self.outcomes))
         else:
-            inputs = self.finished.inputs(task, self._results)
-            known = self.finished.output(task, inputs)
-            if known is not None:
-                self._reused.add(task.id)
-                outcome = Done(known)
-            else:
-                self.record(TaskStarted(task.id, inputs))
-                outcome = await self._attempt(self.run_task(task, self._results))
+            outcome = await self._first(task)
         self._ended.append((task.id, outcome, time.monotonic() - started))
         self._wake.set()
+
+    async def _first(self, task: Task) -> Outcome | Grown:
+        """Find out whether a task is finished or not needed; if neither, start it."""
+        inputs = self.finished.inputs(task, self._results)
+        known = self.finished.output(task, inputs)
+        if known is not None:
+            self._reused.add(task.id)
+            if not self.finished.grows_again(task):
+                return Done(known)
+        else:
+            if task.when is not None and self.check is not None:
+                verdict = await self._attempt(self._needed(task, self.check))
+                if not isinstance(verdict, Done):
+                    return verdict
+            self.record(TaskStarted(task.id, inputs))
+        return await self._attempt(self.run_task(task, self._results))
+
+    async def _needed(self, task: Task, check: Check) -> str | Unneeded:
+        return "" if await check(task, self.outcomes) else Unneeded()
 
     async def _attempt(self, work: Awaitable[str | Grown | Unneeded]) -> Outcome | Grown:
         seconds = self.limits.task_seconds

@@ -14,6 +14,9 @@ from planner.errors import ModelError
 from planner.events import PromptMade
 from planner.goal.coverage import content_words, missing
 from planner.model import Message, Request
+from planner.plan.fan_out import heading
+from planner.plan.task_id import parent_of
+from skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -28,6 +31,7 @@ INPUT_BUDGET = 120_000
 _MISSING = "\n\n---\n**Missing from this answer:**\n"
 # A result is dropped if the answer lacks more than this much of its words.
 _DROPPED = 0.6
+NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hold."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,8 @@ class Synthesis:
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
             if not isinstance(outcomes.get(task.id), Done | Unneeded)
+            # A part of a task that did not come to it this time: the task itself is named if it failed.
+            and (task.id in outcomes or parent_of(task.id) not in outcomes)
         ]
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
@@ -155,8 +161,15 @@ def with_missing(text: str, missing: list[str]) -> str:
     return f"{text}{_MISSING}{lines}".strip()
 
 
+def missing_error(missing: list[str], tasks: int) -> str:
+    """How many of a number of tasks have no result, and why."""
+    has = plural(len(missing), "has", "have")
+    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
+
+
 def _label(task: Task) -> str:
-    return f"{task.title} ({task.id})" if task.title not in ("", task.id) else task.id
+    name = task.id if task.item is None else f"{task.id}, {heading(task.item.value)}"
+    return f"{task.title} ({name})" if task.title not in ("", task.id) else name
 
 
 def _reason(outcome: Outcome | None) -> str:

@@ -112,7 +112,7 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
         await ready()
     record(PromptMade("decomposer", None, variables_of(brief)))
     conversation = messages(brief, prompts)
-    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks)
+    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks, brief.rules)
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):
         reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))

@@ -23,6 +23,7 @@ from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
 from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
+    ConditionChecked,
     FilePart,
     FileRead,
     SkillLoaded,
@@ -43,6 +44,7 @@ __all__ = [
     "CallStarted",
     "CatalogueTaken",
     "ChangeCause",
+    "ConditionChecked",
     "Event",
     "FilePart",
     "FileRead",
@@ -87,6 +89,7 @@ Event = (
     | PlanRefused
     | PlanMade
     | PlanChanged
+    | ConditionChecked
     | TaskStarted
     | TaskReused
     | SkillLoaded

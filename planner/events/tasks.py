@@ -12,6 +12,16 @@ TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pend
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionChecked:
+    """Whether a task is needed: its condition as planned, whether it holds, and which values or reason decided it."""
+
+    task: str
+    condition: str | Mapping[str, Any]
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskStarted:
     """A task started; `inputs` is the hash of what it was given."""
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from planner.plan.validate import Known
 
 
+_MAY_GROW = "the plan may grow by"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Tasks that join a plan, tasks that leave it, and tasks that others take the place of."""
@@ -50,7 +53,7 @@ def walls(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
     if plan.grown + len(added) > known.max_grown:
         before = f"it has grown by {plan.grown} already, and " if plan.grown else ""
         yield (
-            f"the plan may grow by {known.max_grown} tasks in all; {before}this would add {len(added)}: "
+            f"{_MAY_GROW} {known.max_grown} tasks in all; {before}this would add {len(added)}: "
             "raise max_grown, or add fewer"
         )
     deepest = max((depth_of(task.id) for task in added), default=0)
@@ -59,6 +62,11 @@ def walls(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
     for task in added:
         if len(task.id) > MAX_LENGTH:
             yield f"the task id {task.id[:60]!r}… has {len(task.id)} characters; {MAX_LENGTH} are allowed at most"
+
+
+def is_growth_fault(fault: str) -> bool:
+    """Whether a fault is the limit on growth in all, which depends on which tasks grew first."""
+    return fault.startswith(_MAY_GROW)
 
 
 def _rows(change: Change, after: Plan) -> list[dict[str, Any]]:

@@ -28,9 +28,16 @@ _ALIASES = {
     "name": ("skill", "tool", "skill_name", "tool_name"),
     "arguments": ("args", "parameters", "params"),
 }  # fmt: skip
+# Keys since the third rules; a plan of a run of before drops them, as it did then.
+ADAPTIVE = {
+    "when": ("if", "condition", "only_if", "run_if"),
+    "for_each": ("foreach", "forEach", "for_every"),
+    "width": (),
+    "first": (),
+    "needs_approval": (),
+}
+_LATER = (*ADAPTIVE, "item")
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
-# Keys of tasks since `rules.ADAPTIVE_PLANS`; in runs of before they were unknown.
-_ADAPTIVE_KEYS = ("needs_approval",)
 _PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
@@ -57,8 +64,8 @@ def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
     ids = [str(_id_of(row)) for row in rows]
-    known = (*_TASK_KEYS, *_ADAPTIVE_KEYS) if made_by >= rules.ADAPTIVE_PLANS else _TASK_KEYS
-    tasks = [_task(row, ids, known, form) for row in rows]
+    more: Mapping[str, Sequence[str]] = ADAPTIVE if made_by >= rules.ADAPTIVE_PLANS else {}
+    tasks = [_task(row, ids, form, more) for row in rows]
     if any(task != row for task, row in zip(tasks, rows, strict=True)):
         form.document = {**form.document, "tasks": tasks}
     return form
@@ -70,14 +77,14 @@ def without_later_keys(document: Any) -> Any:
     if not isinstance(rows, list) or not any(isinstance(row, Mapping) and _later(row) for row in rows):
         return document
     tasks = [
-        {key: value for key, value in row.items() if key not in _ADAPTIVE_KEYS} if isinstance(row, Mapping) else row
+        {key: value for key, value in row.items() if key not in _LATER} if isinstance(row, Mapping) else row
         for row in rows
     ]
     return {**document, "tasks": tasks}
 
 
 def _later(row: Mapping[str, Any]) -> bool:
-    return not row.keys().isdisjoint(_ADAPTIVE_KEYS)
+    return not row.keys().isdisjoint(_LATER)
 
 
 def _unwrapped(document: Any) -> Any:
@@ -152,15 +159,17 @@ def _id_of(row: Mapping[str, Any]) -> Any:
     return next((row[key] for key in ("id", *_ALIASES["id"]) if key in row), None)
 
 
-def _task(row: Mapping[str, Any], ids: Sequence[str], known: Sequence[str], form: NormalForm) -> dict[str, Any]:
-    """One task with the right keys and spellings."""
+def _task(
+    row: Mapping[str, Any], ids: Sequence[str], form: NormalForm, more: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """One task with the right keys and spellings; `more` are keys that it may have besides, with their aliases."""
     label = f"task {_id_of(row)!r}"
     task = dict(row)
-    for key, aliases in _ALIASES.items():
+    for key, aliases in (*_ALIASES.items(), *more.items()):
         _rename(task, key, [alias for alias in aliases if alias in task], label, form)
     _spell(task, ids, label, form)
     others = [one for one in ids if one != task.get("id")]
-    for key in [key for key in task if key not in known]:
+    for key in [key for key in task if key not in _TASK_KEYS and key not in more]:
         if named := _named(task[key], others):
             if named != _named(task.get("depends_on"), others):
                 what = f"the unknown key '{key}' names other tasks ({', '.join(named)})"

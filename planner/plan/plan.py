@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import networkx as nx
 
-from planner.plan.task_id import parent_of
+from planner.plan.references import VALUE
+from planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,8 +23,19 @@ REFERENCE = re.compile(r"<<\s*([\w-]+)\.output\s*>>")
 
 
 @dataclass(frozen=True, slots=True)
+class Item:
+    """The item that a grown task is for: any JSON value of the list that its parent goes through."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
-    """One step of a plan."""
+    """One step of a plan.
+
+    With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
+    `width` at a time, only the `first` of them; each of these has its `item`.
+    """
 
     id: str
     action_type: ActionType
@@ -33,26 +45,55 @@ class Task:
     arguments: str | Mapping[str, Any] = ""
     depends_on: tuple[str, ...] = ()
     needs_approval: bool | str = False
+    when: str | Mapping[str, Any] | None = None
+    for_each: str | tuple[Any, ...] | None = None
+    width: int | None = None
+    first: int | None = None
+    item: Item | None = None
 
     @property
     def references(self) -> tuple[str, ...]:
         """The ids of tasks whose output its instruction or arguments refer to, each once."""
         found = (match for text in strings((self.instruction, self.arguments)) for match in REFERENCE.findall(text))
-        return tuple(dict.fromkeys(found))
+        names = dict.fromkeys(found)
+        if self.for_each is not None or self.item is not None:
+            names.pop("item", None)  # <<item.output>> is a field of the item
+        return tuple(names)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The ids of tasks whose values decide whether it runs, or which items it has, each once."""
+        if self.when is None and self.for_each is None:
+            return ()
+        texts = strings((self.when, self.for_each if isinstance(self.for_each, str) else ""))
+        return tuple(dict.fromkeys(match["id"] for text in texts for match in VALUE.finditer(text)))
+
+    @property
+    def reads_status_of(self) -> frozenset[str]:
+        """The ids of tasks whose status decides whether it runs: it runs although they failed."""
+        found = (match for text in strings(self.when) for match in VALUE.finditer(text))
+        return frozenset(match["id"] for match in found if match["part"] == "status")
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model decides if it runs."""
+        return isinstance(self.when, Mapping)
 
     def rewired(self, ids: Mapping[str, str]) -> Task:
         """The task with other tasks in place of some that it depends on or refers to."""
-        if ids.keys().isdisjoint((*self.depends_on, *self.references)):
+        if ids.keys().isdisjoint((*self.depends_on, *self.references, *self.reads)):
             return self
         return replace(
             self,
             instruction=_renamed(self.instruction, ids),
             arguments=_renamed(self.arguments, ids),
+            when=_renamed(self.when, ids, VALUE),
+            for_each=_renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
             depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The task as in the plan's JSON, without empty fields."""
+        """The task as in the plan's JSON, without empty fields; a hash of it is in every record."""
         fields: dict[str, Any] = {
             "id": self.id,
             "title": self.title,
@@ -62,8 +103,17 @@ class Task:
             "arguments": dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments,
         }
         given = {key: value for key, value in fields.items() if value not in ("", None)}
-        given |= {"depends_on": list(self.depends_on)}
-        return given | {"needs_approval": self.needs_approval} if self.needs_approval else given
+        given["depends_on"] = list(self.depends_on)
+        if self.needs_approval:
+            given["needs_approval"] = self.needs_approval
+        if self.when is not None:
+            given["when"] = dict(self.when) if isinstance(self.when, Mapping) else self.when
+        if self.for_each is not None:
+            given["for_each"] = list(self.for_each) if isinstance(self.for_each, tuple) else self.for_each
+            given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
+        if self.item is not None:
+            given["item"] = self.item.value
+        return given
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Task:
@@ -79,6 +129,11 @@ class Task:
             arguments=row.get("arguments") or empty,
             depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
             needs_approval=row.get("needs_approval") or False,
+            when=row.get("when"),
+            for_each=tuple(source) if isinstance(source := row.get("for_each"), list) else source,
+            width=row.get("width"),
+            first=row.get("first"),
+            item=Item(row["item"]) if "item" in row else None,
         )
 
 
@@ -136,8 +191,9 @@ class Plan:
         return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
-        """The grown tasks that are parts of a task, in their order."""
-        return tuple(task for task in self.tasks if parent_of(task.id) == task_id)
+        """The grown tasks that are parts of a task, in their order: items by their numbers."""
+        parts = [task for task in self.tasks if parent_of(task.id) == task_id]
+        return tuple(sorted(parts, key=lambda task: number_of(task.id) or 0))
 
     @property
     def finals(self) -> tuple[Task, ...]:
@@ -152,7 +208,7 @@ class Plan:
     @property
     def needs_model(self) -> bool:
         """Whether running the plan needs any model call."""
-        return self.needs_synthesis or any(task.action_type != "tool" for task in self.tasks)
+        return self.needs_synthesis or any(task.action_type != "tool" or task.asks for task in self.tasks)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -195,15 +251,15 @@ def strings(value: object) -> Iterator[str]:
                 yield from strings(item)
 
 
-def _renamed(value: Any, ids: Mapping[str, str]) -> Any:
+def _renamed(value: Any, ids: Mapping[str, str], pattern: re.Pattern[str] = REFERENCE) -> Any:
     """A JSON-like value whose references name other tasks."""
     match value:
         case str():
-            return REFERENCE.sub(lambda match: _with_id(match, ids), value)
+            return pattern.sub(lambda match: _with_id(match, ids), value)
         case Mapping():
-            return {key: _renamed(item, ids) for key, item in value.items()}
+            return {key: _renamed(item, ids, pattern) for key, item in value.items()}
         case list() | tuple():
-            return [_renamed(item, ids) for item in value]
+            return [_renamed(item, ids, pattern) for item in value]
         case _:
             return value
 

@@ -48,7 +48,7 @@ def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.
     """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
     if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
         document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
-        return Reading(document, tuple(problems(document, known)))
+        return Reading(document, tuple(problems(document, known, made_by)))
     value, form = find(text, "tasks", "clarification")
     return read_document(value, shape, known, (form,) if form else (), made_by)
 
@@ -59,7 +59,7 @@ def read_document(
     """The plan in a document, in its normal form."""
     form = normal_form(document, made_by)
     widened = shape.widen(form.document)
-    faults = (*form.faults, *problems(widened, known))
+    faults = (*form.faults, *problems(widened, known, made_by))
     return Reading(widened, faults, (*repairs, *form.repairs))
 
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner import rules
 from planner.plan.plan import ACTION_TYPES
 
+_ADAPTIVE: dict[str, Any] = {
+    "when": {"type": ["string", "object", "null"]},
+    "for_each": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+    "width": {"type": ["integer", "null"]},
+    "first": {"type": ["integer", "null"]},
+}
 
-def plan_schema() -> dict[str, Any]:
+
+def plan_schema(made_by: int = rules.CURRENT) -> dict[str, Any]:
     """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
     optional_text = {"type": ["string", "null"]}
-    task = {
+    task: dict[str, Any] = {
         "type": "object",
         "properties": {
             "id": {"type": "string"},
@@ -23,6 +31,8 @@ def plan_schema() -> dict[str, Any]:
         },
         "required": ["id", "action_type", "depends_on"],
     }
+    if made_by >= rules.ADAPTIVE_PLANS:
+        task["properties"] |= _ADAPTIVE
     return {
         "type": "object",
         "properties": {

@@ -7,6 +7,10 @@ A grown task's id has characters that a planned one cannot have: `review[1]` is 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PLANNED = re.compile(r"[\w-]{1,64}")
 MAX_LENGTH = 200
@@ -36,6 +40,21 @@ def number_of(task_id: str) -> int | None:
     """The number of an item among its task's items; None if the task is no item."""
     match = _GROWN.fullmatch(task_id)
     return int(match["number"]) if match and match["number"] else None
+
+
+def in_order(ids: Iterable[str]) -> list[str]:
+    """Ids in their order, those of grown tasks right after the task that they are parts of, items by their numbers."""
+    parts: dict[str | None, list[str]] = {}
+    known = dict.fromkeys(ids)
+    for task_id in known:
+        parent = parent_of(task_id)
+        parts.setdefault(parent if parent in known else None, []).append(task_id)
+    found: list[str] = []
+    left = parts.get(None, [])[::-1]
+    while left:
+        found.append(left.pop())
+        left += sorted(parts.get(found[-1], ()), key=lambda one: number_of(one) or 0)[::-1]
+    return found
 
 
 def depth_of(task_id: str) -> int:

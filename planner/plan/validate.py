@@ -12,7 +12,10 @@ from typing import Any
 
 import networkx as nx
 
+from planner import rules
+from planner.plan import conditions, fan_out
 from planner.plan.plan import ACTION_TYPES, REFERENCE, strings
+from planner.plan.references import ITEM, VALUE
 from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
 from skills.tools.parameter import TYPES, fits
@@ -32,8 +35,8 @@ class Known:
     max_depth: int = 2
 
 
-def problems(document: object, known: Known) -> list[str]:
-    """All faults of a plan document, each with a remedy; empty if the plan can be run."""
+def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> list[str]:
+    """All faults of a plan document, each with a remedy; empty if the plan can be run by these rules."""
     if not isinstance(document, Mapping):
         return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
     found = [
@@ -51,11 +54,11 @@ def problems(document: object, known: Known) -> list[str]:
     if len(rows) > known.max_tasks:
         found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
-        found += row_problems(number, row, known)
+        found += row_problems(number, row, known, made_by)
     return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
 
 
-def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
+def row_problems(number: int, row: object, known: Known, made_by: int = rules.CURRENT) -> Iterator[str]:
     """What is wrong with one task, whatever the others are."""
     if not isinstance(row, Mapping):
         yield f"task number {number} must be an object, not {_kind(row)}"
@@ -77,6 +80,10 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
         yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
     yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
+    if made_by >= rules.ADAPTIVE_PLANS:
+        texts = list(strings((row.get("instruction"), row.get("arguments"))))
+        yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
+        yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -94,7 +101,7 @@ def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
         return
     arguments = row.get("arguments")
     if action == "tool":
-        yield from _tool_problems(name, arguments, known)
+        yield from _tool_problems(name, arguments, known, in_items=row.get("for_each") is not None)
         return
     if action == "skill" and not (isinstance(name, str) and name):
         yield f"a skill task needs 'name', the skill's; {known_are('', known.skills)}"
@@ -105,7 +112,7 @@ def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
         yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"
 
 
-def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[str]:
+def _tool_problems(name: object, arguments: object, known: Known, *, in_items: bool) -> Iterator[str]:
     if not (isinstance(name, str) and name):
         yield f"a tool task needs 'name', the tool's; {known_are('', list(known.tools))}"
         return
@@ -118,10 +125,11 @@ def _tool_problems(name: object, arguments: object, known: Known) -> Iterator[st
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:
         given = arguments if isinstance(arguments, Mapping) else {}
-        yield from (f"tool {name!r} {fault}" for fault in argument_problems(given, known.tools[name]))
+        faults = argument_problems(given, known.tools[name], in_items=in_items)
+        yield from (f"tool {name!r} {fault}" for fault in faults)
 
 
-def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False) -> Iterator[str]:
     """What the call itself would be refused for; null counts as left out, as in the call."""
     properties = schema.get("properties", {})
     for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
@@ -129,13 +137,14 @@ def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any]) -> It
     for key, value in given.items():
         if key not in properties:
             yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
-        elif value is not None and not _is_reference(value):
+        elif value is not None and not _is_reference(value, in_items=in_items):
             yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
 
 
-def _is_reference(value: object) -> bool:
-    """Whether a value is, or contains, an upstream result, which only the run knows."""
-    return isinstance(value, str) and REFERENCE.search(value) is not None
+def _is_reference(value: object, *, in_items: bool) -> bool:
+    """Whether a value is, or contains, an upstream result or an item, which only the run knows."""
+    patterns = (REFERENCE, ITEM) if in_items else (REFERENCE,)
+    return isinstance(value, str) and any(pattern.search(value) for pattern in patterns)
 
 
 def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -173,28 +182,37 @@ def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _reference_problems(row: Mapping[str, Any], graph: nx.DiGraph[str], ids: Sequence[str]) -> Iterator[str]:
-    texts = strings((row.get("instruction"), row.get("arguments")))
-    referred = dict.fromkeys(name for text in texts for name in REFERENCE.findall(text))
+    referred = _referred(row)
     if not referred:
         return
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
-    for name in referred:
+    for text, name in referred.items():
         if name not in graph:
-            yield (
-                f"task {row['id']!r} refers to <<{name}.output>>, but there is no task {name!r}; "
-                f"tasks are: {_some(ids)}"
-            )
+            yield f"task {row['id']!r} refers to {text}, but there is no task {name!r}; tasks are: {_some(ids)}"
         elif name == row["id"]:
-            yield f"task {name!r} refers to <<{name}.output>>, its own output; leave that out, or name another task"
+            own = "its own output" if ".output" in text else "its own"
+            yield f"task {name!r} refers to {text}, {own}; leave that out, or name another task"
         elif name not in upstream:
             yield (
-                f"task {row['id']!r} refers to <<{name}.output>>, but {name!r} is not upstream of it; "
+                f"task {row['id']!r} refers to {text}, but {name!r} is not upstream of it; "
                 + (
                     "it waits for this task: leave the reference out"
                     if name in later
                     else f"add {name!r} to its depends_on"
                 )
             )
+
+
+def _referred(row: Mapping[str, Any]) -> dict[str, str]:
+    """The tasks that a task refers to, by how it refers to them."""
+    texts = strings((row.get("instruction"), row.get("arguments")))
+    found = {f"<<{name}.output>>": name for text in texts for name in REFERENCE.findall(text)}
+    source = row.get("for_each")
+    if source is not None:
+        found.pop("<<item.output>>", None)  # a field of the item
+    read = (match for text in strings(source if isinstance(source, str) else ()) for match in VALUE.finditer(text))
+    found |= {f"<<{match['id']}.{match['part']}>>": match["id"] for match in read}
+    return found | {str(value): value.id for value in conditions.values_in(row.get("when"))}
 
 
 def _dependencies(row: Mapping[str, Any]) -> list[str]:

@@ -25,7 +25,7 @@ from tests.soaks.soak import Soak
 
 if TYPE_CHECKING:
     from executor.stores.store import Store
-    from tests.nursery import Nursery
+    from tests.nursery import Nursery, Process
 
 GOAL = "Weave thirty threads"
 LAYERS, WIDTH = 6, 5
@@ -66,7 +66,12 @@ def replying(request: Request) -> Reply:
     if request.role == "task" and request.messages[-1].role != "tool":
         call = ToolCall("c1", "ListFiles", '{"path": "."}')
         return Reply("", (call,), Usage(1, 10, 5), 0.01, "tool_calls")
-    return Reply(f"{request.task or 'answer'}:{_digest(request.messages)}", usage=Usage(1, 10, 5), cost=0.01)
+    return Reply(saying(request), usage=Usage(1, 10, 5), cost=0.01)
+
+
+def saying(request: Request) -> str:
+    """Whose answer it is, and a hash of what it was given."""
+    return f"{request.task or 'answer'}:{_digest(request.messages)}"
 
 
 def _digest(messages: tuple[Message, ...]) -> str:
@@ -74,24 +79,30 @@ def _digest(messages: tuple[Message, ...]) -> str:
     return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
 
-async def attempt(workspace: Path, run: str | None) -> None:
+async def attempt(workspace: Path, run: str | None, goal: str = GOAL, model: NotingModel | None = None) -> None:
     """In a process of its own: a new run, or one that is resumed."""
     from weft.runs.runtime import Weft
     from weft.settings.settings import Settings
 
-    model = NotingModel(workspace / "calls.jsonl")
-    async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: model) as weft:
+    asked = model or NotingModel(workspace / "calls.jsonl")
+    async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: asked) as weft:
         print("ready", flush=True)
-        result = await (weft.run(GOAL) if run is None else weft.resume(run))
+        result = await (weft.run(goal) if run is None else weft.resume(run))
     print(json.dumps(result.to_dict()))
 
 
 @dataclass
 class KilledRuns:
-    """Kills attempts at one run after another in a workspace."""
+    """Kills attempts at one run after another in a workspace; `module` makes an attempt.
+
+    Each is killed after a moment, and after some new calls first, up to `most_calls` of them: a busy machine may not
+    come to any within a moment.
+    """
 
     nursery: Nursery
     workspace: Path
+    module: str = __name__
+    most_calls: int = 0
     kills: int = 0
     runs: list[dict[str, Any]] = field(default_factory=list)
     attempts: int = 0
@@ -102,24 +113,27 @@ class KilledRuns:
             run: str | None = None
             done = None
             while done is None:
-                done = self._attempt(run, draw.uniform(0.0, 0.45) if self.kills < kills else None)
+                calls = draw.randrange(self.most_calls + 1)
+                seconds = draw.uniform(0.0, 0.05 if calls else 0.45)
+                done = self._attempt(run, seconds if self.kills < kills else None, calls)
                 run = self._unfinished()
             self.runs.append(done)
         undisturbed = self._attempt(None, None)
         assert undisturbed is not None
         self.runs.append(undisturbed)
 
-    def _attempt(self, run: str | None, seconds: float | None) -> dict[str, Any] | None:
+    def _attempt(self, run: str | None, seconds: float | None, calls: int = 0) -> dict[str, Any] | None:
         """The result; None where the process was killed."""
         self.attempts += 1
         finished = self._finished()
-        command = ["-m", __name__, str(self.workspace), *([run] if run else [])]
+        command = ["-m", self.module, str(self.workspace), *([run] if run else [])]
         process = self.nursery.start(
             command, stdout=subprocess.PIPE, env={**os.environ, ATTEMPT: str(self.attempts)}, cwd=self.workspace
         )
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         if seconds is not None:
+            self._wait_for(len(self.calls()) + calls, process)
             time.sleep(seconds)
             process.kill()
         out, _ = process.communicate()
@@ -131,6 +145,11 @@ class KilledRuns:
         assert process.returncode == 0
         result: dict[str, Any] = json.loads(out)
         return result
+
+    def _wait_for(self, calls: int, process: Process) -> None:
+        """Wait until so many calls were begun in all, or the process has ended."""
+        while len(self.calls()) < calls and process.poll() is None:
+            time.sleep(0.005)
 
     def calls(self) -> list[dict[str, str]]:
         """Every call that was begun."""

@@ -55,4 +55,4 @@ def _least_calls(goal: BatchGoal) -> int:
     plan = plan_of(goal)
     if plan is None:
         return 2
-    return sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
+    return sum((task.action_type != "tool") + task.asks for task in plan.tasks) + plan.needs_synthesis

@@ -14,6 +14,7 @@ _SHAPES = {"skill": "box, style=rounded", "tool": "component", "llm": "box"}
 
 def dot(plan: Plan) -> str:
     """The digraph's text."""
+    plan = plan.without_grown()
     numbers = {task.id: f"t{number}" for number, task in enumerate(plan.tasks, 1)}
     lines = ["digraph plan {", "    node [fontname=sans, fontsize=11];"]
     for task in plan.tasks:

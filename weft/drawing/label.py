@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skills.text.plural import counted
 from skills.text.shorten import cut, one_line
 
 if TYPE_CHECKING:
@@ -13,12 +14,18 @@ _WIDTH = 44
 
 
 def label(task: Task) -> list[str]:
-    """The id, the title if it says more, and the skill or tool: a line each."""
+    """The id, the title if it says more, the skill or tool, and what decides whether and how often: a line each."""
     lines = [task.id]
     if task.title and task.title != task.id:
         lines.append(cut(one_line(task.title), _WIDTH))
     if task.name:
         lines.append(f"{task.action_type}: {task.name}")
+    if task.for_each is not None:
+        items = task.for_each if isinstance(task.for_each, str) else counted(len(task.for_each), "item")
+        lines.append(cut(one_line(f"for each: {items}"), _WIDTH))
+    if task.when is not None:
+        condition = task.when if isinstance(task.when, str) else task.when.get("ask", "")
+        lines.append(cut(one_line(f"when: {condition}"), _WIDTH))
     return [printable(line) for line in lines]
 
 

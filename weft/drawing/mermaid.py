@@ -15,6 +15,7 @@ _BOX = ('["', '"]')
 
 def mermaid(plan: Plan) -> str:
     """The flowchart's text; nodes are numbered, since ids may be words of the language."""
+    plan = plan.without_grown()
     numbers = {task.id: f"t{number}" for number, task in enumerate(plan.tasks, 1)}
     lines = ["flowchart TD"]
     for task in plan.tasks:

@@ -46,6 +46,7 @@ class _Box:
 
 def svg(plan: Plan) -> str:
     """The picture, one layer of tasks below the other."""
+    plan = plan.without_grown()
     rows: list[list[_Labelled]] = [[(task.id, task.action_type, label(task)) for task in one] for one in layers(plan)]
     edges = [(before, task.id) for task in plan.tasks for before in task.depends_on]
     if plan.needs_synthesis:

@@ -39,6 +39,7 @@ class Line:
 
 def lines(plan: Plan) -> list[Line]:
     """The plan from its first tasks to its answer."""
+    plan = plan.without_grown()
     order = [task for layer in layers(plan) for task in layer]
     lanes = _Lanes({task.id: _dependents(plan, task.id) for task in order})
     drawn: list[Line] = []

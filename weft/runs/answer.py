@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from executor.tasks.outcome import Done, Outcome
-from executor.tasks.synthesis import with_not_read
+from executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_not_read
 from planner.errors import ModelError
 from planner.events import RunFinished
-from skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +23,10 @@ async def answered(
 ) -> RunFinished:
     """The end of a run; the results themselves if no model can write the answer. `not_read` says what of files."""
     missing = synthesis.missing(outcomes)
-    error = _missing_error(missing, len(synthesis.plan.tasks)) if missing else None
+    error = missing_error(missing, len(synthesis.plan.tasks)) if missing else None
     if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
+        if not missing:
+            return RunFinished("done", NOTHING_NEEDED)
         return RunFinished("failed", error=error, code=NO_RESULT)
     try:
         if synthesis.plan.needs_synthesis:
@@ -39,8 +40,3 @@ async def answered(
         return RunFinished("partial", answer, what, code=failure.code)
     answer = with_not_read(answer, not_read)
     return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
-
-
-def _missing_error(missing: Sequence[str], tasks: int) -> str:
-    has = plural(len(missing), "has", "have")
-    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"

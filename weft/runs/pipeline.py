@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from executor.files.given import GivenFiles
 from executor.history.run_history import RunHistory
+from executor.tasks.expand import CurrentPlan, GrowthLimits
 from executor.tasks.outcome import Cancelled, Outcome, Waiting
-from executor.tasks.runner import TaskRunner
-from executor.tasks.schedule import ScheduleLimits, run_plan
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import AnswerNeeded, RecordEnded
-from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, ToolLogged, Warned
+from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, Warned
 from planner.goal.deliverables import deliverables
 from planner.model import estimated_tokens
 from planner.plan import reading
@@ -25,6 +24,7 @@ from planner.prompting.profile import FULL
 from skills.selection import detectors
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
+from weft.runs.task_run import run_tasks, stream
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
-    from skills.programs.executable import CallLog
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
@@ -50,7 +49,8 @@ class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
-    what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today.
+    what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
+    `growth` gives the limits that it had.
     """
 
     goal: Goal
@@ -65,6 +65,7 @@ class Pipeline:
     then: RecordedSelection | None = None
     files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
     file_changed: Callable[[FileRead, str], None] | None = None
+    growth: Callable[[GrowthLimits], GrowthLimits] | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -84,17 +85,13 @@ class Pipeline:
             plan = await self._answered_plan(catalogue)
         except AnswerNeeded as needed:
             return RunFinished("waiting", question=needed.request.preview)
-        given = self._given_files()
-        runner = self._task_runner(plan, catalogue, given)
-        if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
-            await self.models.ready("task")
-        limits = ScheduleLimits(self.settings.max_concurrency, self.settings.task_timeout)
-        outcomes = await run_plan(plan.without_grown(), runner.run, self.record, limits, self.memo)
+        given, current = self._given_files(), CurrentPlan(plan, self.record)
+        outcomes = await run_tasks(self, current, catalogue, given)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
             return RunFinished("waiting")
-        return await self._answer(plan, outcomes, given)
+        return await self._answer(current.plan, outcomes, given)
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
@@ -197,10 +194,11 @@ class Pipeline:
 
     async def _new_plan(self, catalogue: Catalogue) -> Plan:
         if self.goal.plan is not None:
-            self.record(PlanMade(self.goal.plan, 0, self.goal.repairs))
+            plan = self.goal.plan.without_grown()  # they grow again, and equal ones are reused
+            self.record(PlanMade(plan, 0, self.goal.repairs))
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
-            return self.goal.plan
+            return plan
         return await self._decompose(catalogue, self.goal.answers)
 
     async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...]) -> Plan:
@@ -223,37 +221,9 @@ class Pipeline:
             skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
         )
 
-    def _task_runner(self, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
-        tools = self.workspace.tools.by_name(self.artifacts.folder, log=self._record_log, progress=self._record_build)
-        return TaskRunner(
-            plan=plan,
-            goal=self.goal.text,
-            models=self.models,
-            skills=self.workspace.skills.registry,
-            tools=tools,
-            prompts=self.prompts,
-            record=self.record,
-            artifacts=self.artifacts,
-            memo=self.memo,
-            toolbox_for=lambda task: self.workspace.task_tools(
-                task, catalogue, tools, self.goal.files, self.artifacts.folder
-            ),
-            files=tuple(str(path) for path in self.goal.files),
-            input_budget=self.settings.input_budget,
-            tool_calls=self.settings.tool_calls,
-            given=given,
-            on_answer=_stream if self.goal.stream else None,
-        )
-
-    def _record_log(self, log: CallLog) -> None:
-        self.record(ToolLogged(log.tool, log.log, log.stderr, log.exit_status, log.seconds))
-
-    def _record_build(self, message: str) -> None:
-        self.record(Warned(message))
-
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
         """The answer, with what it leaves out below it."""
-        on_text = _stream if self.goal.stream else None
+        on_text = stream if self.goal.stream else None
         profile = self.models.profile("synthesis") if plan.needs_model else FULL  # a plan of tools has no model
         keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can say what belongs in the answer
         synthesis = Synthesis(
@@ -288,7 +258,3 @@ class Pipeline:
 def today() -> str:
     """The date as prompts show it."""
     return f"{datetime.now().astimezone():%A, %Y-%m-%d}"
-
-
-def _stream(text: str) -> None:
-    """Asks for streaming; the pieces arrive as events."""

@@ -33,8 +33,9 @@ class Preview:
 def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
     """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes."""
     if plan is not None:
-        asking = sum(task.action_type != "tool" for task in plan.tasks) + plan.needs_synthesis
-        calls = f"{asking} or more, as tasks call tools"
+        asking = sum((task.action_type != "tool") + task.asks for task in plan.tasks) + plan.needs_synthesis
+        lists = " and lists have items" if any(task.for_each is not None for task in plan.tasks) else ""
+        calls = f"{asking} or more, as tasks call tools{lists}"
     else:
         first = f"none to plan ({rule})" if rule else "1 to plan"
         calls = f"{first}, 1 or more for each task, 1 to write the answer"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from planner.plan.task_id import parent_of
 from skills.errors import InputError
 from skills.text.nearest import known_are
 
@@ -29,14 +30,24 @@ class RerunPlan:
         """What is reused and what is executed, as `rerun --dry-run --json` prints it."""
         return {"reused": list(self.reused), "executed": list(self.executed)}
 
+    @property
+    def given(self) -> dict[str, tuple[str, str]]:
+        """The outputs that the new run is given: a task with items is made of theirs again, if these are reused."""
+        grown = {parent_of(task) for task in self.reused}
+        return {task: output for task, output in self.reused.items() if task not in grown}
+
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
-    """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run."""
+    """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run.
+
+    Items of a task that is run are reused if they are told the same, and depend on nothing that is run.
+    """
     if history.plan is None:
         raise InputError("the run has no plan to rerun a part of", hint="run its goal again with `weft run`")
     plan = history.plan
     _check(plan, [*begin, *inputs])
     stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
+    stale |= {task.id for task in plan.tasks if parent_of(task.id) is not None and not _is_done(history, task.id)}
     for task in list(stale):
         stale |= nx.descendants(plan.graph, task)
     run_id = history.started.run_id if history.started else ""
@@ -47,9 +58,14 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     }
     reused |= {task: (output, f"run {run_id}") for task, output in history.finished.given.items() if task not in stale}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
-    order = [task.id for task in plan.tasks]
+    order = [task.id for task in plan.tasks if parent_of(task.id) not in inputs]
     executed = tuple(task for task in order if task not in reused)
     return RerunPlan(plan, {task: reused[task] for task in order if task in reused}, executed)
+
+
+def _is_done(history: RunHistory, task_id: str) -> bool:
+    finished = history.tasks.get(task_id)
+    return task_id in history.finished.given or (finished is not None and finished.status == "done")
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from executor.approvals.approvals import Approvals
 from executor.approvals.policy import ApprovalPolicy
 from executor.history.ledger import Ledger
-from executor.history.run_history import RunHistory, reused_by
+from executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import FinishedWork, Memo
@@ -68,8 +68,10 @@ class Run:
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
-        self.opening, self.reused = replace(self.opening, reused=outputs), outputs
-        self.finished.given.update({one.task: one.output for one in outputs})
+        self.opening = replace(self.opening, reused=outputs)
+        self.reused = planned_reuse(self.opening)
+        self.finished.given.update({one.task: one.output for one in self.reused})
+        self.finished.parts += parts_of(self.opening)
 
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
@@ -130,10 +132,8 @@ class Run:
         if self.observer is None or self.history.planned is None or self.history.plan is None:
             return
         self.observer(PlanMade(self.history.plan, self.history.planned.attempts))
-        given = self.history.started.reused if self.history.started is not None else ()
-        for one in given:
-            if one not in self.reused:
-                self.observer(one)
+        for one in self.history.recorded_reuse:
+            self.observer(one)
         for finished in self.history.tasks.values():
             if finished.status == "done":
                 self.observer(finished)

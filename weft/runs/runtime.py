@@ -226,7 +226,7 @@ class Weft:
         goal = replace(records.goal_of(self._history(parent)), plan=rerun_plan.plan)
         again = self.new_run(goal, record, parent=parent)
         again.approve = approve
-        again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.reused.items()))
+        again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.given.items()))
         return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:

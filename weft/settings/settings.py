@@ -67,7 +67,7 @@ class Settings:
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
-        own: str | None = getattr(self, "detector_model" if role == "detector" else role)
+        own: str | None = getattr(self, {"detector": "detector_model", "condition": "task"}.get(role, role))
         return own or self.model
 
 

@@ -95,7 +95,10 @@ def _match_tasks(a: _Side, b: _Side) -> Iterator[tuple[str | None, str | None]]:
 
 def _content(task: Task) -> str:
     """What a task does, without the ids of tasks."""
-    content = json.dumps([task.action_type, task.name, task.instruction or task.title, task.arguments], default=dict)
+    parts = [task.action_type, task.name, task.instruction or task.title, task.arguments]
+    if task.item is not None:
+        parts.append(task.item.value)
+    content = json.dumps(parts, default=dict)
     return REFERENCE.sub("", content)
 
 

@@ -17,6 +17,7 @@ from planner.events import (
     CallFinished,
     CallRetried,
     CallStarted,
+    ConditionChecked,
     PlanChanged,
     PlanRefused,
     ToolCalled,
@@ -97,7 +98,8 @@ def _task_row(span: Span, total: float, *, critical: bool) -> _TaskRow:
         end = span.end if span.end is not None else total
         bar = f"{span.start / total:.2%}", f"{(end - span.start) / total:.2%}"
     name = f"{span.id} [{span.name}]" if span.name else span.id
-    reason = span.error or (f"from {span.why}" if span.status == "reused" else "")
+    said = {"reused": "from", "unneeded": "not needed:"}.get(span.status)
+    reason = span.error or (f"{said} {span.why}" if said and span.why else "")
     return _TaskRow(span, name, tuple(text for text in (span.title, reason) if text), bar, critical)
 
 
@@ -119,6 +121,10 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry("plan refused: " + "; ".join(event.faults))
         case PlanChanged():
             yield _Entry(change_text(event), "\n".join(f"{task.id}  {task.title}".rstrip() for task in event.added))
+        case ConditionChecked():
+            condition = event.condition if isinstance(event.condition, str) else event.condition.get("ask", "")
+            title = f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}"
+            yield _Entry(title, f"{condition}\n\n{event.why}".rstrip())
         case ToolCalled(envelope=envelope):
             arguments = json.dumps(envelope.get("context", {}).get("params_input", {}), ensure_ascii=False)
             title = f"{event.task or ''}: tool {event.name}: {envelope.get('status')}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from executor.capture.secrets import Secrets
+from planner.plan.task_id import parent_of
 from skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -150,8 +151,12 @@ class _SpanBuilder:
         attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "weft.task": name}
         if self._content and body.get("output"):
             attributes["gen_ai.output.messages"] = body["output"]
+        # One that is not needed or skipped again after a resume has a span for each time.
+        key = self._task_key(name) if name in self._open else f"task {name} at {at}"
         start = self._open.pop(name, at)
-        span = self._add(self._task_key(name), f"invoke_agent {agent}", start, at, attributes)
+        whole = parent_of(name)
+        parent = self._task_key(whole) if whole in self._tasks else "run"
+        span = self._add(key, f"invoke_agent {agent}", start, at, attributes, parent)
         if body["status"] == "failed":
             _fail(span, body.get("error") or "")
 
@@ -190,7 +195,7 @@ class _SpanBuilder:
             _fail(span, envelope["error"]["message"])
 
     def _parent(self, body: Mapping[str, Any]) -> str:
-        if body.get("task"):
+        if body.get("task") and body.get("role") != "condition":  # which comes before its task starts
             return self._task_key(body["task"])
         return "plan" if body.get("role") == "decomposer" else "run"
 

@@ -13,6 +13,7 @@ from planner.events import (
     CallFailed,
     CallFinished,
     CallRetried,
+    ConditionChecked,
     Event,
     PlanChanged,
     PlanMade,
@@ -25,7 +26,7 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
-from planner.plan.task_id import parent_of
+from planner.plan.task_id import in_order, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 # The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
-    "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
-    "approval_given", "run_finished",
+    "condition_checked", "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called",
+    "approval_asked", "approval_given", "run_finished",
 )  # fmt: skip
 
 
@@ -149,6 +150,8 @@ class _Reader:
                     self.spans.pop("(plan)", None)
             case PlanChanged():
                 self._note_change(event)
+            case ConditionChecked(holds=False) if event.task in self.spans:
+                self.spans[event.task].why = event.why
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
                 self._note_task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
@@ -236,7 +239,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         started=reader.started,
         parent=reader.parent,
         selections=reader.selections,
-        spans=reader.spans,
+        spans={step: reader.spans[step] for step in in_order(reader.spans)},
         faults=reader.faults,
         resumed=reader.resumed,
         critical=_critical_path(reader.spans),

@@ -13,7 +13,7 @@ from planner import events
 from planner.event_fields import to_dict
 from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
 from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan.plan import Plan, Task
+from planner.plan.plan import Item, Plan, Task
 from skills.errors import InputError
 from skills.selection.detector import Selection
 from skills.tools.envelope import Context, failure
@@ -40,8 +40,12 @@ EVENTS: list[Event] = [
     events.CallFailed("task", "a", "m", "no", 1.0, "k"),
     events.TextStreamed("task", "a", "t"),
     events.PlanRefused(1, ("fault",)),
-    events.PlanMade(Plan((Task("a", "llm", instruction="i"),), "s"), 1),
-    events.PlanChanged("for_each", "a", (Task("a[1]", "llm", instruction="i"),), ("b",), {"b": "c"}, "s", "why"),
+    events.PlanMade(Plan((Task("a", "llm", instruction="i", when={"ask": "?"}, for_each=(1, "x"), first=2),), "s"), 1),
+    events.PlanChanged(
+        "for_each", "a", (Task("a[1]", "llm", instruction="i", item=Item({"n": None})),), ("b",), {"b": "c"}, "s", "why"
+    ),
+    events.ConditionChecked("a", "<<b.count>> > 0", True, "<<b.count>> is 2"),
+    events.ConditionChecked("a", {"ask": "Is it?"}, False, "it is not"),
     events.TaskStarted("a", "h"),
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),

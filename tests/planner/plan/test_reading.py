@@ -267,3 +267,52 @@ def test_a_damaged_plan_is_read_exactly_or_refused(document: dict[str, Any], kin
         return  # PyYAML itself writes a few characters, such as U+0085, so that they come back as others
     if not reading.faults:
         assert Plan.from_dict(reading.document) == Plan.from_dict(document)
+
+
+ADAPTIVE: dict[str, Any] = {
+    "tasks": [
+        {"id": "a", "action_type": "llm", "instruction": "list", "depends_on": []},
+        {"id": "b", "action_type": "llm", "instruction": "Do <<item>>", "depends_on": ["a"],
+         "when": "<<a.count>> > 1", "for_each": "<<a.output>>", "width": 2},
+    ]
+}  # fmt: skip
+
+
+def test_conditions_and_lists_are_read() -> None:
+    reading = read_answer(json.dumps(ADAPTIVE), SHAPES["full"], KNOWN)
+    assert (reading.faults, reading.repairs) == ((), ())
+    task = Plan.from_dict(reading.document).task("b")
+    assert (task.when, task.for_each, task.width, task.first) == ("<<a.count>> > 1", "<<a.output>>", 2, None)
+
+
+@pytest.mark.parametrize("made_by", [1, 2])
+def test_a_run_of_earlier_rules_reads_them_as_it_did(made_by: int) -> None:
+    """They were unknown keys, and <<item>> was text."""
+    reading = read_answer(json.dumps(ADAPTIVE), SHAPES["full"], KNOWN, made_by)
+    assert reading.faults == ()
+    task = Plan.from_dict(reading.document).task("b")
+    assert (task.when, task.for_each, task.width, task.item) == (None, None, None, None)
+    assert task.instruction == "Do <<item>>"
+    assert len(reading.repairs) == (3 if made_by == 2 else 0)
+    item = {"tasks": [{**ADAPTIVE["tasks"][0], "item": 7}]}
+    assert Plan.from_dict(read_answer(json.dumps(item), SHAPES["full"], KNOWN, made_by).document).tasks[0].item is None
+
+
+@pytest.mark.parametrize(("key", "alias"), [("when", "if"), ("when", "condition"), ("for_each", "forEach")])
+def test_a_condition_or_list_under_another_name_is_never_lost(key: str, alias: str) -> None:
+    changed = [{(alias if name == key else name): value for name, value in row.items()} for row in ADAPTIVE["tasks"]]
+    reading = read_plan({"tasks": changed}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), (f"task 'b': '{alias}' read as '{key}'",))
+    assert Plan.from_dict(reading.document) == Plan.from_dict(ADAPTIVE)
+
+
+def test_an_item_in_a_plan_is_dropped() -> None:
+    reading = read_plan({"tasks": [{**ADAPTIVE["tasks"][0], "item": "x"}]}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), ("task 'a': the unknown key 'item' was dropped",))
+
+
+def test_the_schema_of_earlier_runs_is_as_it_was() -> None:
+    full = SHAPES["full"]
+    then, now = (full.schema("g", (), 5, made_by)["properties"]["tasks"]["items"] for made_by in (2, 3))
+    assert now["properties"].keys() - then["properties"].keys() == {"when", "for_each", "width", "first"}
+    assert now["required"] == then["required"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.plan.task_id import PLANNED, depth_of, item_id, number_of, parent_of, sub_task_id
+from planner.plan.task_id import PLANNED, depth_of, in_order, item_id, number_of, parent_of, sub_task_id
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,9 @@ def test_no_planned_task_can_have_a_grown_id() -> None:
     for grown in (item_id("review", 1), sub_task_id("research", "sources"), item_id(sub_task_id("a", "b"), 2)):
         assert parent_of(grown) is not None
         assert PLANNED.fullmatch(grown) is None
+
+
+def test_grown_ids_stand_after_their_parents_and_items_by_number() -> None:
+    ids = ["a", "b", "c", "b[2]", "b[10]", "b[1]", "a/x", "a/x[1]", "a/y", "lost[1]"]
+    assert in_order(ids) == ["a", "a/x", "a/x[1]", "a/y", "b", "b[1]", "b[2]", "b[10]", "c", "lost[1]"]
+    assert in_order([]) == []

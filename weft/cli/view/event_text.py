@@ -6,6 +6,7 @@ from planner.events import (
     ApprovalAsked,
     ApprovalGiven,
     CallRetried,
+    ConditionChecked,
     Event,
     ModelLoading,
     PlanChanged,
@@ -40,6 +41,9 @@ def describe(event: Event) -> str | None:
             return f"plan: {counted(len(event.plan.tasks), 'task')}{why}"
         case PlanChanged():
             return change_text(event)
+        case ConditionChecked():
+            why = f" ({event.why})" if event.why else ""
+            return f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}{why}"
         case CallRetried():
             caller = event.task or event.role
             return f"{caller}: attempt {event.attempt} failed, retrying in {event.wait:.1f} s: {event.reason}"

@@ -95,6 +95,8 @@ def _details(span: Span) -> Iterator[str]:
         yield f"{'← ' if position == 1 else ''}{dependency}{',' if position < len(span.depends_on) else ''}"
     if len(span.depends_on) > 1 and span.waited_for:
         yield f"(waited for {span.waited_for})"
+    if span.status == "unneeded" and span.why:
+        yield from f"(not needed: {span.why})".split()
 
 
 def _end(view: Timeline, max_width: int | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner.plan.task_id import parent_of
 from skills.errors import InputError
 from weft.cli import execution, options
 from weft.cli.view import output
@@ -53,6 +54,7 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
       weft rerun last --from brief --model openai/gpt-4o
       weft rerun last --from survey --use cataloging-apis=drafts/cataloging-apis
       weft rerun last --input survey=survey.md --dry-run
+      weft rerun last --from "review[3]"
 
     Exit status: see `weft run --help`.
     """
@@ -98,7 +100,11 @@ def _preview(parent: str, rerun_plan: RerunPlan, mode: OutputMode) -> int:
         return 0
     for task in rerun_plan.plan.tasks:
         source = rerun_plan.reused.get(task.id)
-        output.print_text(f"reused    {task.id}  (from {source[1]})" if source else f"executed  {task.id}")
+        if source is None:
+            output.print_text(f"executed  {task.id}")
+        else:
+            same = ", if it is the same item" if parent_of(task.id) in rerun_plan.executed else ""
+            output.print_text(f"reused    {task.id}  (from {source[1]}{same})")
     return 0
 
 

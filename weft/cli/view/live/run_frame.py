@@ -15,7 +15,7 @@ from weft.cli.view import width as columns
 from weft.cli.view.output import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.cli.view.live.run_state import RunState, TaskRow
 
@@ -97,8 +97,9 @@ def _cost(state: RunState) -> list[str]:
 
 def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]:
     now, rows = state.clock(), list(state.rows.values())
+    items = {row.task.id: state.items_of(row.task.id) for row in rows if row.task.for_each is not None}
     if len(rows) <= room:
-        return [_line(row, layout, width, now) for row in rows]
+        return [_line(row, layout, width, now, items) for row in rows]
     running = [row for row in rows if row.state == "running"]
     if len(running) > room - 2:  # not even these have a line each
         return [*_together(running, width, now, room - 1), _fold(rows, ("done", "pending"), width)][:room]
@@ -106,7 +107,7 @@ def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]
     others = [row for row in rows if row.state not in ("running", "done", "pending")]
     pending = [row for row in rows if row.state == "pending"]
     shown = {id(row) for row in [*running, *[*others, *pending][: max(left, 0)]]}
-    lines = [_line(row, layout, width, now) for row in rows if id(row) in shown]
+    lines = [_line(row, layout, width, now, items) for row in rows if id(row) in shown]
     hidden = [row for row in rows if id(row) not in shown]
     before = [_fold(hidden, ("done",), width)] if any(row.state == "done" for row in hidden) else []
     after = [row for row in hidden if row.state != "done"]
@@ -139,14 +140,14 @@ def _together(rows: Sequence[TaskRow], width: int, now: float, room: int) -> lis
     return [Text(columns.cut(line, width), style="cyan", no_wrap=True) for line in lines[: max(room, 1)]]
 
 
-def _line(row: TaskRow, layout: Layout, width: int, now: float) -> Text:
+def _line(row: TaskRow, layout: Layout, width: int, now: float, items: Mapping[str, str]) -> Text:
     mark, style = MARKS[row.state]
     elapsed = row.elapsed(now)
     line = Text(f"{mark} ", style=style, no_wrap=True)
     line.append(columns.pad(escape_controls(row.task.id), layout.id), style="bold" if row.state == "running" else "")
     if layout.title:
         line.append(" " * _GAP)
-        line.append_text(_title(row, layout.title))
+        line.append_text(_title(row, layout.title, items.get(row.task.id, "")))
     if layout.name:
         line.append(" " * _GAP + columns.pad(_name(row), layout.name), style="magenta")
     if layout.seconds:
@@ -157,8 +158,8 @@ def _line(row: TaskRow, layout: Layout, width: int, now: float) -> Text:
     return line
 
 
-def _title(row: TaskRow, width: int) -> Text:
-    title = escape_controls(row.task.title if row.task.title != row.task.id else "")
+def _title(row: TaskRow, width: int, items: str) -> Text:
+    title = "  ".join(filter(None, (escape_controls(row.title), items)))
     after = f"{'  ' if title else ''}← {', '.join(row.task.depends_on)}" if row.task.depends_on else ""
     after = escape_controls(after)
     if columns.columns(title) + columns.columns(after) > width:

@@ -23,6 +23,8 @@ from planner.events import (
     TaskStarted,
     TextStreamed,
 )
+from planner.plan.fan_out import heading
+from planner.plan.task_id import in_order, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,13 @@ class TaskRow:
     started: float | None = None
     seconds: float = 0.0
     tokens: int = 0
+
+    @property
+    def title(self) -> str:
+        """What it is about: the item, if it is for one."""
+        if self.task.item is not None:
+            return heading(self.task.item.value)
+        return self.task.title if self.task.title != self.task.id else ""
 
     def elapsed(self, now: float) -> float | None:
         """How long it has run; None before it starts."""
@@ -80,11 +89,10 @@ class RunState:
                 self._call_finished(event)
             case PlanMade():
                 self.activity = "running"
-                self.rows = {task.id: TaskRow(task) for task in event.plan.tasks}
+                tasks = {task.id: TaskRow(task) for task in event.plan.tasks}
+                self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
-                for task_id in event.dropped:
-                    self.rows.pop(task_id, None)
-                self.rows |= {task.id: TaskRow(task) for task in event.added}
+                self._change(event)
             case TaskStarted(task=task) if task in self.rows:
                 row = self.rows[task]
                 row.state, row.started = "running", self.clock()
@@ -101,6 +109,18 @@ class RunState:
                 self.streamed = (self.streamed + event.text)[-_TAIL:]
             case _:
                 pass
+
+    def items_of(self, task_id: str) -> str:
+        """How many of a task's items have ended, and how many there are: `3/40`; empty if it has none."""
+        parts = [row.state for name, row in self.rows.items() if parent_of(name) == task_id]
+        return f"{sum(state not in ('pending', 'running') for state in parts)}/{len(parts)}" if parts else ""
+
+    def _change(self, event: PlanChanged) -> None:
+        for task_id in event.dropped:
+            self.rows.pop(task_id, None)
+        self.rows |= {task.id: TaskRow(task) for task in event.added}
+        if any(parent_of(task.id) is not None for task in event.added):
+            self.rows = {task_id: self.rows[task_id] for task_id in in_order(self.rows)}
 
     def count(self, *states: str) -> int:
         """How many tasks are in one of these states."""

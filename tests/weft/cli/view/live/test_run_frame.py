@@ -18,14 +18,16 @@ from planner.events import (
     CallStarted,
     ModelLoaded,
     ModelLoading,
+    PlanChanged,
     PlanMade,
     RunStarted,
     TaskFinished,
+    TaskReused,
     TaskStarted,
     TextStreamed,
 )
 from planner.model import Reply, Usage
-from planner.plan.plan import Plan, Task
+from planner.plan.plan import Item, Plan, Task
 from weft.cli.view.live.run_frame import frame
 from weft.cli.view.live.run_state import RunState
 
@@ -77,6 +79,27 @@ def test_the_header_says_how_far_the_run_is_and_what_it_costs() -> None:
     assert " ".join(tasks[0].split()) == "✓ step-0 Work on part 0 of the report writing-reports 1.0 s 1,000"
     assert tasks[7].startswith("▶ step-7   Work on part 7 of the report")
     assert len({line.index("writing-reports") for line in tasks}) == 1
+
+
+def test_items_stand_below_their_task_which_says_how_many_have_ended() -> None:
+    state = RunState(Clock())
+    each = Task("review", "llm", title="Review each", for_each="<<files.output>>", depends_on=("files",))
+    state.note(PlanMade(Plan((Task("files", "llm"), each, Task("end", "llm", depends_on=("review",)))), 1))
+    state.note(TaskStarted("review"))
+    parts = [Task(f"review[{number}]", "llm", item=Item(f"src/file\x1b{number}.py")) for number in range(1, 12)]
+    state.note(PlanChanged("for_each", "review", tuple(parts)))
+    state.note(TaskStarted("review[2]"))
+    state.note(TaskFinished("review[1]", "done", 1.0, "x"))
+    state.note(TaskReused("review[3]", "x", "run 1"))
+    state.note(TaskFinished("review[10]", "failed", 1.0, None, "no"))
+    state.note(TaskFinished("end", "unneeded"))
+    found = lines(state, 100, 30)
+    assert [line.split()[1] for line in found[1:]] == ["files", "review", *(part.id for part in parts), "end"]
+    assert "Review each  3/11  ← files" in found[2]
+    assert found[3].startswith("✓ review[1]")
+    assert "src/file\\x1b1.py" in found[3]
+    assert "\x1b" not in "".join(found)
+    assert found[-1].startswith("– end")
 
 
 def test_loading_is_named_and_no_part_of_a_task() -> None:

@@ -1,0 +1,53 @@
+"""What references point at: a path in a JSON value, or in a text that is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.plan.references import ITEM, MISSING, VALUE, as_text, value_at
+
+ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "found"),
+    [
+        (ROWS, "", ROWS),
+        (ROWS, ".rows[0].name", "x"),
+        (ROWS, ".rows[0].n", None),
+        (ROWS, ".rows[1].name", MISSING),
+        (ROWS, ".rows.name", MISSING),
+        (ROWS, "[0]", MISSING),
+        (ROWS, ".a-b.c_d", False),
+        (ROWS, ".nope.deeper", MISSING),
+        ([1, [2]], "[1][0]", 2),
+        ('{"a": {"b": 1}}', ".a.b", 1),
+        ('Here it is:\n```json\n{"a": {"b": 1}}\n```', ".a.b", 1),
+        ({"a": '{"b": 2}'}, ".a.b", 2),
+        ("prose", ".a", MISSING),
+        ("", ".a", MISSING),
+        ("prose", "", "prose"),
+        (7, ".a", MISSING),
+        (None, ".a", MISSING),
+    ],
+)
+def test_a_value_at_a_path(value: Any, path: str, found: Any) -> None:
+    assert value_at(value, path) == found
+
+
+def test_texts_stay_as_they_are_and_other_values_are_json() -> None:
+    assert [as_text(value) for value in ("é\n", 1.5, None, True, {"é": [1]})] == [
+        "é\n", "1.5", "null", "true", '{"é": [1]}',
+    ]  # fmt: skip
+
+
+def test_references_of_every_kind_are_found_and_others_are_not() -> None:
+    text = "<<a.output>> <<a.output.b[0]>> << a-1.status >> <<a_2.count>> <<a>> <<a.name>> <<a.output.>> <<a.outputs>>"
+    assert [match.group() for match in VALUE.finditer(text)] == [
+        "<<a.output>>", "<<a.output.b[0]>>", "<< a-1.status >>", "<<a_2.count>>",
+    ]  # fmt: skip
+    assert [match["path"] for match in ITEM.finditer("<<item>> << item.a[3].b >> <<items>> <<item.number>>")] == [
+        "", ".a[3].b", ".number",
+    ]  # fmt: skip

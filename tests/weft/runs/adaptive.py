@@ -1,0 +1,109 @@
+"""Runs of plans that adapt, with a scripted model and a real journal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import RequestRefused
+from planner.model import Reply, Request
+from planner.plan.plan import Plan
+from planner.plan.reading import read_plan
+from planner.plan.validate import Known
+from tests.fakes import Recorder, ScriptedModel
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from executor.history.result import Result
+
+Answers = dict[str, str | Exception]
+
+
+def llm(task_id: str, *depends_on: str, **more: Any) -> dict[str, Any]:
+    """A task for a model."""
+    return {"id": task_id, "action_type": "llm", "instruction": f"Do {task_id}", "depends_on": list(depends_on), **more}
+
+
+def planned(*tasks: Mapping[str, Any], **more: Any) -> Plan:
+    """A plan that has no fault."""
+    reading = read_plan({"tasks": list(tasks), **more}, Known())
+    assert reading.faults == ()
+    return Plan.from_dict(reading.document)
+
+
+def told(request: Request) -> str:
+    """What a task was told to do."""
+    return request.messages[-1].content.rpartition("<task>\n")[2].partition("\n</task>")[0]
+
+
+def answering(answers: Answers) -> Callable[[Request], Reply | Exception]:
+    """Tasks and conditions as said, others with what they were told; `why not` refuses."""
+
+    def answer(request: Request) -> Reply | Exception:
+        if request.role == "synthesis":
+            return Reply("the answer", cost=0.01)
+        key = f"when {request.task}" if request.role == "condition" else request.task or ""
+        said = answers.get(key, f"{told(request)} done")
+        return said if isinstance(said, Exception) else Reply(said, cost=0.01)
+
+    return answer
+
+
+REFUSED = RequestRefused("not now")
+
+
+class Adaptive:
+    """A workspace in which plans are run and resumed; `asked` are the tasks that the model was asked for last."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+        self.model = ScriptedModel(answering({}))
+        self.record = Recorder()
+
+    async def run(self, plan: Plan, answers: Answers | None = None, **settings: Any) -> Result:
+        """Run a plan."""
+        async with self._weft(answers, settings) as weft:
+            return await weft.run(Goal("do it", plan=plan), record=self.record)
+
+    async def resume(self, answers: Answers | None = None, **settings: Any) -> Result:
+        """Resume the last run."""
+        async with self._weft(answers, settings) as weft:
+            return await weft.resume("last", record=self.record)
+
+    async def rerun(
+        self, begin: str, answers: Answers | None = None, inputs: Mapping[str, str] | None = None
+    ) -> Result:
+        """Rerun the last run from a task, or with the outputs of some tasks."""
+        async with self._weft(answers, {}) as weft:
+            return await weft.rerun("last", weft.plan_rerun("last", [begin] if begin else [], inputs or {}))
+
+    @property
+    def asked(self) -> list[str]:
+        """The tasks and roles that the model was asked for, in alphabetical order."""
+        return sorted(
+            f"when {one.task}" if one.role == "condition" else one.task or one.role for one in self.model.asked
+        )
+
+    def _weft(self, answers: Answers | None, settings: dict[str, Any]) -> Weft:
+        self.model, self.record = ScriptedModel(answering(answers or {})), Recorder()
+        return Weft(self.workspace, Settings(model="scripted", **settings), open_model=lambda _: self.model)
+
+
+def statuses(result: Result) -> dict[str, str]:
+    """The status of each task."""
+    return {task.id: task.status for task in result.tasks}
+
+
+def outputs(result: Result) -> dict[str, str | None]:
+    """The output of each task."""
+    return {task.id: task.output for task in result.tasks}
+
+
+def holds(value: bool, why: str = "so it is") -> str:
+    """What a model says about a condition."""
+    return json.dumps({"holds": value, "why": why})

@@ -1,0 +1,76 @@
+"""The tasks of a run: a plan, run with the workspace's skills and tools, growing where a task has a list of items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from executor.tasks.condition import ConditionCheck
+from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
+from executor.tasks.runner import TaskRunner
+from executor.tasks.schedule import ScheduleLimits, run_plan
+from planner.events import ToolLogged, Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from executor.files.given import GivenFiles
+    from executor.tasks.outcome import Grown, Outcome
+    from planner.events import Record
+    from planner.plan.plan import Plan, Task
+    from skills.programs.executable import CallLog
+    from weft.runs.pipeline import Pipeline
+    from weft.workspace.workspace import Catalogue
+
+
+async def run_tasks(
+    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, given: GivenFiles | None
+) -> dict[str, Outcome]:
+    """Run the tasks of a plan to their ends; `given` are the files that came with the goal."""
+    plan, settings, memo = current.plan.without_grown(), pipeline.settings, pipeline.memo
+    runner = _task_runner(pipeline, current.plan, catalogue, given)
+    growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
+    fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
+    record, budget = pipeline.record, settings.input_budget
+    condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
+
+    async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
+        return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
+
+    if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+        await pipeline.models.ready("task")
+    limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
+    return await run_plan(plan, run_task, record, limits, memo, condition.check)
+
+
+def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
+    workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
+    record = pipeline.record
+    tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
+    return TaskRunner(
+        plan=plan,
+        goal=goal.text,
+        models=pipeline.models,
+        skills=workspace.skills.registry,
+        tools=tools,
+        prompts=pipeline.prompts,
+        record=record,
+        artifacts=pipeline.artifacts,
+        memo=pipeline.memo,
+        toolbox_for=lambda task: workspace.task_tools(task, catalogue, tools, goal.files, folder),
+        files=tuple(str(path) for path in goal.files),
+        input_budget=pipeline.settings.input_budget,
+        tool_calls=pipeline.settings.tool_calls,
+        given=given,
+        on_answer=stream if goal.stream else None,
+    )
+
+
+def _recorder(record: Record) -> Callable[[CallLog], None]:
+    def log(one: CallLog) -> None:
+        record(ToolLogged(one.tool, one.log, one.stderr, one.exit_status, one.seconds))
+
+    return log
+
+
+def stream(text: str) -> None:
+    """Asks for streaming; the pieces arrive as events."""
