@@ -14,7 +14,7 @@ from planner.model import Usage
 from planner.plan.validate import Known
 from tests.openai_server import OpenAIServer, Script, scripted
 from weft.cli.execution import EXIT
-from weft.runs import plan_file
+from weft.runs.plans import plan_file
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:

@@ -163,7 +163,7 @@ class Workspace:
                 budget=listing.budget(os.environ),
                 limit=most,
                 folders=folders,
-                portable=self._portable,
+                portable=self._portable or made_by >= rules.LISTED_NEEDS,
                 needs={skill.name: told(needs(skill), able) for skill in listed},
             ),
             tool_listing=tool_listing.render(list(tools.values())),

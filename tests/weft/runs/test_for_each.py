@@ -27,7 +27,7 @@ from weft.drawing.dot import dot
 from weft.drawing.mermaid import mermaid
 from weft.drawing.svg import svg
 from weft.runs.goal import Goal
-from weft.runs.plan_check import check
+from weft.runs.plans.plan_check import check
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planner.event_fields import to_dict as event_dict
 from planner.events import Event, TextStreamed
 from skills.errors import WeftError
-from weft.runs import plan_check, plan_file
+from weft.runs.plans import plan_check, plan_file
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from executor.tasks.artifacts import Artifacts
 from skills import safe_files
 from skills.errors import InputError
-from weft.runs import plan_check, records
+from weft.runs import records
 from weft.runs.goal import Goal
+from weft.runs.plans import plan_check
 from weft.runs.run_id import new_run_id
 from weft.settings.default_model import is_local
 from weft.settings.recorded import check_recorded

@@ -96,7 +96,7 @@ def _text(made: Plan, form: str, goal: str = "") -> str:
     """The plan in a form; a question has no graph, so it is printed as YAML."""
     from weft.cli.view import plan_graph
     from weft.drawing.forms import FORMS
-    from weft.runs import plan_file
+    from weft.runs.plans import plan_file
 
     if form in ("yaml", "json") or not made.tasks:
         return plan_file.dump(made, form if form == "json" else "yaml", goal)

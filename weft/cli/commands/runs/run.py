@@ -18,7 +18,7 @@ from weft.cli.view.output_mode import OutputMode
 if TYPE_CHECKING:
     from planner.plan.plan import Plan
     from weft.runs.goal import Goal
-    from weft.runs.plan_file import PlanFile
+    from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
 
 # Part of the prompts, and so of every recorded run: do not change it.
@@ -111,7 +111,7 @@ def run(
 
 
 def _read_plan(weft: Weft, path: Path) -> PlanFile:
-    from weft.runs import plan_file
+    from weft.runs.plans import plan_file
 
     known = weft.workspace.known()
     if str(path) == "-":
@@ -156,7 +156,7 @@ def _planning_cost(weft: Weft, tokens: int) -> str:
 
 def _preview_plan(goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode) -> int:
     """Show a given plan and the skills that it names: no planning prompt is sent."""
-    from weft.runs import plan_file
+    from weft.runs.plans import plan_file
 
     if mode.as_json:
         estimate = {"prompt_tokens": 0, "calls": calls}

@@ -11,7 +11,7 @@ import yaml
 from planner.plan.plan import Plan
 from planner.plan.reading import read_plan
 from skills.format.safe_yaml import JsonLoader
-from weft.runs.plan_file import load
+from weft.runs.plans.plan_file import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from planner.plan.plan import Plan
 from planner.plan.validate import Known
 from skills.errors import InputError
 from tests.plans import plans
-from weft.runs import plan_file
+from weft.runs.plans import plan_file
 
 if TYPE_CHECKING:
     from pathlib import Path

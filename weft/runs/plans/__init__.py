@@ -1,0 +1,1 @@
+"""Plans as files: written, edited by a person, read back, and checked with line numbers."""
