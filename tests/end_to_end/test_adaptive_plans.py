@@ -170,6 +170,7 @@ def test_small_models_are_not_offered_them(workspace: Path, serve: Serve, weft: 
     plan = {"tasks": [{"id": "t1", "use": "no skill", "instruction": "x", "depends_on": []}]}
     server = serve(lambda _: Say(json.dumps(plan)))
     monkeypatch.setenv("LM_STUDIO_API_BASE", server.base)
-    ran = weft("plan", "Review it", "--json", "--model", "lm_studio/qwen2.5:0.5b", cwd=workspace)
+    goal = "Write a haiku about rivers, a limerick about cats and a proverb about rain, then judge them"
+    ran = weft("plan", goal, "--json", "--model", "lm_studio/qwen2.5:1.5b", cwd=workspace)
     assert ran.status == 0, ran.err
     assert "for_each" not in json.dumps(server.calls[0].body)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery
 
-GOALS, JOBS = 60, 8  # so many goals that the calls are made in processes of their own
+GOALS, CALLS = 60, 8  # so many goals that the calls are made in processes of their own
 
 
 def answering(call: Call) -> Answer:
@@ -42,7 +42,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: Random) -> str:
         _check(folder / f"out-{batches}.jsonl")
         asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
         repeated = sum(times - 1 for times in asked.values())
-        assert repeated <= now * JOBS, "no more than what was under way at the kills is paid again"
+        assert repeated <= now * CALLS, "no more than what was under way at the kills is paid again"
         killed, batches, again = killed + now, batches + 1, again + repeated
     return f"{killed} kills, {batches} batches of {GOALS} goals, {again} calls in flight made again"
 
@@ -53,7 +53,8 @@ def _batch(nursery: Nursery, server: OpenAIServer, out: Path, kills: int, draw: 
     env = {**os.environ, "OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test"}
     while True:
         more = ["--resume"] if out.exists() else []
-        command = ["-m", "weft", "batch", "goals.jsonl", "-o", out.name, "-q", "--model", "openai/test-model", *more]
+        command = ["-m", "weft", "batch", "goals.jsonl", "-o", out.name, "-q", "--model", "openai/test-model"]
+        command += ["--max-calls", str(CALLS), *more]
         process = nursery.start(command, cwd=out.parent, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if killed < kills:
             calls = len(server.calls) + draw.randrange(3 * GOALS)

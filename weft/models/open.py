@@ -9,14 +9,15 @@ from planner import rules
 from planner.prompting.profile import profile_of as profile_by_name
 from weft.providers.litellm_model import LitellmModel
 from weft.settings.default_model import is_local
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     from planner.model import Model
     from planner.prompting.profile import Profile
     from weft.providers.capabilities import Capabilities
-    from weft.settings.settings import Settings
 
-_LOCAL_PATIENCE = 3
+# A model on a busy machine is slow, but not gone: it has more time unless the user sets a limit.
+_LOCAL_TIMEOUT = 900.0
 OpenModel = Callable[[str], "Model"]
 
 
@@ -28,8 +29,8 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
         if is_local(name):
             from weft.local.model import LocalModel
 
-            # A model on a busy machine is slow, but not gone.
-            return LocalModel(name, _LOCAL_PATIENCE * settings.call_timeout)
+            unset = settings.call_timeout == Settings().call_timeout
+            return LocalModel(name, _LOCAL_TIMEOUT if unset else settings.call_timeout)
         profile = profile_of(name)
         own = profile.providers.get(name.partition("/")[0].lower(), {})
         return LitellmModel(name, settings.call_timeout, capabilities, {**own, **parameters}, profile.sampling)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
     from planner.events import FileRead, Record
+    from planner.model import Message
     from planner.plan.plan import Plan
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
@@ -100,10 +101,13 @@ class Pipeline:
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
         catalogue = await self._catalogue(ask=False)
-        brief = self._brief(catalogue, self.goal.answers)
-        ruled = await asyncio.to_thread(brief.by_rule) if self.goal.plan is None else None
-        prompt = messages(brief, self.prompts) if self.goal.plan is None and ruled is None else ()
-        calls = expected_calls(self.goal.plan, ruled.rule if ruled else "", asks=self._detector_asks)
+        prompt: tuple[Message, ...] = ()
+        rule = ""
+        if self.goal.plan is None:  # a plan of tools alone needs no model, and so no brief
+            brief = self._brief(catalogue, self.goal.answers)
+            ruled = await asyncio.to_thread(brief.by_rule)
+            rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, self.prompts))
+        calls = expected_calls(self.goal.plan, rule, asks=self._detector_asks)
         warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
         return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
 
