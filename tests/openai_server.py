@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -89,7 +89,7 @@ class OpenAIServer:
     def asked(self, role: str) -> list[Call]:
         return [call for call in self.calls if call.role == role]
 
-    def __enter__(self) -> OpenAIServer:
+    def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         assert self._ready.wait(10)
@@ -104,7 +104,7 @@ class OpenAIServer:
         loop = asyncio.new_event_loop()
         self._loop = loop
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        self.add_routes(app)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         loop.run_until_complete(runner.setup())
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -115,6 +115,10 @@ class OpenAIServer:
         loop.run_until_complete(runner.cleanup())
         loop.run_until_complete(_end_the_rest())
         loop.close()
+
+    def add_routes(self, app: web.Application) -> None:
+        """What it answers to."""
+        app.router.add_post("/v1/chat/completions", self._complete)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         call = Call(await request.json(), time.monotonic())

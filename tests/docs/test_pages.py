@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = [
     example
     for page in ("library", "approvals")
