@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Workspace
 
 # Settings of the machine that a run runs on, not of the run.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes"})
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans"})
 
 
 def url(paths: Paths, settings: Settings) -> str:

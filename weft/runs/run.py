@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
+    from weft.telemetry.exporter import SpanExporter
     from weft.workspace.workspace import Workspace
+
+
+# A run that ended so continues later, and is sent as spans then.
+_CONTINUES = ("waiting", "interrupted")
 
 
 @dataclass(slots=True)
@@ -64,6 +69,7 @@ class Run:
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
     rules: int = rules.CURRENT
+    spans: SpanExporter | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
@@ -126,6 +132,11 @@ class Run:
         except StoreFailed as error:
             if self.observer is not None:
                 self.observer(Warned(f"the end of the run is not on record: {error.message}"))
+            return
+        if self.spans is not None and end.status not in _CONTINUES:
+            fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
+            if fault is not None and self.observer is not None:
+                self.observer(Warned(fault))
 
     def _show_history(self) -> None:
         """Tell the observer of a resumed run what was done before."""

@@ -34,6 +34,7 @@ from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
+from weft.telemetry.exporter import SpanExporter
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
@@ -81,6 +82,7 @@ class Weft:
         self.workspace = Workspace(self.paths, settings, use, tools=tools)
         self._tools = tools
         self._journal = journal
+        self._spans = SpanExporter() if settings.send_spans else None
         self._open = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
@@ -125,9 +127,8 @@ class Weft:
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
-        return Run(
-            goal, self.workspace, settings, self._open, self.journal, log, opening, opening.date, observer=record
-        )
+        given = (goal, self.workspace, settings, self._open, self.journal, log, opening, opening.date)
+        return Run(*given, observer=record, spans=self._spans)
 
     async def resume(
         self,
@@ -193,6 +194,7 @@ class Weft:
             approve=approve,
             answers=given,
             rules=rules.recorded(history.started.versions),
+            spans=self._spans,
         )
 
     def _workspace_of(self, history: RunHistory) -> Workspace:

@@ -63,6 +63,9 @@ class Settings:
     helper_minutes: float = _setting(
         10.0, "how long litellm stays loaded for the next run at a terminal, in minutes; 0: never", may_be_zero=True
     )
+    send_spans: bool = _setting(
+        False, "send each run to OTEL_EXPORTER_OTLP_ENDPOINT as OpenTelemetry spans when it ends", guarded=True
+    )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
 
     def model_for(self, role: Role) -> str | None:

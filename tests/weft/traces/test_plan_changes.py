@@ -16,7 +16,7 @@ from skills.errors import InputError
 from weft.cli.view.event_text import describe
 from weft.cli.view.timeline import draw
 from weft.runs.rerun import plan_rerun
-from weft.traces import otlp
+from weft.telemetry import otlp
 from weft.traces.diff import compare
 from weft.traces.html_page import render
 from weft.traces.timeline import timeline

@@ -11,7 +11,7 @@ from planner.model import Reply
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
-from weft.traces import otlp
+from weft.telemetry import otlp
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,13 +30,18 @@ class NotSent(WeftError):
     code = "NOT_SENT"
 
 
+def is_configured(env: Mapping[str, str]) -> bool:
+    """Whether the environment names a collector."""
+    return bool(env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
+
+
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
     """Send a run's spans to the collector that the environment names; returns how many were sent."""
-    sent = spans(list(rows), content=content)
     base = env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT
     url = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base.rstrip('/')}/v1/traces"
     if not url.startswith(("http://", "https://")):
         raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
+    sent = spans(list(rows), content=content)
     resource = {"attributes": _attributes({"service.name": env.get("OTEL_SERVICE_NAME") or "weft"})}
     document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
