@@ -66,6 +66,8 @@ class Call:
             return "decomposer"
         if "<condition>" in self.user:
             return "condition"
+        if "<criterion>" in self.user and "<task>" not in self.user:
+            return "checker"
         return "task" if "<task>" in self.user else "synthesis"
 
 

@@ -35,6 +35,7 @@ _MODULES = {
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",
     # Plans
+    "planner.plan.forms": "ResultCheck",
     "planner.plan.plan": "Plan Task",
     # Approvals
     "planner.approvals": "Answer ApprovalRequest Approve",
@@ -52,7 +53,7 @@ _MODULES = {
     "planner.events": (
         "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
+        "PlanRefused PromptMade Record ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
         "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
         "ToolStarted Warned"
     ),

@@ -53,6 +53,7 @@ from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
 from planner.events import PromptMade as PromptMade
 from planner.events import Record as Record
+from planner.events import ResultChecked as ResultChecked
 from planner.events import RunFinished as RunFinished
 from planner.events import RunResumed as RunResumed
 from planner.events import RunStarted as RunStarted
@@ -74,6 +75,7 @@ from planner.model import Request as Request
 from planner.model import ToolCall as ToolCall
 from planner.model import ToolSpec as ToolSpec
 from planner.model import Usage as Usage
+from planner.plan.forms import ResultCheck as ResultCheck
 from planner.plan.plan import Plan as Plan
 from planner.plan.plan import Task as Task
 from skills.errors import BrokenSkill as BrokenSkill
@@ -167,6 +169,8 @@ __all__ = [
     "RequestRefused",
     "RerunPlan",
     "Result",
+    "ResultCheck",
+    "ResultChecked",
     "RunExists",
     "RunFinished",
     "RunHeld",

@@ -280,4 +280,6 @@ def reused(history: RunHistory) -> list[TaskReused]:
 
 
 def _label(role: str, task: str | None) -> str:
-    return f"task {task!r}" if task is not None else {"decomposer": "planning"}.get(role, role)
+    if task is None:
+        return {"decomposer": "planning"}.get(role, role)
+    return f"check of task {task!r}" if role == "checker" else f"task {task!r}"

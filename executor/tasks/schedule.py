@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from planner.events import Record
     from planner.plan.plan import Plan, Task
 
-RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Grown | Unneeded]]
+RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | Unneeded]]
 Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]
 
 _STOPPED = Cancelled("stopped before its end")
@@ -174,7 +174,7 @@ class Schedule:
     async def _needed(self, task: Task, check: Check) -> str | Unneeded:
         return "" if await check(task, self.outcomes) else Unneeded()
 
-    async def _attempt(self, work: Awaitable[str | Grown | Unneeded]) -> Outcome | Grown:
+    async def _attempt(self, work: Awaitable[str | Done | Grown | Unneeded]) -> Outcome | Grown:
         seconds = self.limits.task_seconds
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -264,9 +264,10 @@ class Schedule:
     def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
         if task_id in self._reused or isinstance(outcome, Waiting):
             return
-        output = outcome.output if isinstance(outcome, Done) else None
-        error = None if isinstance(outcome, Done) else outcome.error
-        self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, output, error))
+        if isinstance(outcome, Done):
+            self.record(TaskFinished(task_id, "done", seconds, outcome.output, key=outcome.key))
+        else:
+            self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, None, outcome.error))
 
     async def _cancel(self) -> None:
         """Cancel running tasks and wait until they have ended."""

@@ -84,6 +84,7 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "most_tasks": brief.max_tasks,
         "files": brief.files,
         "answers": brief.answers,
+        "models": tuple(brief.known.models),
     }
 
 

@@ -26,6 +26,7 @@ from planner.events.tasks import (
     ConditionChecked,
     FilePart,
     FileRead,
+    ResultChecked,
     SkillLoaded,
     TaskFinished,
     TaskReused,
@@ -55,6 +56,7 @@ __all__ = [
     "PlanRefused",
     "PromptMade",
     "Record",
+    "ResultChecked",
     "RunFinished",
     "RunResumed",
     "RunStarted",
@@ -93,6 +95,7 @@ Event = (
     | TaskStarted
     | TaskReused
     | SkillLoaded
+    | ResultChecked
     | ToolStarted
     | FileRead
     | ToolCalled

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from executor.tasks.artifacts import Artifacts
     from executor.tasks.memo import Memo
+    from executor.tasks.results.kept import KeptResults
     from planner.events import FileRead, Record
     from planner.model import Message
     from planner.plan.plan import Plan
@@ -51,7 +52,7 @@ class Pipeline:
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
-    `growth` gives the limits that it had.
+    `growth` gives the limits that it had. `kept` finds results of other runs, if they may be used again.
     """
 
     goal: Goal
@@ -67,6 +68,7 @@ class Pipeline:
     files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
     file_changed: Callable[[FileRead, str], None] | None = None
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
+    kept: KeptResults | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -86,6 +88,8 @@ class Pipeline:
             plan = await self._answered_plan(catalogue)
         except AnswerNeeded as needed:
             return RunFinished("waiting", question=needed.request.preview)
+        if self.rules < rules.ADAPTIVE_PLANS:
+            plan = plan.without_fields()
         given, current = self._given_files(), CurrentPlan(plan, self.record)
         outcomes = await run_tasks(self, current, catalogue, given)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):

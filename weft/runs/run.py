@@ -21,6 +21,7 @@ from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
+from weft.runs.kept_results import JournalResults
 from weft.runs.pipeline import Pipeline
 from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
@@ -157,8 +158,21 @@ class Run:
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
         return Pipeline(
-            self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
+            self.goal,
+            self.workspace,
+            settings,
+            models,
+            memo,
+            artifacts,
+            self.date,
+            self.history,
+            self.rules,
+            kept=self._kept(),
         )
+
+    def _kept(self) -> JournalResults | None:
+        days = self.settings.cache
+        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days) if days else None
 
     def _approvals(self) -> Approvals:
         return Approvals(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from executor.files.given import GivenFiles
-    from executor.tasks.outcome import Grown, Outcome
+    from executor.tasks.outcome import Done, Grown, Outcome
     from planner.events import Record
     from planner.plan.plan import Plan, Task
     from skills.programs.executable import CallLog
@@ -33,7 +33,7 @@ async def run_tasks(
     record, budget = pipeline.record, settings.input_budget
     condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
 
-    async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
+    async def run_task(task: Task, results: Mapping[str, str]) -> str | Done | Grown:
         return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
 
     if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
@@ -62,6 +62,7 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
         tool_calls=pipeline.settings.tool_calls,
         given=given,
         on_answer=stream if goal.stream else None,
+        kept=pipeline.kept,
     )
 
 

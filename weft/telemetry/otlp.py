@@ -117,6 +117,8 @@ class _SpanBuilder:
                 self._add_call(body, at)
             case "tool_called":
                 self._add_tool_call(row.seq, body, at)
+            case "result_checked":
+                self._add_check(row.seq, body, at)
             case "run_finished":
                 self._root["weft.status"] = body["status"]
                 self._failure = body.get("error") or "" if body["status"] == "failed" else None
@@ -198,6 +200,13 @@ class _SpanBuilder:
         span = self._add(f"tool {seq}", f"execute_tool {body['name']}", start, at, attributes, self._parent(body))
         if envelope["status"] == "error":
             _fail(span, envelope["error"]["message"])
+
+    def _add_check(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
+        label = "pass" if body["holds"] else "fail"
+        attributes = {"gen_ai.evaluation.name": "check", "gen_ai.evaluation.score.label": label}
+        if self._content:
+            attributes["gen_ai.evaluation.explanation"] = body["why"]
+        self._add(f"check {seq}", f"evaluate {body['task']}", at, at, attributes, self._parent(body))
 
     def _parent(self, body: Mapping[str, Any]) -> str:
         if body.get("task") and body.get("role") != "condition":  # which comes before its task starts

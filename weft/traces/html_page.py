@@ -20,11 +20,12 @@ from planner.events import (
     ConditionChecked,
     PlanChanged,
     PlanRefused,
+    ResultChecked,
     ToolCalled,
     Warned,
 )
 from skills.text.plural import counted
-from weft.traces.change_text import change_text
+from weft.traces.change_text import change_text, checked_text
 from weft.traces.timeline import TYPES, Span, Timeline, timeline
 
 if TYPE_CHECKING:
@@ -134,6 +135,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
         case ApprovalGiven():
             text = event.note or event.text or json.dumps(event.arguments or {}, ensure_ascii=False)
             yield _Entry(f"{event.task or 'planning'}: {event.decision} by {event.by}", text)
+        case ResultChecked():
+            yield _Entry(f"{event.task}: {checked_text(event)}")
         case Warned():
             yield _Entry(f"warning: {event.message}")
         case _:

@@ -18,6 +18,7 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ResultChecked,
     RunResumed,
     RunStarted,
     SkillsSelected,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
     "condition_checked", "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called",
-    "approval_asked", "approval_given", "run_finished",
+    "result_checked", "approval_asked", "approval_given", "run_finished",
 )  # fmt: skip
 
 
@@ -61,6 +62,7 @@ class Span:
     tokens: int = 0
     cost_usd: float | None = 0.0
     tools: dict[str, int] = field(default_factory=dict)
+    checks: list[dict[str, Any]] = field(default_factory=list)
     waited_for: str | None = None
     inputs: str = ""
     why: str | None = None
@@ -156,6 +158,10 @@ class _Reader:
                 self._note_task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
                 self._note_call(event, at)
+            case ResultChecked(task=task) if task in self.spans:
+                verdict = {"attempt": event.attempt, "holds": event.holds, "why": event.why}
+                if verdict not in self.spans[task].checks:  # a resumed task takes the same steps again
+                    self.spans[task].checks.append(verdict)
             case ToolCalled(task=str(task)) if task in self.spans:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
@@ -188,7 +194,8 @@ class _Reader:
             case TaskReused():
                 span.status, span.why = "reused", event.source
             case TaskFinished():
-                span.status, span.error = event.status, event.error
+                was_reused = span.status == "reused" and event.status == "done"
+                span.status, span.error = "reused" if was_reused else event.status, event.error
                 span.end = at if span.start is not None else None
                 span.waited_for = self._last_part.get(event.task, span.waited_for)
                 if (parent := parent_of(event.task)) is not None:

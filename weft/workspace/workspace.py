@@ -207,7 +207,8 @@ class Workspace:
         parameters = {name: tool.parameters for name, tool in tools.items()}
         names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
         settings = self.settings
-        return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth)
+        models = tuple(settings.models or ())
+        return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth, models)
 
     def task_tools(
         self,

@@ -12,6 +12,7 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ResultChecked,
     SkillsSelected,
     TaskFinished,
     TaskReused,
@@ -20,7 +21,7 @@ from planner.events import (
 )
 from skills.text.plural import counted
 from weft.cli.request_text import short_id, title
-from weft.traces.change_text import change_text
+from weft.traces.change_text import change_text, checked_text
 from weft.workspace.planned_selection import PLAN
 
 
@@ -51,6 +52,8 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: started"
         case TaskReused():
             return f"{event.task}: reused from {event.source}"
+        case ResultChecked():
+            return f"{event.task}: {checked_text(event)}"
         case TaskFinished():
             reason = f": {event.error}" if event.error else ""
             duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started

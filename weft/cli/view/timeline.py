@@ -91,6 +91,8 @@ def _details(span: Span) -> Iterator[str]:
     if span.cost_usd:
         yield f"${span.cost_usd:.4f}"
     yield from (f"{tool}×{count}" for tool, count in span.tools.items())
+    if span.checks:
+        yield f"checked×{len(span.checks)}"
     for position, dependency in enumerate(span.depends_on, start=1):
         yield f"{'← ' if position == 1 else ''}{dependency}{',' if position < len(span.depends_on) else ''}"
     if len(span.depends_on) > 1 and span.waited_for:

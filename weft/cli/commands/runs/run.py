@@ -37,6 +37,7 @@ _NO_GOAL = "Carry out this plan."
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
 @options.concurrency
+@options.cache
 @options.output_file()
 @options.journal
 @click.option(
@@ -61,7 +62,7 @@ def run(
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       weft run --dry-run "Review the code in src/"
-      weft run --plan plan.yaml
+      weft run --plan plan.yaml --cache 7
       echo "Summarise the news" | weft run --json -
 
     On a terminal you are asked at once what needs your approval or an answer; elsewhere the run waits, and
