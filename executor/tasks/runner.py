@@ -85,7 +85,6 @@ class TaskRunner:
     tool_calls: int = TOOL_CALLS
     given: GivenFiles | None = None
     on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
-
     kept: KeptResults | None = None
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
@@ -138,7 +137,7 @@ class TaskRunner:
                 return output, called
             rejected, _ = beginning(output, self.input_budget, self.artifacts)
             more = self.prompts.render("checker", "again", {"ask": checker.ask, "why": verdict.why, "result": rejected})
-        raise CheckFailed(f"its result does not pass the check, done {tries + 1} times: {verdict.why}")
+        raise CheckFailed(f"its result does not pass the check, {_times(tries)}: {verdict.why}")
 
     async def _assignment(self, task: Task, results: Mapping[str, str]) -> Assignment:
         """What the task's model is given; a skill's body is loaded, and files are read for a model without tools."""
@@ -250,3 +249,7 @@ class TaskRunner:
         }
         self.record(PromptMade("task", task.id, variables))
         return instruction, self.prompts.render(profile.agent("task"), "user", variables)
+
+
+def _times(tries: int) -> str:
+    return f"done {tries + 1} times" if tries else "done once"

@@ -72,15 +72,14 @@ def spelled(path: Sequence[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
-def field_of(text: str, path: FieldPath) -> Any:
-    """The field of a JSON text; raises ValueError, which says what there is instead."""
-    value: Any = text
+def field_of(value: Any, path: FieldPath) -> Any:
+    """The field of a JSON value or text; raises ValueError, which says what there is instead."""
     for place, step in enumerate(path):
         where = spelled(path[:place]).lstrip(".") or "it"
         if isinstance(value, str) and (value := json_in(value)) is MISSING:
             raise ValueError(f"{where} is not JSON")
         if isinstance(step, int):
-            if not isinstance(value, list):
+            if not isinstance(value, list | tuple):
                 raise ValueError(f"{where} is not a list")  # noqa: TRY004 - one kind of error, whatever is missing
             if step >= len(value):
                 raise ValueError(f"{where} has {len(value)} items, and the first is [0]")
@@ -98,17 +97,10 @@ def _some(names: Mapping[str, Any]) -> str:
 
 def value_at(value: Any, path: str) -> Any:
     """The value at a path such as `.rows[0].name`; MISSING if there is none."""
-    for match in _STEP.finditer(path):
-        if isinstance(value, str):
-            value = json_in(value)
-        name, place = match.groups()
-        if name is not None:
-            value = value.get(name, MISSING) if isinstance(value, dict) else MISSING
-        else:
-            value = value[int(place)] if isinstance(value, list | tuple) and int(place) < len(value) else MISSING
-        if value is MISSING:
-            return MISSING
-    return value
+    try:
+        return field_of(value, path_of(path))
+    except ValueError:
+        return MISSING
 
 
 def json_in(text: str) -> Any:

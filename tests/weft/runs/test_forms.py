@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from planner.approvals import Answer as Allowed
 from planner.decompose.decompose import Brief, messages
 from planner.events import (
     CallFinished,
@@ -171,10 +172,10 @@ async def test_the_provider_enforces_the_form_where_there_are_no_tools(
 
 
 def test_a_small_planner_is_offered_none_of_it() -> None:
-    brief = Brief(GOAL, "", "", "today", Known(models=("fast",)), profile=profile_of(SMALL))
+    brief = Brief(GOAL, "", "", "today", Known(models=("quickest",)), profile=profile_of(SMALL))
     asked = "".join(message.content for message in messages(brief, Prompts()))
     assert GOAL in asked
-    assert not any(word in asked for word in ("output_schema", "check", "fast"))
+    assert not any(word in asked for word in ("output_schema", '"check"', "quickest"))
 
 
 async def test_a_field_that_a_result_lacks_fails_the_task_that_wants_it(workspace: Path, serve: Serve) -> None:
@@ -303,11 +304,49 @@ async def test_items_have_a_form_and_a_check_each_and_together_they_are_a_list(w
     assert result.status == "partial"
     by_id = {one.id: one for one in result.tasks}
     assert by_id["each"].output == '[{"of":"Ulm"},null,{"of":"Bonn"}]'
-    assert by_id["each[2]"].error == "its result does not pass the check, done 1 times: it is a river"
+    assert by_id["each[2]"].error == "its result does not pass the check, done once: it is a river"
     assert by_id["last"].output == 'Last: Bonn, [{"of":"Ulm"},null,{"of":"Bonn"}]'
     assert sorted(event.task for event in record.events if isinstance(event, ResultChecked)) == [
         "each[1]", "each[2]", "each[3]",
     ]  # fmt: skip
+
+
+async def test_an_item_is_approved_once_however_often_it_is_done_again(workspace: Path, serve: Serve) -> None:
+    each = {
+        "id": "each",
+        "action_type": "llm",
+        "instruction": "Name a city on the <<item>>",
+        "for_each": "<<facts.output.rows>>",
+        "needs_approval": True,
+        "output_schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "check": {"ask": "It is on the <<item.name>>.", "tries": 1},
+        "depends_on": ["facts"],
+    }
+    rivers = {"city": "", "rows": [{"name": "Rhine"}, {"name": "Elbe"}]}
+
+    def task(call: Call) -> Answer:
+        if instruction(call).startswith("Find"):
+            return Say(json.dumps(rivers))
+        return Say(
+            json.dumps({"name": "Bonn" if "Rhine" in instruction(call) or "<why>" not in call.user else "Meißen"})
+        )
+
+    others = scripted({"tasks": [FACTS, each]}, task=task)
+
+    def script(call: Call) -> Answer:
+        if call.role != "checker":
+            return others(call)
+        return Say(json.dumps({"holds": ("Bonn" in call.user) == ("Rhine." in call.user), "why": "it is elsewhere"}))
+
+    server = serve(script)
+    waiting, _ = await run(workspace)
+    assert (waiting.status, len(waiting.waiting), len(server.asked("task"))) == ("waiting", 2, 1)
+    async with Weft(workspace, settings()) as weft:
+        allow = {request.id: Allowed("allow") for request in waiting.waiting}
+        result = await weft.resume(waiting.run_id, answers=allow)
+    by_id = {one.id: one for one in result.tasks}
+    assert (result.status, by_id["each"].output) == ("done", '[{"name":"Bonn"},{"name":"Meißen"}]')
+    assert (len(server.asked("task")), len(server.asked("checker"))) == (4, 3)
 
 
 async def test_a_check_says_how_much_it_has_seen(workspace: Path, serve: Serve) -> None:
