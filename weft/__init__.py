@@ -51,7 +51,7 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
+        "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
         "PlanRefused PromptMade Record ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
         "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "

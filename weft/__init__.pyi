@@ -35,6 +35,7 @@ from planner.errors import ToolsRefused as ToolsRefused
 from planner.errors import Transient as Transient
 from planner.errors import UnknownModel as UnknownModel
 from planner.errors import Unreachable as Unreachable
+from planner.events import AnswerChecked as AnswerChecked
 from planner.events import ApprovalAsked as ApprovalAsked
 from planner.events import ApprovalGiven as ApprovalGiven
 from planner.events import CallFailed as CallFailed
@@ -112,6 +113,7 @@ from weft.version import __version__ as __version__
 
 __all__ = [
     "Answer",
+    "AnswerChecked",
     "AnswerNeeded",
     "AnsweredAlready",
     "ApprovalAsked",

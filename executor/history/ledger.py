@@ -126,6 +126,7 @@ class Ledger:
             seconds=self._seconds,
             plan=self.plan,
             code=end.code,
+            data=end.data,
             waiting=() if end.status == "clarification" else self.approvals.waiting,
         )
 

@@ -231,7 +231,7 @@ class ReplayMemo(Memo):
     def of(cls, tape: Tape, record: Record) -> ReplayMemo:
         """A memo with the recorded tool results and reused outputs; tasks are run again."""
         then = tape.history.finished
-        finished = FinishedWork(envelopes=then.envelopes, given=then.given)
+        finished = FinishedWork(envelopes=then.envelopes, given=then.given, verdicts=then.verdicts)
         return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:

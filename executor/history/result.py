@@ -17,7 +17,11 @@ COST_PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a goal; `waiting` are the requests that a person has not answered."""
+    """The outcome of a goal; `waiting` are the requests that a person has not answered.
+
+    `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
+    them; None if it asked for none, or the answer has another form.
+    """
 
     run_id: str
     status: RunStatus
@@ -34,10 +38,11 @@ class Result:
     plan: Plan | None = field(default=None, repr=False)
     code: str | None = None
     waiting: tuple[ApprovalRequest, ...] = ()
+    data: Any = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
-        return {
+        document = {
             "run_id": self.run_id,
             "status": self.status,
             "goal": self.goal,
@@ -51,6 +56,11 @@ class Result:
             "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }
+        if self.data is None:
+            return document
+        from pydantic_core import to_jsonable_python  # the data may be a program's own model
+
+        return document | {"data": to_jsonable_python(self.data)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from executor.history.ledger import Ledger
 from executor.journal import codec
 from executor.journal.event_check import plan_faults
 from executor.tasks.memo import FinishedPart, FinishedWork
+from executor.tasks.results.form import UnfitAnswer
 from planner.events import (
+    AnswerChecked,
     CallFailed,
     CallFinished,
     CallStarted,
@@ -125,6 +127,8 @@ class RunHistory:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
             case ResultChecked():
                 self._latest[event.task] = event
+            case AnswerChecked():
+                self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
                 self._latest[event.task] = event
                 self.tools.append(event)
@@ -171,6 +175,8 @@ class RunHistory:
         end = self.ledger.finished
         if self.planned is None and end is not None and end.status == "failed":
             failed.append(None)
+        if end is not None and end.code == UnfitAnswer.code:
+            self.finished.replies.pop(self._last_reply.get(("synthesis", None), ""), None)
         for name in failed:
             match self._latest.get(name):
                 case CallFinished(request=key):

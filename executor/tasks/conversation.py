@@ -78,7 +78,7 @@ class Conversation:
 
     model: Model
     toolbox: Toolbox
-    task: str
+    task: str | None
     messages: tuple[Message, ...]
     continuations: int = 3
     on_text: OnText | None = None
@@ -123,7 +123,8 @@ class Conversation:
         if not last.cut_off:
             return text
         name = last.model or self.model.name
-        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memo.record)
+        what = f"the answer of task {self.task}" if self.task is not None else "the answer"
+        return marked(text, what, name, self.toolbox.memo.record)
 
     @property
     def _at_limit(self) -> bool:
@@ -147,7 +148,7 @@ class Conversation:
         ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
         envelopes = [_raised(one) for one in ended]
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
-        over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
+        over = [self.toolbox.refuse(call, self.task or "", no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
         for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
             self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
@@ -156,7 +157,7 @@ class Conversation:
             self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
 
     async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
-        return await self.toolbox.call(call, self.task, whole=not reply.cut_off)
+        return await self.toolbox.call(call, self.task or "", whole=not reply.cut_off)
 
     def _add(self, *messages: Message) -> None:
         self.messages += messages

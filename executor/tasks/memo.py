@@ -37,7 +37,10 @@ class FinishedPart:
 
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's."""
+    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's.
+
+    `verdicts` has the faults of answers that were checked, by the answers' hashes.
+    """
 
     replies: dict[str, Reply] = field(default_factory=dict)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
@@ -45,6 +48,7 @@ class FinishedWork:
     given: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     parts: list[FinishedPart] = field(default_factory=list)
+    verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:

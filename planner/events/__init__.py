@@ -20,7 +20,7 @@ from planner.events.calls import (
     TextStreamed,
 )
 from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
-from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
+from planner.events.run import AnswerChecked, RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
     ConditionChecked,
@@ -37,6 +37,7 @@ from planner.events.tasks import (
 )
 
 __all__ = [
+    "AnswerChecked",
     "ApprovalAsked",
     "ApprovalGiven",
     "CallFailed",
@@ -104,6 +105,7 @@ Event = (
     | ApprovalGiven
     | TaskFinished
     | Warned
+    | AnswerChecked
     | RunFinished
 )
 Record = Callable[[Event], None]

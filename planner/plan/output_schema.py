@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from planner.plan.references import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from planner.plan.references import FieldPath
 
@@ -27,6 +27,7 @@ _COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
 _BOUNDS = ("minimum", "maximum")
 _PAIRS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
 _SHOWN = 80
+_LONGEST = 200
 
 
 def schema_faults(schema: object, where: str = "output_schema") -> Iterator[str]:
@@ -107,7 +108,12 @@ def value_faults(value: Any, schema: Mapping[str, Any]) -> list[str]:
 
     Texts of the value are not quoted: cut short, a path in one would differ in another checkout.
     """
-    found = sorted(_validator()(schema).iter_errors(value), key=lambda error: _order(error.absolute_path))
+    return told(_validator()(schema).iter_errors(value))
+
+
+def told(errors: Iterable[Any]) -> list[str]:
+    """The errors of a jsonschema validator in weft's own words, in the order of the value's fields, each once."""
+    found = sorted(errors, key=lambda error: _order(error.absolute_path))
     return list(dict.fromkeys(fault for error in found for fault in _described(error)))
 
 
@@ -141,9 +147,19 @@ def _described(error: Any) -> Iterator[str]:
         case "minLength" | "maxLength":
             most = "at least" if error.validator == "minLength" else "at most"
             yield f"{where} must have {most} {wanted} characters, not {len(value)}"
-        case _:
+        case "minItems" | "maxItems":
             most = "at least" if error.validator == "minItems" else "at most"
             yield f"{where} must have {most} {wanted} items, not {len(value)}"
+        case "anyOf" | "oneOf" if error.context:
+            forms: dict[int, str] = {}
+            for inner in error.context:
+                forms.setdefault(inner.schema_path[0], next(iter(_described(inner)), ""))
+            yield f"{where} fits none of its forms: {'; or '.join(forms.values())}"
+        case "additionalProperties" if wanted is False:
+            fields = error.schema.get("properties", {})
+            yield f"{where} has fields that are not in its form: {', '.join(one for one in value if one not in fields)}"
+        case keyword:
+            yield f"{where} does not fit {_json({keyword: wanted})[:_LONGEST]}"
 
 
 def canonical(value: Any) -> str:

@@ -12,6 +12,7 @@ from executor.files.given import GivenFiles
 from executor.history.run_history import RunHistory
 from executor.tasks.expand import CurrentPlan, GrowthLimits
 from executor.tasks.outcome import Cancelled, Outcome, Waiting
+from executor.tasks.results.data import DataForm
 from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
@@ -111,7 +112,7 @@ class Pipeline:
             brief = self._brief(catalogue, self.goal.answers)
             ruled = await asyncio.to_thread(brief.by_rule)
             rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, self.prompts))
-        calls = expected_calls(self.goal.plan, rule, asks=self._detector_asks)
+        calls = expected_calls(self.goal.plan, rule, asks=self._detector_asks, form=self.goal.data is not None)
         warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
         return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
 
@@ -226,13 +227,16 @@ class Pipeline:
             answers=answers,
             rules=self.rules,
             asked=self.goal.skills,
+            schema=self.goal.data.document if self.goal.data else None,
             skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
         )
 
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
         """The answer, with what it leaves out below it."""
         on_text = stream if self.goal.stream else None
-        profile = self.models.profile("synthesis") if plan.needs_model else FULL  # a plan of tools has no model
+        wanted = self.goal.data
+        # A plan of tools has no model.
+        profile = self.models.profile("synthesis") if plan.needs_model or wanted else FULL
         keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can say what belongs in the answer
         synthesis = Synthesis(
             self.goal.text,
@@ -245,6 +249,7 @@ class Pipeline:
             profile.continuations,
             keeps_all=keeps_all,
             wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
+            form=DataForm.of(wanted, self.prompts, self.memo) if wanted else None,
         )
         # Outputs of another run may come from the files too.
         unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []

@@ -143,6 +143,7 @@ def started(
         batch=goal.place.batch if goal.place else None,
         batch_goal=goal.place.goal if goal.place else None,
         batch_size=goal.place.size if goal.place else None,
+        schema=goal.data.document if goal.data else None,
     )
 
 
@@ -157,7 +158,7 @@ def goal_of(history: RunHistory) -> Goal:
     if plan is None and planned is not None and given:  # as earlier versions recorded it
         plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
-    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
+    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers), begun.schema)
 
 
 def plain(settings: Settings) -> dict[str, Any]:

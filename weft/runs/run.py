@@ -119,7 +119,8 @@ class Run:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
-        return self.ledger.result(self.journal.url)
+        result = self.ledger.result(self.journal.url)
+        return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for one in outputs:

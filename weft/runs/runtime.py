@@ -282,7 +282,7 @@ class Weft:
 
     def _settings_for(self, goal: Goal) -> Settings:
         """The settings of a run of this goal: with a model, unless the goal needs none."""
-        return self.models.settings() if self.models.needed_for(goal.plan) else self.settings
+        return self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
         goal = Goal(goal) if isinstance(goal, str) else goal

@@ -61,7 +61,7 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
         given=given,
-        on_answer=stream if goal.stream else None,
+        on_answer=stream if goal.stream and goal.data is None else None,
         kept=pipeline.kept,
     )
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from executor.journal import codec
 from planner.events import (
+    AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
     CallFailed,
@@ -137,6 +138,9 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"{event.task or 'planning'}: {event.decision} by {event.by}", text)
         case ResultChecked():
             yield _Entry(f"{event.task}: {checked_text(event)}")
+        case AnswerChecked(faults=faults):
+            has = "does not have" if faults else "has"
+            yield _Entry(f"answer: it {has} the form asked for", "\n".join(faults))
         case Warned():
             yield _Entry(f"warning: {event.message}")
         case _:

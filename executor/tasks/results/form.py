@@ -49,7 +49,9 @@ class Form:
         """The schema that a provider is asked to enforce."""
         if self.schema.get("type") == "object":
             return self.schema
-        return {"type": "object", "properties": {_INSIDE: self.schema}, "required": [_INSIDE]}
+        inner = {key: one for key, one in self.schema.items() if key != "$defs"}
+        defined = {"$defs": self.schema["$defs"]} if "$defs" in self.schema else {}
+        return {"type": "object", "properties": {_INSIDE: inner}, "required": [_INSIDE]} | defined
 
     async def answer(self, conversation: Conversation) -> Any:
         """The value in the model's answer; raises UnfitAnswer if none of its answers fits."""
@@ -72,11 +74,15 @@ class Form:
         except (NotJson, RecursionError) as error:
             why = str(error) if isinstance(error, NotJson) else "it is nested too deeply"
             return None, [f"the answer is not JSON: {why}; answer with the JSON value alone, without other text"]
-        faults = value_faults(value, self.schema)
+        faults = self.faults(value)
         if faults and isinstance(value, dict) and value.keys() == {_INSIDE}:
-            inner = value_faults(value[_INSIDE], self.schema)
+            inner = self.faults(value[_INSIDE])
             return (value[_INSIDE], []) if not inner else (value, faults)
         return value, faults
+
+    def faults(self, value: Any) -> list[str]:
+        """Everything that is wrong with a value."""
+        return value_faults(value, self.schema)
 
 
 def _value(text: str) -> Any:

@@ -60,7 +60,9 @@ EVENTS: list[Event] = [
     events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
     events.TaskFinished("a", "done", 1.0, "o", None),
     events.Warned("w"),
-    events.RunFinished("done", "a", None, None, 2.0),
+    events.AnswerChecked("hash", ("it lacks the field 'x'",)),
+    events.RunFinished("done", "a", None, None, 2.0, data={"rows": [1, [2]]}),
+    events.RunFinished("done", "[1]", None, None, 2.0, data=[1, [2]]),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.events import (
+    AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
     CallRetried,
@@ -54,6 +55,8 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: reused from {event.source}"
         case ResultChecked():
             return f"{event.task}: {checked_text(event)}"
+        case AnswerChecked(faults=faults) if faults:
+            return f"answer: it does not have the form asked for: {'; '.join(faults)}"
         case TaskFinished():
             reason = f": {event.error}" if event.error else ""
             duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started
