@@ -52,7 +52,7 @@ _MODULES = {
     "planner.events": (
         "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
+        "PlanRefused PromptMade Record ReplanAsked RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
         "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
         "ToolStarted Warned"
     ),

@@ -53,6 +53,7 @@ from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
 from planner.events import PromptMade as PromptMade
 from planner.events import Record as Record
+from planner.events import ReplanAsked as ReplanAsked
 from planner.events import RunFinished as RunFinished
 from planner.events import RunResumed as RunResumed
 from planner.events import RunStarted as RunStarted
@@ -162,6 +163,7 @@ __all__ = [
     "Record",
     "RecordEnded",
     "Refused",
+    "ReplanAsked",
     "Reply",
     "Request",
     "RequestRefused",

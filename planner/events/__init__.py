@@ -19,7 +19,7 @@ from planner.events.calls import (
     PromptMade,
     TextStreamed,
 )
-from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
+from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused, ReplanAsked
 from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
@@ -55,6 +55,7 @@ __all__ = [
     "PlanRefused",
     "PromptMade",
     "Record",
+    "ReplanAsked",
     "RunFinished",
     "RunResumed",
     "RunStarted",
@@ -89,6 +90,7 @@ Event = (
     | PlanRefused
     | PlanMade
     | PlanChanged
+    | ReplanAsked
     | ConditionChecked
     | TaskStarted
     | TaskReused

@@ -139,13 +139,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`."""
+    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`.
+
+    Other tasks have taken the place of those `replaced`: nothing waits for these any more, and no answer needs them.
+    """
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
     grown: int = field(default=0, repr=False, compare=False)
     dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    replaced: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -173,21 +177,27 @@ class Plan:
         """The plan without the tasks dropped and with those added, its other tasks rewired.
 
         `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
-        a `synthesis`, the plan keeps its own.
+        a `synthesis`, the plan keeps its own; an empty one takes it away.
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
         return Plan(
             (*kept, *added),
-            self.synthesis if synthesis is None else synthesis,
+            self.synthesis if synthesis is None else _text(synthesis),
             self.clarification,
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
+            self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
         )
 
     def without_grown(self) -> Plan:
         """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
+    def without_replaced(self) -> Plan:
+        """The plan without the tasks that others have taken the place of."""
+        kept = tuple(task for task in self.tasks if task.id not in self.replaced)
         return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
@@ -197,8 +207,10 @@ class Plan:
 
     @property
     def finals(self) -> tuple[Task, ...]:
-        """The tasks that no other task depends on, in plan order."""
-        return tuple(task for task in self.tasks if self.graph.out_degree(task.id) == 0)
+        """The tasks that no other task depends on, in plan order, except those that were replaced."""
+        return tuple(
+            task for task in self.tasks if self.graph.out_degree(task.id) == 0 and task.id not in self.replaced
+        )
 
     @property
     def needs_synthesis(self) -> bool:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from executor.journal.log import Log
     from executor.stores.lease import Wish
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
+    from planner.events import ApprovalGiven, Record, ReplanAsked
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
@@ -45,7 +45,8 @@ class Run:
     """One run: new, or continuing what `history` has on record.
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
-    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed.
+    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
+    as was `given`, how a person changes the plan.
     """
 
     goal: Goal
@@ -63,6 +64,7 @@ class Run:
     observer: Record | None = None
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
+    given: tuple[PlanChanged | ReplanAsked, ...] = ()
     rules: int = rules.CURRENT
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
@@ -76,6 +78,7 @@ class Run:
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
         self.ledger.note(event)
+        self.history.replans.note(event)
         self.log.record(event)
         if self.observer is not None:
             self.observer(event)
@@ -89,6 +92,8 @@ class Run:
         for given in self.answers:
             self.record(given)
             self.finished.approvals.note(given)
+        for change in self.given:
+            self.record(change)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
@@ -146,7 +151,16 @@ class Run:
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
         return Pipeline(
-            self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
+            self.goal,
+            self.workspace,
+            settings,
+            models,
+            memo,
+            artifacts,
+            self.date,
+            self.history,
+            self.rules,
+            budget=budget,
         )
 
     def _approvals(self) -> Approvals:

@@ -40,6 +40,8 @@ EVENTS: list[Event] = [
     events.CallFailed("task", "a", "m", "no", 1.0, "k"),
     events.TextStreamed("task", "a", "t"),
     events.PlanRefused(1, ("fault",)),
+    events.PlanRefused(1, ("fault",), 2),
+    events.ReplanAsked("otherwise"),
     events.PlanMade(Plan((Task("a", "llm", instruction="i", when={"ask": "?"}, for_each=(1, "x"), first=2),), "s"), 1),
     events.PlanChanged(
         "for_each", "a", (Task("a[1]", "llm", instruction="i", item=Item({"n": None})),), ("b",), {"b": "c"}, "s", "why"

@@ -12,13 +12,13 @@ import click
 
 from skills.text.plural import counted
 from weft.cli import execution, options
+from weft.cli.plan_argument import read_plan
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from planner.plan.plan import Plan
     from weft.runs.goal import Goal
-    from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
 
 # Part of the prompts, and so of every recorded run: do not change it.
@@ -37,6 +37,7 @@ _NO_GOAL = "Carry out this plan."
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
 @options.concurrency
+@options.replans
 @options.output_file()
 @options.journal
 @click.option(
@@ -85,7 +86,7 @@ def run(
     resolved = options.settings(where, rest, quiet=mode.quiet)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
-    plan = _read_plan(weft, plan_file) if plan_file is not None else None
+    plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
         skills=skills,
@@ -108,15 +109,6 @@ def run(
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     running = execution.run_with_progress(weft, mode, partial(weft.run, full_goal), approve_all=approve_all)
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
-
-
-def _read_plan(weft: Weft, path: Path) -> PlanFile:
-    from weft.runs.plans import plan_file
-
-    known = weft.workspace.known()
-    if str(path) == "-":
-        return plan_file.parse(options.stdin_text("the plan"), "on stdin", known)
-    return plan_file.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
