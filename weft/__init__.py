@@ -26,6 +26,7 @@ _MODULES = {
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
+    "weft.runs.steps.reviewing": "Review",
     "executor.history.result": "Result TaskReport",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches

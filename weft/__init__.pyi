@@ -104,6 +104,7 @@ from weft.runs.rerun import RerunPlan as RerunPlan
 from weft.runs.run_goal import run_goal as run_goal
 from weft.runs.run_goal import run_goal_sync as run_goal_sync
 from weft.runs.runtime import Weft as Weft
+from weft.runs.steps.reviewing import Review as Review
 from weft.runs.stop import Stop as Stop
 from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
@@ -169,6 +170,7 @@ __all__ = [
     "RequestRefused",
     "RerunPlan",
     "Result",
+    "Review",
     "RunExists",
     "RunFinished",
     "RunHeld",

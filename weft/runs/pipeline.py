@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from planner.prompting.profile import FULL
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
 from weft.runs.steps.replanning import not_changed, replanning_of
+from weft.runs.steps.reviewing import DECLINED, reviewed
 from weft.runs.steps.selecting import Selecting
 from weft.runs.task_run import run_tasks, stream
 from weft.workspace.planned_selection import planned_skills
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
     from weft.models.budget import Budget
     from weft.runs.goal import Goal
+    from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
@@ -52,7 +54,7 @@ class Pipeline:
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
-    `growth` gives the limits that it had, `changes` are how its plan changed.
+    `growth` gives the limits that it had, `changes` are how its plan changed. A new plan is shown to `review` first.
     """
 
     goal: Goal
@@ -70,6 +72,7 @@ class Pipeline:
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
     changes: Replans | None = None
     budget: Budget | None = None
+    review: Review | None = None
 
     @property
     def prompts(self) -> Prompts:
@@ -90,6 +93,8 @@ class Pipeline:
         except AnswerNeeded as needed:
             return RunFinished("waiting", question=needed.request.preview)
         given, current = self._given_files(), CurrentPlan(plan, self.record)
+        if self.review is not None and not await self._reviewed(self.review, current, catalogue):
+            return DECLINED
         replanning = replanning_of(self, current, catalogue, answers)
         unchanged = await replanning.begin()
         if unchanged is not None and not replanning.repeats:
@@ -101,6 +106,12 @@ class Pipeline:
             return RunFinished("waiting")
         end = await self._answer(current.plan, outcomes, given)
         return end if unchanged is None else not_changed(unchanged, end)
+
+    async def _reviewed(self, review: Review, current: CurrentPlan, catalogue: Catalogue) -> bool:
+        """Whether the plan is to run, perhaps as a person edited it."""
+        added = await reviewed(review, current, catalogue.known)
+        self._warned(replace(current.plan, tasks=added or ()), catalogue)
+        return added is not None
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from planner.events import ApprovalGiven, Record, ReplanAsked
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.workspace.workspace import Workspace
 
@@ -46,7 +47,7 @@ class Run:
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
     run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
-    as was `given`, how a person changes the plan.
+    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs.
     """
 
     goal: Goal
@@ -66,6 +67,7 @@ class Run:
     answers: tuple[ApprovalGiven, ...] = ()
     given: tuple[PlanChanged | ReplanAsked, ...] = ()
     rules: int = rules.CURRENT
+    review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
@@ -161,6 +163,7 @@ class Run:
             self.history,
             self.rules,
             budget=budget,
+            review=self.review,
         )
 
     def _approvals(self) -> Approvals:

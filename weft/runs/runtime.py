@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
     from weft.runs.rerun import RerunPlan
+    from weft.runs.steps.reviewing import Review
 
 
 class Weft:
@@ -95,13 +96,15 @@ class Weft:
         record: Record | None = None,
         stop: Stop | None = None,
         approve: Approve | None = None,
+        review: Review | None = None,
     ) -> Result:
         """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
 
-        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting.
+        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
+        is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted.
         """
         run = self.new_run(goal, record)
-        run.approve = approve
+        run.approve, run.review = approve, review
         return await run.run(stop or Stop())
 
     def new_run(

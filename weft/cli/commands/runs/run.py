@@ -36,6 +36,9 @@ _NO_GOAL = "Carry out this plan."
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
+@click.option(
+    "--review", is_flag=True, help="Show the plan on the terminal first, and run it only if you say so; edit it there."
+)
 @options.concurrency
 @options.replans
 @options.output_file()
@@ -62,6 +65,7 @@ def run(
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       weft run --dry-run "Review the code in src/"
+      weft run --review "Compare three caches"
       weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
 
@@ -71,14 +75,16 @@ def run(
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
     limit; 6 it waits for your answer; 130 interrupted.
     """
-    from weft.cli import model_download, trust_prompt, warm_up
+    from weft.cli import model_download, plan_review, trust_prompt, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
-    trust, approve_all = rest.pop("trust"), rest.pop("approve_all")
+    trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
+    if review:
+        plan_review.check_terminal(mode, dry_run=dry_run)
     execution.check_writable(target)
     where = options.paths(workspace)
     if trust:
@@ -107,7 +113,9 @@ def run(
     if weft.models.needed_for(full_goal.plan):
         warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    running = execution.run_with_progress(weft, mode, partial(weft.run, full_goal), approve_all=approve_all)
+    reviewed = partial(plan_review.reviewed_run, weft, full_goal) if review else None
+    run_goal = partial(weft.run, full_goal)
+    running = execution.run_with_progress(weft, mode, run_goal, approve_all=approve_all, reviewed=reviewed)
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
 
 
