@@ -63,7 +63,7 @@ class Call:
     @property
     def role(self) -> str:
         if "<available_skills>" in self.system:
-            return "decomposer"
+            return "replanner" if "Why the plan needs a change:" in self.user else "decomposer"
         if "<condition>" in self.user:
             return "condition"
         if "<criterion>" in self.user and "<task>" not in self.user:
@@ -200,14 +200,20 @@ def scripted(
     task: Script | None = None,
     synthesis: str = "the answer",
     condition: str = '{"holds": true, "why": ""}',
+    change: Script | None = None,
 ) -> Script:
-    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together."""
+    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together.
+
+    Without a script for it, no plan is changed.
+    """
     text = plan if isinstance(plan, str) else json.dumps(plan)
 
     def script(call: Call) -> Answer:
         match call.role:
             case "decomposer":
                 return Say(text)
+            case "replanner":
+                return change(call) if change else Say('{"give_up": "nothing else is known"}')
             case "task":
                 return task(call) if task else Say(f"did: {instruction(call)}")
             case "condition":

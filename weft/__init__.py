@@ -26,6 +26,7 @@ _MODULES = {
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
+    "weft.runs.steps.reviewing": "Review",
     "executor.history.result": "Result TaskReport",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
@@ -35,7 +36,7 @@ _MODULES = {
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",
     # Plans
-    "planner.plan.forms": "ResultCheck",
+    "planner.plan.forms.result_keys": "ResultCheck",
     "planner.plan.plan": "Plan Task",
     # Approvals
     "planner.approvals": "Answer ApprovalRequest Approve",
@@ -53,8 +54,8 @@ _MODULES = {
     "planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
-        "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
+        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
+        "SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
         "ToolStarted Warned"
     ),
     # Errors

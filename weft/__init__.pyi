@@ -54,6 +54,7 @@ from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
 from planner.events import PromptMade as PromptMade
 from planner.events import Record as Record
+from planner.events import ReplanAsked as ReplanAsked
 from planner.events import ResultChecked as ResultChecked
 from planner.events import RunFinished as RunFinished
 from planner.events import RunResumed as RunResumed
@@ -76,7 +77,7 @@ from planner.model import Request as Request
 from planner.model import ToolCall as ToolCall
 from planner.model import ToolSpec as ToolSpec
 from planner.model import Usage as Usage
-from planner.plan.forms import ResultCheck as ResultCheck
+from planner.plan.forms.result_keys import ResultCheck as ResultCheck
 from planner.plan.plan import Plan as Plan
 from planner.plan.plan import Task as Task
 from skills.errors import BrokenSkill as BrokenSkill
@@ -106,6 +107,7 @@ from weft.runs.rerun import RerunPlan as RerunPlan
 from weft.runs.run_goal import run_goal as run_goal
 from weft.runs.run_goal import run_goal_sync as run_goal_sync
 from weft.runs.runtime import Weft as Weft
+from weft.runs.steps.reviewing import Review as Review
 from weft.runs.stop import Stop as Stop
 from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
@@ -166,6 +168,7 @@ __all__ = [
     "Record",
     "RecordEnded",
     "Refused",
+    "ReplanAsked",
     "Reply",
     "Request",
     "RequestRefused",
@@ -173,6 +176,7 @@ __all__ = [
     "Result",
     "ResultCheck",
     "ResultChecked",
+    "Review",
     "RunExists",
     "RunFinished",
     "RunHeld",

@@ -89,11 +89,15 @@ class Ledger:
         self._tasks |= {task.id: _pending(task) for task in event.added}
 
     def _reopen(self) -> None:
-        """Resume: tasks without a result are pending again; to have waited for a person is no attempt."""
+        """Resume: tasks without a result are pending again, unless others have taken their place.
+
+        To have waited for a person is no attempt.
+        """
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
+        replaced = self.plan.replaced if self.plan is not None else ()
         for task in self._tasks.values():
-            if task.status != "done":
+            if task.status != "done" and task.id not in replaced:
                 if waited and task.status == "pending" and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)

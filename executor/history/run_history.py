@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
+from executor.history.replans import Replans
 from executor.journal import codec
 from executor.journal.event_check import plan_faults
 from executor.tasks.memo import FinishedPart, FinishedWork
@@ -67,6 +68,7 @@ class RunHistory:
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
     asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    replans: Replans = field(default_factory=Replans)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class RunHistory:
             self._check(event)
         self.ledger.note(event)
         self.finished.approvals.note(event)
+        self.replans.note(event)
         match event:
             case RunStarted():
                 self.started = event

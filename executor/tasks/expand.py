@@ -15,7 +15,7 @@ from executor.tasks.outcome import Done, Grown, Outcome
 from planner.events import PlanChanged, TaskReused, Warned
 from planner.plan import change, fan_out
 from planner.plan.conditions import value_of
-from planner.plan.output_schema import canonical
+from planner.plan.forms.output_schema import canonical
 from planner.plan.plan import Item
 from planner.plan.references import ITEM, MISSING, NUMBER, VALUE, strings, value_at
 from planner.plan.task_id import item_id, number_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.plan import fan_out
-from planner.plan.output_schema import canonical
+from planner.plan.forms.output_schema import canonical
 from planner.plan.references import (
     ITEM,
     MISSING,

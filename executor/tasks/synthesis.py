@@ -122,7 +122,8 @@ class Synthesis:
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if not isinstance(outcomes.get(task.id), Done | Unneeded)
+            if task.id not in self.plan.replaced
+            and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or parent_of(task.id) not in outcomes)
         ]

@@ -19,7 +19,7 @@ from planner.events.calls import (
     PromptMade,
     TextStreamed,
 )
-from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
+from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused, ReplanAsked
 from planner.events.run import AnswerChecked, RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
@@ -57,6 +57,7 @@ __all__ = [
     "PlanRefused",
     "PromptMade",
     "Record",
+    "ReplanAsked",
     "ResultChecked",
     "RunFinished",
     "RunResumed",
@@ -92,6 +93,7 @@ Event = (
     | PlanRefused
     | PlanMade
     | PlanChanged
+    | ReplanAsked
     | ConditionChecked
     | TaskStarted
     | TaskReused

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import networkx as nx
 
-from planner.plan.forms import ResultCheck
-from planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, strings
+from planner.plan.forms.result_keys import ResultCheck
+from planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, renamed, strings
 from planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
@@ -110,12 +110,12 @@ class Task:
             return self
         return replace(
             self,
-            instruction=_renamed(self.instruction, ids),
-            arguments=_renamed(self.arguments, ids),
-            when=_renamed(self.when, ids, VALUE),
-            for_each=_renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
+            instruction=renamed(self.instruction, ids),
+            arguments=renamed(self.arguments, ids),
+            when=renamed(self.when, ids, VALUE),
+            for_each=renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
             depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
-            check=replace(self.check, ask=_renamed(self.check.ask, ids)) if self.check is not None else None,
+            check=replace(self.check, ask=renamed(self.check.ask, ids)) if self.check is not None else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,13 +170,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`."""
+    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`.
+
+    Other tasks have taken the place of those `replaced`: nothing waits for these any more, and no answer needs them.
+    """
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
     grown: int = field(default=0, repr=False, compare=False)
     dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    replaced: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -204,16 +208,17 @@ class Plan:
         """The plan without the tasks dropped and with those added, its other tasks rewired.
 
         `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
-        a `synthesis`, the plan keeps its own.
+        a `synthesis`, the plan keeps its own; an empty one takes it away.
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
         return Plan(
             (*kept, *added),
-            self.synthesis if synthesis is None else synthesis,
+            self.synthesis if synthesis is None else _text(synthesis),
             self.clarification,
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
+            self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
         )
 
     def without_grown(self) -> Plan:
@@ -225,6 +230,11 @@ class Plan:
         """The plan as a run has it that was made before results had fields."""
         return replace(self, tasks=tuple(replace(task, names_fields=False) for task in self.tasks))
 
+    def without_replaced(self) -> Plan:
+        """The plan without the tasks that others have taken the place of."""
+        kept = tuple(task for task in self.tasks if task.id not in self.replaced)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
         """The grown tasks that are parts of a task, in their order: items by their numbers."""
         parts = [task for task in self.tasks if parent_of(task.id) == task_id]
@@ -232,8 +242,10 @@ class Plan:
 
     @property
     def finals(self) -> tuple[Task, ...]:
-        """The tasks that no other task depends on, in plan order."""
-        return tuple(task for task in self.tasks if self.graph.out_degree(task.id) == 0)
+        """The tasks that no other task depends on, in plan order, except those that were replaced."""
+        return tuple(
+            task for task in self.tasks if self.graph.out_degree(task.id) == 0 and task.id not in self.replaced
+        )
 
     @property
     def needs_synthesis(self) -> bool:
@@ -271,25 +283,6 @@ def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
     parents = ((task.id, parent_of(task.id)) for task in tasks)
     graph.add_edges_from((task_id, parent) for task_id, parent in parents if parent is not None and parent in graph)
     return graph
-
-
-def _renamed(value: Any, ids: Mapping[str, str], pattern: re.Pattern[str] = REFERENCE) -> Any:
-    """A JSON-like value whose references name other tasks."""
-    match value:
-        case str():
-            return pattern.sub(lambda match: _with_id(match, ids), value)
-        case Mapping():
-            return {key: _renamed(item, ids, pattern) for key, item in value.items()}
-        case list() | tuple():
-            return [_renamed(item, ids, pattern) for item in value]
-        case _:
-            return value
-
-
-def _with_id(match: re.Match[str], ids: Mapping[str, str]) -> str:
-    start, end = match.start(1) - match.start(), match.end(1) - match.start()
-    whole = match.group()
-    return whole[:start] + ids.get(match.group(1), match.group(1)) + whole[end:]
 
 
 def _text(text: str | None) -> str | None:

@@ -127,3 +127,22 @@ def strings(value: object) -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from strings(item)
+
+
+def renamed(value: Any, ids: Mapping[str, str], pattern: re.Pattern[str] = REFERENCE) -> Any:
+    """A JSON-like value whose references name other tasks."""
+    match value:
+        case str():
+            return pattern.sub(lambda match: _with_id(match, ids), value)
+        case Mapping():
+            return {key: renamed(item, ids, pattern) for key, item in value.items()}
+        case list() | tuple():
+            return [renamed(item, ids, pattern) for item in value]
+        case _:
+            return value
+
+
+def _with_id(match: re.Match[str], ids: Mapping[str, str]) -> str:
+    start, end = match.start(1) - match.start(), match.end(1) - match.start()
+    whole = match.group()
+    return whole[:start] + ids.get(match.group(1), match.group(1)) + whole[end:]

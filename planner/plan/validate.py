@@ -14,7 +14,7 @@ import networkx as nx
 
 from planner import rules
 from planner.plan import conditions, fan_out
-from planner.plan.forms import field_fault, form_faults
+from planner.plan.forms.result_keys import field_fault, form_faults
 from planner.plan.plan import ACTION_TYPES
 from planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
 from planner.plan.task_id import PLANNED

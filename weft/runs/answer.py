@@ -9,7 +9,7 @@ from executor.tasks.results.form import UnfitAnswer
 from executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
 from planner.errors import ModelError
 from planner.events import RunFinished
-from planner.plan.output_schema import canonical
+from planner.plan.forms.output_schema import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

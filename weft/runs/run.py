@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from executor.journal.log import Log
     from executor.stores.lease import Wish
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
+    from planner.events import ApprovalGiven, Record, ReplanAsked
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
     from weft.workspace.workspace import Workspace
@@ -51,7 +52,8 @@ class Run:
     """One run: new, or continuing what `history` has on record.
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
-    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed.
+    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
+    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs.
     """
 
     goal: Goal
@@ -69,8 +71,10 @@ class Run:
     observer: Record | None = None
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
+    given: tuple[PlanChanged | ReplanAsked, ...] = ()
     rules: int = rules.CURRENT
     spans: SpanExporter | None = None
+    review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
@@ -83,6 +87,7 @@ class Run:
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
         self.ledger.note(event)
+        self.history.replans.note(event)
         self.log.record(event)
         if self.observer is not None:
             self.observer(event)
@@ -96,6 +101,8 @@ class Run:
         for given in self.answers:
             self.record(given)
             self.finished.approvals.note(given)
+        for change in self.given:
+            self.record(change)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
@@ -169,6 +176,8 @@ class Run:
             self.history,
             self.rules,
             kept=self._kept(),
+            budget=budget,
+            review=self.review,
         )
 
     def _kept(self) -> JournalResults | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from executor.tasks.condition import ConditionCheck
-from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
+from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
 from executor.tasks.runner import TaskRunner
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import Schedule, ScheduleLimits
 from planner.events import ToolLogged, Warned
 
 if TYPE_CHECKING:
@@ -16,38 +17,47 @@ if TYPE_CHECKING:
     from executor.files.given import GivenFiles
     from executor.tasks.outcome import Done, Grown, Outcome
     from planner.events import Record
-    from planner.plan.plan import Plan, Task
+    from planner.plan.plan import Task
     from skills.programs.executable import CallLog
     from weft.runs.pipeline import Pipeline
+    from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
 
 
 async def run_tasks(
-    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, given: GivenFiles | None
-) -> dict[str, Outcome]:
-    """Run the tasks of a plan to their ends; `given` are the files that came with the goal."""
-    plan, settings, memo = current.plan.without_grown(), pipeline.settings, pipeline.memo
-    runner = _task_runner(pipeline, current.plan, catalogue, given)
+    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
+) -> Mapping[str, Outcome]:
+    """Run the tasks of a plan to their ends, as it may change; `given` are the files that came with the goal."""
+    current, plan, settings, memo = replanning.current, replanning.scheduled, pipeline.settings, pipeline.memo
+    runner = _task_runner(pipeline, replanning, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
     record, budget = pipeline.record, settings.input_budget
     condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
 
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+        nonlocal runner
+        if runner.plan is not current.plan:
+            runner = replace(runner, plan=current.plan)
         return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
 
     if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
         await pipeline.models.ready("task")
     limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
-    return await run_plan(plan, run_task, record, limits, memo, condition.check)
+    schedule = Schedule(run_task, record, limits, memo, condition.check, replanning.holds)
+    schedule.add(*plan.tasks)
+    schedule.close()
+    return await replanning.run(schedule)
 
 
-def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
+def _task_runner(
+    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
+) -> TaskRunner:
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
     tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
     return TaskRunner(
-        plan=plan,
+        plan=replanning.current.plan,
         goal=goal.text,
         models=pipeline.models,
         skills=workspace.skills.registry,
@@ -56,7 +66,10 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
         record=record,
         artifacts=pipeline.artifacts,
         memo=pipeline.memo,
-        toolbox_for=lambda task: workspace.task_tools(task, catalogue, tools, goal.files, folder),
+        toolbox_for=lambda task: [
+            *workspace.task_tools(task, catalogue, tools, goal.files, folder),
+            *replanning.tools(task),
+        ],
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,

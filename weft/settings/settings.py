@@ -25,6 +25,10 @@ def _setting(default: Any, help_text: str, *, guarded: bool = False, may_be_zero
     return field(default=default, metadata={"help": help_text, "guarded": guarded, "may_be_zero": may_be_zero})
 
 
+# The settings for the models of roles whose own name means something else, or that share a model.
+_ROLE_SETTINGS = {"detector": "detector_model", "condition": "task", "replanner": "decomposer"}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, with its default."""
@@ -75,7 +79,7 @@ class Settings:
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
-        own: str | None = getattr(self, {"detector": "detector_model", "condition": "task"}.get(role, role))
+        own: str | None = getattr(self, _ROLE_SETTINGS.get(role, role))
         return own or self.model or (self.task if role == "checker" else None)
 
     def model_called(self, name: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def change_text(event: PlanChanged) -> str:
     """Describe a change: whose it is, what was added, dropped and rewired, and why."""
     why = f" ({event.note})" if event.note else ""
-    return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'nothing'}{why}"
+    return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'not changed'}{why}"
 
 
 def checked_text(event: ResultChecked) -> str:
@@ -30,3 +30,5 @@ def _parts(event: PlanChanged) -> Iterator[str]:
     if event.dropped:
         yield f"dropped {', '.join(event.dropped)}"
     yield from (f"{old} → {new}" for old, new in event.rewired.items())
+    if event.synthesis is not None:
+        yield "another synthesis"

@@ -21,6 +21,7 @@ from planner.events import (
     ConditionChecked,
     PlanChanged,
     PlanRefused,
+    ReplanAsked,
     ResultChecked,
     ToolCalled,
     Warned,
@@ -121,6 +122,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
         case PlanRefused():
             yield _Entry("plan refused: " + "; ".join(event.faults))
+        case ReplanAsked():
+            yield _Entry(f"asked to change the plan: {event.request}")
         case PlanChanged():
             yield _Entry(change_text(event), "\n".join(f"{task.id}  {task.title}".rstrip() for task in event.added))
         case ConditionChecked():

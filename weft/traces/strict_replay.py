@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
-from executor.history.replay import Drift, RecordedLimits, ReplayMemo, ReplayModel, Tape, reused
+from executor.history.recorded_limits import RecordedLimits
+from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
 from executor.history.run_history import RunHistory, reused_by
 from executor.tasks.artifacts import Artifacts
 from planner import rules
@@ -120,6 +121,7 @@ async def strict(
         rules=made_by,
         then=then,
         files=history.files,
+        changes=history.replans,
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
         growth=partial(RecordedLimits, history),
     )

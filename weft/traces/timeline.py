@@ -28,6 +28,7 @@ from planner.events import (
     ToolCalled,
 )
 from planner.plan.task_id import in_order, parent_of
+from weft.traces.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +44,8 @@ TYPES = (
     "condition_checked", "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called",
     "result_checked", "approval_asked", "approval_given", "run_finished",
 )  # fmt: skip
+# The steps that are not tasks, by the role of their model.
+_STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
 
 
 @dataclass(slots=True)
@@ -95,6 +98,7 @@ class Timeline:
     faults: list[str]
     resumed: int
     critical: list[str]
+    changes: list[PlanChanged]
 
     @property
     def status(self) -> str:
@@ -114,6 +118,7 @@ class Timeline:
             "resumed": self.resumed,
             "selected": [asdict(one) for one in self.selections],
             "plan_faults": self.faults,
+            "plan_changes": [_change(one) for one in self.changes],
             "spans": [asdict(span) | {"seconds": round(span.seconds, 3)} for span in self.spans.values()],
             "critical_path": self.critical,
         }
@@ -131,6 +136,7 @@ class _Reader:
     started: str = ""
     resumed: int = 0
     waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
+    changes: list[PlanChanged] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
@@ -176,6 +182,8 @@ class _Reader:
             )
 
     def _note_change(self, event: PlanChanged) -> None:
+        if event.cause in ("replan", "person"):
+            self.changes.append(event)
         for task_id in event.dropped:
             self.spans.pop(task_id, None)
         self._note_tasks(event.added)
@@ -212,7 +220,7 @@ class _Reader:
         return self.spans[parent].waited_for if parent in self.spans else None
 
     def _note_call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
-        step = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")
+        step = event.task or _STEPS.get(event.role, f"({event.role})")
         span = self.spans.setdefault(step, Span(step, event.role))
         if isinstance(event, CallRetried):
             span.attempts += 1
@@ -250,22 +258,19 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         faults=reader.faults,
         resumed=reader.resumed,
         critical=_critical_path(reader.spans),
+        changes=reader.changes,
     )
 
 
-@dataclass(slots=True)
-class Clock:
-    """The time a run has worked: it stops between a run's last event and its being resumed."""
-
-    seconds: float = 0.0
-    _last: datetime | None = None
-
-    def advance(self, at: datetime, *, resumed: bool = False) -> float:
-        """Move to the time of an event and return the seconds worked until then."""
-        if self._last is not None and not resumed:
-            self.seconds += (at - self._last).total_seconds()
-        self._last = at
-        return self.seconds
+def _change(event: PlanChanged) -> dict[str, Any]:
+    """A change of the plan as `trace show --json` prints it, without what the added tasks are told."""
+    return {
+        "cause": event.cause,
+        "added": [task.id for task in event.added],
+        "dropped": list(event.dropped),
+        "rewired": dict(event.rewired),
+        "note": event.note,
+    }
 
 
 def _critical_path(spans: dict[str, Span]) -> list[str]:

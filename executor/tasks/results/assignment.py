@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from executor.tasks.conversation import Conversation
 from planner.model import Message
-from planner.plan.output_schema import canonical
+from planner.plan.forms.output_schema import canonical
 
 if TYPE_CHECKING:
     from executor.tasks.conversation import Toolbox

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from planner.plan.output_schema import told
+from planner.plan.forms.output_schema import told
 from planner.plan.references import spelled
 from skills.errors import InputError
 

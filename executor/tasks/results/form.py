@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner.plan.forms.output_schema import canonical, value_faults
 from planner.plan.json_answer import NotJson, without_thinking
 from planner.plan.loose_json import unique_keys
-from planner.plan.output_schema import canonical, value_faults
 from skills.errors import WeftError
 from skills.text.surrogates import join_surrogates
 

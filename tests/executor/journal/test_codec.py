@@ -13,7 +13,7 @@ from planner import events
 from planner.event_fields import to_dict
 from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
 from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan.forms import ResultCheck
+from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.plan import Item, Plan, Task
 from skills.errors import InputError
 from skills.selection.detector import Selection
@@ -42,6 +42,8 @@ EVENTS: list[Event] = [
     events.TextStreamed("task", "a", "t"),
     events.PlanRefused(1, ("fault",)),
     events.PlanMade(Plan((Task("a", "llm", output_schema={"type": "string"}, check=ResultCheck("?"), model="m"),)), 1),
+    events.PlanRefused(1, ("fault",), 2),
+    events.ReplanAsked("otherwise"),
     events.PlanMade(Plan((Task("a", "llm", instruction="i", when={"ask": "?"}, for_each=(1, "x"), first=2),), "s"), 1),
     events.PlanChanged(
         "for_each", "a", (Task("a[1]", "llm", instruction="i", item=Item({"n": None})),), ("b",), {"b": "c"}, "s", "why"

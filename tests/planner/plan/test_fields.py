@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.forms import ResultCheck
+from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.plan import Plan, Task
 from planner.plan.references import REFERENCE, WHOLE, Reference, field_of, references, spelled
 

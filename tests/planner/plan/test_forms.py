@@ -10,7 +10,7 @@ import pytest
 from planner import rules
 from planner.plan.change import Change
 from planner.plan.change import problems as change_problems
-from planner.plan.forms import ResultCheck
+from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.plan import Plan, Task
 from planner.plan.reading import read_answer, read_plan
 from planner.plan.schema import plan_schema

@@ -137,9 +137,9 @@ async def test_equal_tasks_of_one_run_are_each_asked(workspace: Path) -> None:
 async def test_a_failed_result_is_not_used(workspace: Path) -> None:
     failing = ScriptedModel(lambda request: Reply("prose"))
     plan = Plan.from_dict({"tasks": [FACTS | {"output_schema": {"type": "object"}}]})
-    async with weft(workspace, failing, cache=1.0) as runtime:
+    async with weft(workspace, failing, cache=1.0, max_replans=0) as runtime:
         assert (await runtime.run(Goal(GOAL, plan=plan))).status == "failed"
-    _, asked, record = await run(workspace, FACTS | {"output_schema": {"type": "object"}})
+    _, asked, record = await run(workspace, FACTS | {"output_schema": {"type": "object"}}, max_replans=0)
     assert (len(asked), record.of(TaskReused)) == (3, [])
 
 

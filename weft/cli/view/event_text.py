@@ -13,6 +13,7 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ReplanAsked,
     ResultChecked,
     SkillsSelected,
     TaskFinished,
@@ -36,6 +37,10 @@ def describe(event: Event) -> str | None:
             return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
         case ModelLoading():
             return f"loading {event.what}"
+        case ReplanAsked():
+            return f"asked to change the plan: {event.request}"
+        case PlanRefused(change=int(number)):
+            return f"plan change {number} refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from weft.batch.options import BatchOptions
 
 _RATE = click.FloatRange(0, min_open=True)
-_SETTINGS = ("model", "fallback", "timeout", "cache", "detector", "strict_skills", "unsafe_tools", "journal")
+_SETTINGS = (
+    "model", "fallback", "timeout", "cache", "detector", "strict_skills", "unsafe_tools", "journal", "max_replans",
+)  # fmt: skip
 # Passed on to BatchOptions as they are.
 _OPTIONS = (
     "jobs", "max_calls", "rpm", "tpm", "max_cost", "max_tokens", "errors", "resume", "retry_errors", "rerun_changed",
@@ -53,6 +55,7 @@ _OPTIONS = (
 @click.option("--max-tokens", type=int, help="Budget of the batch in tokens; --resume starts a new count.")
 @click.option("--timeout", type=float, help="Seconds that each goal may take.")
 @options.cache
+@click.option("--max-replans", type=click.IntRange(0), help="Plans may change N times in each goal (default: 0).")
 @options.yes
 @options.skills
 @options.tools

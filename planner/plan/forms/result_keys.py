@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.plan.output_schema import excluded, schema_faults
+from planner.plan.forms.output_schema import excluded, schema_faults
 from planner.plan.references import ITEM, strings
 from skills.text.nearest import known_are
 
