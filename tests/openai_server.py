@@ -66,6 +66,8 @@ class Call:
             return "decomposer"
         if "<condition>" in self.user:
             return "condition"
+        if "keywords" in self.system:
+            return "keywords"
         return "task" if "<task>" in self.user else "synthesis"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.selection.language import merged
-from skills.selection.ranked import MAX_SELECTED, RankedDetector
+from skills.selection.ranked import RankedDetector
+from skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class Translated:
             finder, pool = finders[goal.pool], pools[goal.pool]
             told = finder.foreign(goal.text, pool)
             own = finder.detect(goal.text, pool)
-            both = merged(own, finder.detect(goal.keywords, pool), MAX_SELECTED)
+            both = TranslatedDetector(finder, goal.keywords).detect(goal.text, pool)
             foreign += told is not None and told.goal == goal.language
             alone += bool(own) and own[0].name in goal.expected
             right += bool(both) and both[0].name in goal.expected

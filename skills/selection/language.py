@@ -1,14 +1,14 @@
-"""The language of a goal beside that of the skills, and how the rankings of two languages are put together.
+"""The language of a goal beside that of the skills.
 
 Skills are found by their words, so a goal in German finds little among skills described in English. `foreign` says so;
-a caller with a model can ask it for English keywords, rank these too, and give both rankings to `merged`.
+a caller with a model can ask it for keywords in the skills' language, and rank by these too: see `translated`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skills.selection.terms import STOP_WORDS, dense, terms
@@ -16,7 +16,6 @@ from skills.selection.terms import STOP_WORDS, dense, terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from skills.selection.detector import Selection
     from skills.skill import Skill
 
 # Scripts that tell a language, or at least that it is not English. Han alone is Chinese, with kana Japanese.
@@ -67,8 +66,8 @@ _TABLES = {
     "English": frozenset(_ENGLISH),
     **{name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()},
 }
-# How many descriptions tell the language of a pool.
-_SAMPLE = 60
+# How many descriptions tell the language of a pool, and how many characters that of a goal.
+_SAMPLE, _BEGINNING = 60, 2_000
 # The share of a goal's words in the skills' descriptions from which they are the skills' words, whatever the language;
 # of pairs of characters fewer, since most are not words.
 _FAMILIAR, _FAMILIAR_DENSE = 0.6, 0.25
@@ -83,10 +82,13 @@ class Foreign:
     goal: str
     skills: str
 
-    def __str__(self) -> str:
+    @property
+    def note(self) -> str:
+        """Why no skill fits, and what to do."""
         return (
-            f"the goal is in {self.goal} and the skills are described in {self.skills}: skills are found by their "
-            f"words, so few fit"
+            f"no skill fits, which may be because of the language: the goal is in {self.goal}, the skills are "
+            f"described in {self.skills}, and skills are found by their words; write the goal in {self.skills}, or "
+            "name a skill"
         )
 
 
@@ -123,31 +125,20 @@ def languages(texts: Iterable[str]) -> list[str]:
     return [name for name, count in counted.most_common() if count >= _SPOKEN * total]
 
 
-def foreign(goal: str, skills: Sequence[Skill], known: Callable[[Sequence[str]], int]) -> Foreign | None:
+def described_in(skills: Sequence[Skill]) -> list[str]:
+    """The languages of the skills' descriptions, by a sample of them."""
+    step = max(1, len(skills) // _SAMPLE)
+    return languages(skill.description for skill in skills[::step])
+
+
+def foreign(goal: str, theirs: Sequence[str], known: Callable[[Sequence[str]], int]) -> Foreign | None:
     """The two languages, if the goal's is not one of the skills' and its words are not the skills' words either.
 
-    `known` counts the terms that are in some skill's description.
+    `theirs` are the languages that the skills are described in, `known` counts the terms that are in some description.
     """
-    spoken = language(goal)
-    if not spoken:
-        return None
-    step = max(1, len(skills) // _SAMPLE)
-    theirs = languages(skill.description for skill in skills[::step])
-    if not theirs or spoken in theirs:
+    spoken = language(goal[:_BEGINNING])
+    if not spoken or not theirs or spoken in theirs:
         return None
     words = list(dict.fromkeys(terms(goal)))
     enough = _FAMILIAR_DENSE if 2 * sum(map(dense, words)) > len(words) else _FAMILIAR
     return Foreign(spoken, theirs[0]) if known(words) < enough * len(words) else None
-
-
-def merged(own: Sequence[Selection], translated: Sequence[Selection], limit: int | None = None) -> list[Selection]:
-    """Two rankings of the same goal as one: by the better score of each skill, the goal's own first on a tie.
-
-    `own` is by the goal's words, `translated` by those of its English keywords.
-    """
-    best = {one.name: one for one in own}
-    for one in translated:
-        before = best.get(one.name)
-        if before is None or one.score > before.score:
-            best[one.name] = replace(one, reason=f"by the goal's English keywords: {one.reason}")
-    return sorted(best.values(), key=lambda one: -one.score)[:limit]

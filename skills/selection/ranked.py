@@ -45,6 +45,7 @@ class RankedDetector:
         self._limit = limit
         self._skills: list[Skill] = []
         self._scorer: Scorer | None = None
+        self._languages: list[str] | None = None
 
     def warm(self, skills: Sequence[Skill]) -> None:
         """Load or build the index of these skills, so that the first goal does not have to."""
@@ -67,7 +68,12 @@ class RankedDetector:
 
     def foreign(self, goal: str, skills: Sequence[Skill]) -> Foreign | None:
         """The languages of goal and skills, if they differ: the reason why few or no skills fit."""
-        return next(iter(self._with(skills, lambda scorer: [language.foreign(goal, skills, scorer.known)])), None)
+        return next(iter(self._with(skills, lambda scorer: [self._foreign(goal, scorer)])), None)
+
+    def _foreign(self, goal: str, scorer: Scorer) -> Foreign | None:
+        if self._languages is None:
+            self._languages = language.described_in(self._skills)
+        return language.foreign(goal, self._languages, scorer.known)
 
     def _fitting(self, text: str, scorer: Scorer) -> list[Selection]:
         """The first skill if it is probably right, then those that fit what it leaves of the goal."""
@@ -113,14 +119,16 @@ class RankedDetector:
         cached = postings.open_file(path) if path is not None else None
         if cached is None or not postings.cacheable(skills) or cached.digest != postings.digest(skills):
             return self._build(skills, cached)
-        self._scorer, self._skills = Scorer(cached), list(skills)
-        return self._scorer
+        return self._keep(cached, skills)
 
     def _build(self, skills: Sequence[Skill], old: Postings | None) -> Scorer:
         data = building.build(skills, old)
         if self._cache is not None:
             postings.save(self._cache / "postings.bin", data)
-        self._scorer, self._skills = Scorer(Postings(data)), list(skills)
+        return self._keep(Postings(data), skills)
+
+    def _keep(self, data: Postings, skills: Sequence[Skill]) -> Scorer:
+        self._scorer, self._skills, self._languages = Scorer(data), list(skills), None
         return self._scorer
 
 

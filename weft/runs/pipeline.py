@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,18 +16,16 @@ from executor.tasks.synthesis import Synthesis
 from planner import rules
 from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import AnswerNeeded, RecordEnded
-from planner.events import CatalogueTaken, PlanMade, RunFinished, SkillsSelected, Warned
+from planner.events import PlanMade, RunFinished, Warned
 from planner.goal.deliverables import deliverables
 from planner.model import estimated_tokens
 from planner.plan import reading
 from planner.prompting.profile import FULL
-from skills.selection import detectors
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
+from weft.runs.steps.selecting import Selecting, language_note
 from weft.runs.task_run import run_tasks, stream
-from weft.workspace.blocking_model import BlockingModel
-from weft.workspace.llm_detector import LlmDetector
-from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
+from weft.workspace.planned_selection import planned_skills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +79,7 @@ class Pipeline:
     async def run(self) -> RunFinished:
         """Run the goal; returns how it ended."""
         self.prompts.check()  # before anything is spent
-        catalogue = await self._catalogue()
+        catalogue = await self._selecting.catalogue()
         try:
             plan = await self._answered_plan(catalogue)
         except AnswerNeeded as needed:
@@ -96,68 +94,30 @@ class Pipeline:
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
-        return await self._plan(await self._catalogue())
+        return await self._plan(await self._selecting.catalogue())
 
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
-        catalogue = await self._catalogue(ask=False)
+        selecting = self._selecting
+        catalogue = await selecting.catalogue(ask=False)
         prompt: tuple[Message, ...] = ()
         rule = ""
         if self.goal.plan is None:  # a plan of tools alone needs no model, and so no brief
             brief = self._brief(catalogue, self.goal.answers)
             ruled = await asyncio.to_thread(brief.by_rule)
             rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, self.prompts))
-        calls = expected_calls(self.goal.plan, rule, asks=self._detector_asks)
-        warnings = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
-        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
+        foreign = selecting.translated(catalogue)
+        keywords = foreign.skills if foreign is not None else ""
+        calls = expected_calls(self.goal.plan, rule, asks=selecting.asks, keywords=keywords)
+        unmet = self._unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
+        warnings = (*unmet, *filter(None, [language_note(catalogue) if not keywords else ""]))
+        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings)
 
-    async def _catalogue(self, *, ask: bool = True) -> Catalogue:
-        """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
-        recorded, selected = self.history.catalogue, self.history.selected
-        catalogue = await self._select(ask=ask and selected is None)
-        if recorded is not None and selected is not None:
-            catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
-            return replace(catalogue, selections=selected.selections)
-        for warning in catalogue.warnings:
-            self.record(Warned(warning))
-        prints = self.workspace.fingerprints.known(catalogue.skills)
-        if prints is None:
-            prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
-        self.record(
-            CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing, self.workspace.tools.own_specs)
+    @property
+    def _selecting(self) -> Selecting:
+        return Selecting(
+            self.goal, self.workspace, self.settings, self.models, self.record, self.history, self.rules, self.then
         )
-        detector = PLAN if self._planned is not None else self.settings.detector
-        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
-        return catalogue
-
-    async def _select(self, *, ask: bool) -> Catalogue:
-        """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
-        workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, made_by=self.rules)
-        if self.then is not None:
-            return await asyncio.to_thread(take, self.then, self.then.most)
-        if self._planned is not None:
-            return await asyncio.to_thread(take, self._planned)
-        if not self._detector_asks:
-            return await asyncio.to_thread(take)
-        if not ask:
-            return await asyncio.to_thread(take, workspace.skills.ranked)
-        with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules)
-            loop = asyncio.get_running_loop()
-            catalogue = await loop.run_in_executor(workspace.detector_threads, take, detector)
-        return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
-
-    @property
-    def _planned(self) -> PlannedSelection | None:
-        """The skills of the plan that came with the goal, if it names any; runs of earlier rules selected others."""
-        if self.then is not None or self.rules < rules.PLANNED_SKILLS:
-            return None
-        return PlannedSelection.of(self.goal.plan, self.workspace.skills.ranked)
-
-    @property
-    def _detector_asks(self) -> bool:
-        return self.settings.detector == detectors.ASKING and self._planned is None
 
     async def _answered_plan(self, catalogue: Catalogue) -> Plan:
         """The plan; a question in its place is answered by a person, and planning continues with the answer."""

@@ -30,8 +30,11 @@ class Preview:
         }
 
 
-def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
-    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes."""
+def expected_calls(plan: Plan | None, rule: str, *, asks: bool, keywords: str = "") -> str:
+    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes.
+
+    `keywords` is the language into which a goal is translated first.
+    """
     if plan is not None:
         asking = sum((task.action_type != "tool") + task.asks for task in plan.tasks) + plan.needs_synthesis
         lists = " and lists have items" if any(task.for_each is not None for task in plan.tasks) else ""
@@ -39,4 +42,5 @@ def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
     else:
         first = f"none to plan ({rule})" if rule else "1 to plan"
         calls = f"{first}, 1 or more for each task, 1 to write the answer"
-    return f"1 to select skills (those shown here are ranked without a model), {calls}" if asks else calls
+    selecting = [f"1 for {keywords} keywords"] * bool(keywords) + ["1 to select skills"] * asks
+    return f"{', '.join(selecting)} (those shown here are ranked without a model), {calls}" if selecting else calls

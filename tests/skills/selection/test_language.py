@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.selection.detector import Selection
-from skills.selection.language import language, languages, merged
+from skills.selection.language import language, languages
 from skills.selection.ranked import RankedDetector
+from skills.selection.translated import TranslatedDetector
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_a_goal_in_another_language_than_the_skills_is_told(pool: list[Skill], g
     found = RankedDetector().foreign(goal, pool)
     assert found is not None
     assert found.skills == "English"
-    assert "the skills are described in English" in str(found)
+    assert "the skills are described in English" in found.note
 
 
 @pytest.mark.parametrize("goal", ["How should we price our product?", "API", "42", "", "Pricing für the product tiers"])
@@ -85,15 +85,20 @@ def test_chinese_skills_are_found_by_chinese_goals_among_english_ones(tmp_path: 
 
 
 def test_two_rankings_become_one_by_the_better_score(pool: list[Skill]) -> None:
-    own = [Selection("a", 1.0, "named"), Selection("b", 0.4, "b's words"), Selection("c", 0.3, "c's words")]
-    keywords = [Selection("c", 0.8, "price"), Selection("b", 0.2, "mail"), Selection("d", 0.3, "tier")]
-    found = merged(own, keywords)
-    assert [(one.name, one.score) for one in found] == [("a", 1.0), ("c", 0.8), ("b", 0.4), ("d", 0.3)]
-    assert found[1].reason == "by the goal's English keywords: price"
-    assert found[2].reason == "b's words"
-    assert [one.name for one in merged(own, keywords, 2)] == ["a", "c"]
-    assert merged([], []) == []
-    detector = RankedDetector()
-    goal, asked = "我们应该怎样给产品定价？", "pricing product tiers"
-    assert detector.detect(goal, pool) == []
-    assert merged(detector.detect(goal, pool), detector.detect(asked, pool))[0].name == "pricing"
+    goal, ranked = "我们应该怎样给产品定价？API 文档的端点", RankedDetector()
+    own = ranked.rank(goal, pool, 3)
+    assert own[0].name == "api-docs"
+    translated = TranslatedDetector(ranked, "product pricing tiers\ndocument the API")
+    found = translated.rank(goal, pool, 3)
+    assert {one.name for one in found[:2]} == {"pricing", "api-docs"}
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    (pricing,) = (one for one in found if one.name == "pricing")
+    assert pricing.reason.startswith("by the goal's keywords in translation: words of the goal in its description: ")
+    assert ranked.detect(goal, pool) == []
+    assert [one.name for one in translated.detect(goal, pool)] == [one.name for one in found[:2]]
+    assert len(translated.rank(goal, pool, 1)) == 1
+
+
+def test_a_skill_that_the_goal_names_stays_first(pool: list[Skill]) -> None:
+    found = TranslatedDetector(RankedDetector(), "product pricing tiers").detect("用 $api-docs 给产品定价", pool)
+    assert [(one.name, one.score < 1) for one in found] == [("api-docs", False), ("pricing", True)]
