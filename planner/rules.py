@@ -9,7 +9,8 @@ replay takes the same decisions and asks the same questions as the version of we
        the skills of a given plan are not selected; the listing says what a skill needs; tasks may have keys that
        earlier plans could not: `needs_approval`, `when`, `for_each`, `output_schema`, `check`, `model`, and refer to
        fields of results; small models get plans by rule, plans that hold the whole goal, and files in their prompts;
-       the answer says which files were not read; a plan may be changed at rest
+       the answer says which files were not read; a plan may be changed at rest; a model gives
+       keywords for a goal in another language than the skills
 
 To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
 change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FIRST = 1
 LOOSE_PLANS = 2
-PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = 3
+PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = KEYWORDS = 3
 CURRENT = 3
 
 KEY = "rules"

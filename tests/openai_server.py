@@ -68,6 +68,8 @@ class Call:
             return "condition"
         if "<criterion>" in self.user and "<task>" not in self.user:
             return "checker"
+        if "keywords" in self.system:
+            return "keywords"
         return "task" if "<task>" in self.user else "synthesis"
 
 

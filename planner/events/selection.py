@@ -34,8 +34,12 @@ class CatalogueTaken:
 
 @dataclass(frozen=True, slots=True)
 class SkillsSelected:
-    """The detector selected skills, out of `available`."""
+    """The detector selected skills, out of `available`.
+
+    `keywords` are those that a model gave for a goal in another language than the skills.
+    """
 
     detector: str
     selections: tuple[Selection, ...]
     available: int
+    keywords: str = ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from skills.evaluation.words import Vocabulary
 from skills.selection.detectors import top
+from skills.selection.ranked import RankedDetector
 from skills.text.nearest import nearest
 
 if TYPE_CHECKING:
@@ -43,7 +44,17 @@ class Explainer:
         places = {one.name: place for place, one in enumerate(ranking, 1) if one.score > 0}
         scores = {one.name: one.score for one in (*ranking, *miss.selected)}
         wanted = miss.missing or miss.expected[:1]
-        return " ".join(self._missed(miss, name, ranking, places.get(name), scores) for name in wanted)
+        told = [self._missed(miss, name, ranking, places.get(name), scores) for name in wanted]
+        return " ".join([*self._language(miss.goal.goal), *told])
+
+    def _language(self, goal: str) -> list[str]:
+        """A sentence about the goal's language, if it is not that of the skills."""
+        foreign = self._detector.foreign(goal, self._skills) if isinstance(self._detector, RankedDetector) else None
+        if foreign is None:
+            return []
+        return [
+            f"The goal is in {foreign.goal} and the skills are described in {foreign.skills}: few words are shared."
+        ]
 
     def unknown(self, name: str) -> str:
         """Why an expected skill cannot be selected; empty if it can."""

@@ -5,7 +5,8 @@ which finds a detector by name, then `ranked`, the default one.
 
     detector      the port: `SkillDetector` and the `Selection` it gives
     triggers      skills that a goal names outright
-    ranked        BM25 with a confidence: `terms` (stems), `descriptions` (clauses), `postings` (the index), `bm25`
+    ranked        the default: `terms` (stems), `descriptions` (clauses), and `ranking/`, the index and what it gives
+    translated    ranked by a goal's words and by keywords in the skills' `language`
     keyword       shared words only
     embedding     ranked plus meaning: `minilm` (the encoder), `vectors` (its cache)
     plugin        detectors of other packages, with their answers checked

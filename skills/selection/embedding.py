@@ -16,6 +16,7 @@ from skills.selection import triggers
 from skills.selection.descriptions import cut, spoken_name, when_to_use
 from skills.selection.detector import Selection, merge
 from skills.selection.ranked import RankedDetector
+from skills.selection.ranking.confidence import MOST
 from skills.selection.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ class EmbeddingDetector:
         best = self._best(triggers.without_names(goal, skills), skills, MAX_SELECTED)
         first = best[0][0] if best else 0.0
         fitting = [skill for score, skill in best if skill.score >= THRESHOLD and score >= NEAR * first]
-        return merge(triggers.named(goal, skills), fitting)
+        # What fits by its words does so whatever it means, and may cover a part of the goal that meaning overlooks.
+        by_words = self._words.detect(goal, skills) if best else []
+        return merge(triggers.named(goal, skills), merge(fitting, by_words)[:MAX_SELECTED])
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
         """The skills that the goal names, then the best, however poor they are."""
@@ -94,4 +97,4 @@ def _selection(name: str, by_words: Selection, cosine: float) -> Selection:
     how = "close to" if near >= THRESHOLD else "far from" if near < THRESHOLD / 4 else "some way from"
     meaning = f"its description is {how} the goal in meaning: cosine {cosine:.2f}"
     reason = f"{by_words.reason}; {meaning}" if by_words.reason else meaning
-    return Selection(name, round(max(by_words.score, near), 4), reason)
+    return Selection(name, round(min(max(by_words.score, near), MOST), 4), reason)

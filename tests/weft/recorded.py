@@ -28,7 +28,7 @@ GOAL = "Write the API documentation of the to-do service"
 SKILL = "tabulating-endpoints"
 TEXT = f"""---
 name: {SKILL}
-description: Write API documentation. Tabulates the endpoints of a service with parameters and answers.
+description: Write the API documentation of a service. Tabulates its endpoints with parameters and answers.
 ---
 # Tabulating
 

@@ -26,7 +26,7 @@ from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
 from weft.runs.steps.replanning import not_changed, replanning_of
 from weft.runs.steps.reviewing import DECLINED, reviewed
-from weft.runs.steps.selecting import Selecting
+from weft.runs.steps.selecting import Selecting, language_note
 from weft.runs.task_run import run_tasks, stream
 from weft.workspace.planned_selection import planned_skills
 
@@ -125,16 +125,21 @@ class Pipeline:
 
     async def preview(self) -> Preview:
         """What would be asked, without asking."""
-        catalogue = await self._selecting.catalogue(ask=False)
+        selecting = self._selecting
+        catalogue = await selecting.catalogue(ask=False)
         prompt: tuple[Message, ...] = ()
         rule = ""
         if self.goal.plan is None:  # a plan of tools alone needs no model, and so no brief
             brief = self.brief(catalogue, self.goal.answers)
             ruled = await asyncio.to_thread(brief.by_rule)
             rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, self.prompts))
-        calls = expected_calls(self.goal.plan, rule, asks=self._selecting.asks, form=self.goal.data is not None)
-        warnings = self.unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
-        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, tuple(warnings))
+        foreign = selecting.translated(catalogue)
+        keywords = foreign.skills if foreign is not None else ""
+        form = self.goal.data is not None
+        calls = expected_calls(self.goal.plan, rule, asks=selecting.asks, form=form, keywords=keywords)
+        unmet = self.unmet_needs(self.goal.plan, catalogue) if self.goal.plan is not None else ()
+        warnings = (*unmet, *filter(None, [language_note(catalogue) if not keywords else ""]))
+        return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings)
 
     @property
     def _selecting(self) -> Selecting:

@@ -30,10 +30,10 @@ class Preview:
         }
 
 
-def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False) -> str:
+def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False, keywords: str = "") -> str:
     """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes.
 
-    An answer of a `form` takes one too.
+    An answer of a `form` takes one too; `keywords` is the language into which a goal is translated first.
     """
     if plan is not None:
         calls_of = ((task.action_type != "tool") + task.asks + (task.check is not None) for task in plan.tasks)
@@ -43,4 +43,5 @@ def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = Fal
     else:
         first = f"none to plan ({rule})" if rule else "1 to plan"
         calls = f"{first}, 1 or more for each task, 1 to write the answer"
-    return f"1 to select skills (those shown here are ranked without a model), {calls}" if asks else calls
+    selecting = [f"1 for {keywords} keywords"] * bool(keywords) + ["1 to select skills"] * asks
+    return f"{', '.join(selecting)} (those shown here are ranked without a model), {calls}" if selecting else calls

@@ -38,11 +38,16 @@ class Settings:
     decomposer: str | None = _setting(None, "model that plans (default: `model`)")
     task: str | None = _setting(None, "model that runs the tasks (default: `model`)")
     synthesis: str | None = _setting(None, "model that writes the answer (default: `model`)")
-    detector_model: str | None = _setting(None, "model used by the detector 'llm' (default: `model`)")
+    detector_model: str | None = _setting(
+        None, "model used by the detector 'llm' and for `translate_goals` (default: `model`)"
+    )
     checker: str | None = _setting(None, "model that checks results (default: `model`)")
     models: Mapping[str, str] | None = _setting(None, "models that tasks may choose, by names such as fast and strong")
     api_base: str | None = _setting(None, "base URL for requests, instead of the provider's own", guarded=True)
     detector: str = _setting("ranked", "name of the detector that selects skills")
+    translate_goals: bool = _setting(
+        True, "ask the model for keywords if a goal is in another language than the skills"
+    )
     strict_skills: bool = _setting(False, "ignore skills whose name is invalid or differs from their folder")
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")

@@ -10,6 +10,8 @@ from planner.events import RunStarted, SkillsSelected
 from skills.discovery.index import cache_folder
 from skills.selection import detectors
 from skills.selection.detector import Selection
+from skills.selection.ranked import RankedDetector
+from skills.selection.translated import TranslatedDetector
 from weft.workspace.planned_selection import PLAN
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str |
         started = next((event for event in events if isinstance(event, RunStarted)), None)
         selected = next((event for event in events if isinstance(event, SkillsSelected)), None)
         if started is not None and selected is not None and selected.detector != PLAN:  # else nothing was selected
-            now = selector.select(detector or selected.detector, started)
+            now = selector.select(detector or selected.detector, started, selected.keywords)
             yield Reselection(rows[0].run_id, started.goal, selected.selections, now)
 
 
@@ -80,17 +82,20 @@ class _Selector:
         self._names = {skill.name for skill in self._skills}
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
-        self._found: dict[tuple[str, str], list[Selection]] = {}
+        self._found: dict[tuple[str, str, str], list[Selection]] = {}
 
-    def select(self, detector: str, started: RunStarted) -> tuple[Selection, ...]:
-        """What a recorded goal selects today."""
+    def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
+        """What a recorded goal selects today, with the keywords that a model gave for it then."""
         asked = [Selection(name, 1.0, "asked for by name") for name in started.asked_skills if name in self._names]
-        found = self._detect(detector, started.goal)
+        found = self._detect(detector, started.goal, keywords)
         return (*asked, *(one for one in found if one.name not in started.asked_skills))
 
-    def _detect(self, detector: str, goal: str) -> list[Selection]:
-        if (detector, goal) not in self._found:
+    def _detect(self, detector: str, goal: str, keywords: str) -> list[Selection]:
+        if (detector, goal, keywords) not in self._found:
             if detector not in self._detectors:
                 self._detectors[detector] = detectors.detector(detector, cache=self._cache)
-            self._found[detector, goal] = self._detectors[detector].detect(goal, self._skills)
-        return self._found[detector, goal]
+            finder = self._detectors[detector]
+            if keywords and isinstance(finder, RankedDetector):
+                finder = TranslatedDetector(finder, keywords)
+            self._found[detector, goal, keywords] = finder.detect(goal, self._skills)
+        return self._found[detector, goal, keywords]

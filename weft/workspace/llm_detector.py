@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
     from skills.selection.ranked import RankedDetector
+    from skills.selection.translated import TranslatedDetector
     from skills.skill import Skill
     from weft.workspace.blocking_model import Ask
     from weft.workspace.workspace import Workspace
@@ -42,7 +43,7 @@ class _NoSelection(ValueError):
 class LlmDetector:
     """Asks a model once for each goal; `warnings` tell when the ranking decided instead."""
 
-    ranked: RankedDetector
+    ranked: RankedDetector | TranslatedDetector
     prompts: Prompts
     ask: Ask
     profile: Profile = field(default_factory=Profile)
@@ -51,9 +52,17 @@ class LlmDetector:
     _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
 
     @classmethod
-    def of(cls, workspace: Workspace, models: Models, ask: Ask, made_by: int = CURRENT) -> LlmDetector:
-        """The detector for a workspace, by the rules of a run."""
-        return cls(workspace.skills.ranked, workspace.prompts(made_by), ask, models.profile("detector"), made_by)
+    def of(
+        cls,
+        workspace: Workspace,
+        models: Models,
+        ask: Ask,
+        made_by: int = CURRENT,
+        translated: TranslatedDetector | None = None,
+    ) -> LlmDetector:
+        """The detector for a workspace, by the rules of a run; `translated` ranks for a goal in another language."""
+        ranked = translated or workspace.skills.ranked
+        return cls(ranked, workspace.prompts(made_by), ask, models.profile("detector"), made_by)
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that the model picks."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.selection.detector import SkillDetector
+    from skills.selection.language import Foreign
     from skills.selection.ranked import RankedDetector
     from skills.skill import Skill
     from weft.settings.paths import Paths
@@ -65,7 +66,13 @@ class WorkspaceSkills:
         """The detector that needs no model, for a ranking beside or instead of another's."""
         from skills.selection.ranked import RankedDetector
 
-        return RankedDetector(self._cache)
+        own = self.detector if self.detector_name == detectors.DEFAULT else None
+        return own if isinstance(own, RankedDetector) else RankedDetector(self._cache)
+
+    def foreign(self, goal: str, skills: Sequence[Skill]) -> Foreign | None:
+        """The languages of goal and skills, if they differ and the configured detector finds skills by words."""
+        by_words = self.detector_name in (detectors.DEFAULT, detectors.ASKING)
+        return self.ranked.foreign(goal, skills) if by_words else None
 
     def select(
         self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None

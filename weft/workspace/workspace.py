@@ -20,7 +20,7 @@ from skills.discovery import listing
 from skills.discovery.needs import needs, told
 from skills.discovery.registry import summary
 from skills.errors import SetupError
-from skills.selection import detectors
+from skills.selection import detectors, triggers
 from skills.tools import listing as tool_listing
 from weft.settings import untrusted
 from weft.workspace.fingerprints import Fingerprints
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from planner.model import Reply, Request
     from planner.plan.plan import Task
     from skills.selection.detector import Selection, SkillDetector
+    from skills.selection.language import Foreign
     from skills.skill import Skill
     from skills.tools.tool import Tool
     from weft.settings.paths import Paths
@@ -59,7 +60,10 @@ class GoalText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The skills and tools for one goal, best first; `able` is what tasks can do with them."""
+    """The skills and tools for one goal, best first; `able` is what tasks can do with them.
+
+    `foreign` are the languages of goal and skills, if they differ.
+    """
 
     skills: tuple[Skill, ...]
     selections: tuple[Selection, ...]
@@ -68,6 +72,7 @@ class Catalogue:
     known: Known
     warnings: tuple[str, ...] = ()
     able: frozenset[str] = frozenset()
+    foreign: Foreign | None = None
 
 
 class Workspace:
@@ -170,7 +175,15 @@ class Workspace:
             known=self._known(skills, tools),
             warnings=tuple(summary(self.skills.registry.warnings)),
             able=able,
+            foreign=self._foreign(goal, skills)
+            if made_by >= rules.KEYWORDS and detector is self.skills.ranked
+            else None,
         )
+
+    def _foreign(self, goal: GoalText, skills: Sequence[Skill]) -> Foreign | None:
+        """The languages of goal and skills, if they differ and the goal names no skill."""
+        named = goal.skills or triggers.named(goal.text, skills)
+        return self.skills.foreign(goal.text, skills) if not named else None
 
     def unmet(self, names: Sequence[str], able: Collection[str]) -> dict[str, list[str]]:
         """Of these skills, those that need what tasks are not able to do, with what they need."""

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.errors import InputError
-from skills.selection import postings
 from skills.selection.detectors import detector, top
 from skills.selection.keyword import KeywordDetector
 from skills.selection.ranked import RankedDetector
+from skills.selection.ranking import building
 from skills.selection.triggers import named
 from tests.skills.tree import put, registry
 
@@ -198,7 +198,7 @@ def test_a_broken_cache_is_rebuilt(tmp_path: Path, pool: list[Skill], rubbish: b
 
 def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
     stamped = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
-    data = postings.build(stamped)
+    data = building.build(stamped)
     cache = tmp_path / "cache"
     cache.mkdir()
     good = RankedDetector().rank("read invoices and receipts", stamped, 3)

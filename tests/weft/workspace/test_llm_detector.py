@@ -15,7 +15,7 @@ from planner.events import CallFinished, SkillsSelected, Warned
 from planner.model import Reply, Request
 from planner.prompting.profile import profiles
 from planner.prompting.prompts import Prompts
-from skills.selection.ranked import RankedDetector
+from skills.selection.ranked import THRESHOLD, RankedDetector
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import Fail, OpenAIServer, Say, Script
@@ -94,7 +94,7 @@ def test_the_model_picks_from_a_bounded_shortlist_in_its_own_order(pool: list[Sk
     found = chooser.detect("Write report number 2", pool)
     assert [one.name for one in found] == [last, first]
     assert [one.reason for one in found] == ["the model picked it: a", "the model picked it"]
-    assert all(0.5 <= one.score <= 1 for one in found)
+    assert all(THRESHOLD <= one.score <= 1 for one in found)
     (request,) = asked.requests
     assert request.role == "detector"
     assert request.messages[1].content.count("\n- report-") == SHORTLIST

@@ -8,9 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from planner import rules
+from planner.errors import ModelError
 from planner.events import CatalogueTaken, SkillsSelected, Warned
+from skills.discovery import listing
 from skills.selection import detectors
+from skills.selection.translated import TranslatedDetector
 from weft.workspace.blocking_model import BlockingModel
+from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.planned_selection import PLAN, PlannedSelection
 
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from executor.history.run_history import RunHistory
     from planner.events import Record
     from planner.prompting.models import Models
+    from skills.selection.detector import SkillDetector
+    from skills.selection.language import Foreign
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
@@ -40,10 +46,11 @@ class Selecting:
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
         recorded, selected = self.history.catalogue, self.history.selected
-        catalogue = await self._select(ask=ask and selected is None)
         if recorded is not None and selected is not None:
+            catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
             catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
             return replace(catalogue, selections=selected.selections)
+        catalogue, keywords = await self._select(ask=ask and selected is None)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
         prints = self.workspace.fingerprints.known(catalogue.skills)
@@ -53,26 +60,57 @@ class Selecting:
             CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing, self.workspace.tools.own_specs)
         )
         detector = PLAN if self._planned is not None else self.settings.detector
-        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills)))
+        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords))
         return catalogue
 
-    async def _select(self, *, ask: bool) -> Catalogue:
-        """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
+    async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
+        """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
+
+        The ranked detector replaces one that may not ask its model.
+        """
+        if self.then is not None:
+            return await self._take(self.then, self.then.most), ""
+        if self._planned is not None:
+            return await self._take(self._planned), ""
+        ranked, warning = self.workspace.skills.ranked, ""
+        catalogue = await self._take(ranked if self.asks else None)
+        if ask and (foreign := self.translated(catalogue)) is not None:
+            keywords, warning = await self._keywords(foreign)
+        translated = TranslatedDetector(ranked, keywords) if keywords else None
+        if self.asks and ask:
+            catalogue = await self._picked(translated)
+        elif translated is not None:
+            catalogue = await self._take(translated)
+        warning = warning or language_note(catalogue)
+        return replace(catalogue, warnings=(*catalogue.warnings, *filter(None, [warning]))), keywords
+
+    async def _take(self, detector: SkillDetector | None, most: int = listing.MAX_SKILLS) -> Catalogue:
+        take = partial(self.workspace.catalogue, made_by=self.rules)
+        return await asyncio.to_thread(take, self.goal, detector, most)
+
+    async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
+        """The skills that a model picks."""
         workspace = self.workspace
         take = partial(workspace.catalogue, self.goal, made_by=self.rules)
-        if self.then is not None:
-            return await asyncio.to_thread(take, self.then, self.then.most)
-        if self._planned is not None:
-            return await asyncio.to_thread(take, self._planned)
-        if not self.asks:
-            return await asyncio.to_thread(take)
-        if not ask:
-            return await asyncio.to_thread(take, workspace.skills.ranked)
         with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules)
+            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules, translated)
             loop = asyncio.get_running_loop()
             catalogue = await loop.run_in_executor(workspace.detector_threads, take, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
+
+    async def _keywords(self, foreign: Foreign) -> tuple[str, str]:
+        """Keywords in the skills' language, or a warning that there are none."""
+        await self.models.ready("detector")
+        model, prompts = self.models.for_role("detector"), self.workspace.prompts(self.rules)
+        try:
+            return await ask_for_keywords(self.goal.text, foreign, model, prompts), ""
+        except (ModelError, NoKeywords) as error:
+            wanted = f"{foreign.skills} keywords"
+            return "", f"the model gave no {wanted}, so skills are selected by the goal's own words: {error}"
+
+    def translated(self, catalogue: Catalogue) -> Foreign | None:
+        """The languages from and to which a model is asked to translate; None if it is not asked."""
+        return catalogue.foreign if self.settings.translate_goals and self.goal.plan is None else None
 
     @property
     def _planned(self) -> PlannedSelection | None:
@@ -85,3 +123,8 @@ class Selecting:
     def asks(self) -> bool:
         """Whether a model is asked which skills fit."""
         return self.settings.detector == detectors.ASKING and self._planned is None
+
+
+def language_note(catalogue: Catalogue) -> str:
+    """Why no skill fits, if the goal's language is the reason."""
+    return catalogue.foreign.note if catalogue.foreign is not None and not catalogue.selections else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.errors import InputError
+from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.commands.skills.workspace import warn
 from weft.cli.view import output
@@ -62,7 +63,9 @@ def select(
         select_for = partial(_select, skills, top, detector)
         if source is None:
             return _print_one(select_for, skills, goal, mode)
-        _print_all(select_for, source)
+        without = _print_all(select_for, source)
+        if not quiet:
+            _say_language(skills, without)
         warn(skills.registry, verbose=verbose, quiet=quiet)
         return 0
 
@@ -86,6 +89,8 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     text = options.goal_text(goal)
     found = select_for(text, ())
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+    if not found and not mode.quiet:
+        _say_language(skills, [text])
     if mode.as_json:
         output.print_json({"goal": text, "selected": _plain(found)})
         return 0
@@ -96,13 +101,27 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     return 0
 
 
-def _print_all(select_for: Select, source: str) -> None:
+def _say_language(skills: WorkspaceSkills, goals: Sequence[str]) -> None:
+    """Say of goals without a skill if the language is the reason."""
+    active = skills.active() if goals else []
+    told = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
+    if told:
+        count = f"{counted(len(told), 'goal')}: " if len(told) > 1 else ""
+        output.say_warning(f"{count}{told[0].note}, or run it: a run asks its model for {told[0].skills} keywords")
+
+
+def _print_all(select_for: Select, source: str) -> list[str]:
+    """Print what each goal selects; returns those that select nothing."""
     from weft.batch import goals
 
+    without = []
     with goals.opened(source) as file:
         for one in file:
             found = select_for(one.text, one.skills)
+            if not found:
+                without.append(one.text)
             output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
+    return without
 
 
 def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:

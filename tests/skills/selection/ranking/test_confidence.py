@@ -1,0 +1,79 @@
+"""What a score means, and which goals select nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.selection.ranked import THRESHOLD, RankedDetector
+from skills.selection.ranking.confidence import LONE, MOST, probability, strength
+from skills.selection.ranking.intents import asked
+from tests.skills.tree import put, registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.skill import Skill
+
+POOL = {
+    "weekly-report": "Turns a week's notes into a report of plans and progress.",
+    "ab-testing": "Plans an A/B test.",
+    "continuous-delivery": "Continues a deployment after a failure.",
+    "options": "Weighs alternatives: compare options, choose and decide.",
+    "naming": "Finds a name for a product.",
+}
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> list[Skill]:
+    for name, description in POOL.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"')
+    return registry(tmp_path).list_skills()
+
+
+def test_a_probability_rises_with_strength_and_never_reaches_one() -> None:
+    found = [probability(one / 10, 5) for one in range(300)]
+    assert found == sorted(found)
+    assert (found[0], max(found)) == (0.0, MOST)
+    assert probability(100.0, 1) == LONE < THRESHOLD
+
+
+def test_more_words_make_the_same_score_stronger() -> None:
+    assert strength(10, 5, 4, 1) < strength(10, 5, 4, 2) < strength(10, 5, 4, 5)
+    assert strength(10, 0, 4, 2) == 0
+
+
+@pytest.mark.parametrize("goal", ["Continue", "Do a and b", "What is your name?", "Plan my week", "Name", "A/B"])
+def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Skill], goal: str) -> None:
+    assert RankedDetector().detect(goal, pool) == []
+    assert all(one.score < THRESHOLD for one in RankedDetector().rank(goal, pool, 3))
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Compare React and Vue",
+        "Which database should I use",
+        "Postgres or MySQL?",
+        "Redis vs Memcached",
+        "对比这两个方案",
+    ],
+)
+def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
+    assert asked(goal)
+    found = RankedDetector().rank(goal, pool, 1)
+    assert found[0].name == "options"
+    assert "the goal asks for a choice" in found[0].reason
+
+
+@pytest.mark.parametrize(
+    "goal", ["Is a tomato a fruit or a vegetable?", "Should I drink more water?", "Recommend a good book", "Sort it"]
+)
+def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
+    assert asked(goal) == {}
+
+
+def test_a_skill_after_the_first_is_less_likely_the_nearer_ones_more(pool: list[Skill]) -> None:
+    found = RankedDetector().rank("Compare the options in a report of plans and progress", pool, 3)
+    assert found[0].score > found[1].score > found[2].score

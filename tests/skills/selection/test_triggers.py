@@ -1,0 +1,64 @@
+"""Skills that a goal names with a dollar sign, and what only looks like it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from skills.selection.triggers import named
+from skills.skill import Skill
+
+NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
+SKILLS = [Skill(name, "Does it.", f"/{name}/SKILL.md", "project") for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("goal", "names"),
+    [
+        ("$code-review the invoices", ["code-review"]),
+        ("`$code-review` please", ["code-review"]),
+        ("($code-review), then $expenses.", ["code-review", "expenses"]),
+        ('run "$code-review" on src', ["code-review"]),
+        ("$Code-Review it", ["code-review"]),
+        ("$path: fix it", ["path"]),
+        ("I pay 5$ for $expenses", ["expenses"]),
+        ("$code-review on a.py; it costs 5$", ["code-review"]),
+        ("用$code-review检查", ["code-review"]),
+        ("请用 $code-review 检查", ["code-review"]),
+        (r"Given $\sum_x x$, ask $name", ["name"]),
+    ],
+)
+def test_a_dollar_sign_before_a_name_is_a_mention(goal: str, names: list[str]) -> None:
+    found = named(goal, SKILLS)
+    assert [one.name for one in found] == names
+    assert {one.score for one in found} == {1.0}
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        r"Prove that for $x \in S$ the sum is closed, and add it to $PATH",
+        "Let $x$ and $y$ be primes",
+        "Show $n > 5$ and $k = n+1$",
+        "The entry $x_1$ of $y^2$",
+        "Look in $home/bin and ${path}",
+        "export FOO=$path",
+        "cd $path && ls",
+        'Why does this print nothing?\necho "$name"',
+        "Run `cp $file $home` first",
+        "Fix this:\n```sh\nfor f in $file; do rm $name; done\n```",
+        "$ git log $path",
+        "It costs $5 a month",
+        "$HOME is not set",
+    ],
+)
+def test_formulas_variables_and_code_name_no_skill(goal: str) -> None:
+    assert named(goal, SKILLS) == []
+
+
+def test_hostile_goals_are_read_quickly() -> None:
+    started = time.thread_time()
+    for goal in ("$" * 50_000, "$x " * 30_000, "`" * 50_000, "```" * 20_000, "$x\\" * 30_000, "echo $" * 20_000):
+        named(goal, SKILLS)
+    assert time.thread_time() - started < 5
