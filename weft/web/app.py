@@ -18,7 +18,7 @@ from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
 from weft.web.replies import error_reply
-from weft.web.routes import batches, live, plans, runs, setup, skill_imports, skills, steer, traces
+from weft.web.routes import approvals, batches, live, plans, runs, setup, skill_imports, skills, steer, traces
 from weft.web.site import Site
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ ROUTES = (
     Path("DELETE", "/runs/{run}", runs.delete_run, changes=True),
     Path("GET", "/runs/{run}/tasks/{task:path}", runs.show_task),
     Path("GET", "/runs/{run}/events", live.run_events),
+    Path("GET", "/approvals", approvals.list_approvals),
+    Path("POST", "/runs/{run}/answers", approvals.answer, changes=True),
     Path("GET", "/runs/{run}/plan", plans.run_plan_text),
     Path("POST", "/runs/{run}/stop", steer.stop, changes=True),
     Path("POST", "/runs/{run}/resume", steer.resume, changes=True),
