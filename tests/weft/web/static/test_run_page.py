@@ -105,6 +105,7 @@ async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPag
         await page.keyboard.type(GOAL)
         await page.keyboard.press("Control+Shift+Enter")
         await finished(page)
+        await page.locator(".card").first.wait_for()
         await page.get_by_role("region", name="Task graph; arrow keys follow dependencies").focus()
         await page.keyboard.press("ArrowRight")
         await expect(page.locator(".card:focus")).to_contain_text("Gather the needs")
