@@ -103,7 +103,8 @@ async def served(
     workspace: Path, model: PageModel | None = None, *, read_only: bool = False, port: int = 0
 ) -> AsyncIterator[Served]:
     """A workspace with the skill and the file that the plan uses, served."""
-    prepare(workspace)
+    if not (workspace / ".agents" / "skills" / SKILL).exists():  # those that brought skills of their own keep them
+        prepare(workspace)
     site = page_site(workspace, model or PageModel(), read_only=read_only)
     server = WebServer(site, bind("127.0.0.1", port, allow_remote=False), lambda: None)
     task = asyncio.ensure_future(server.run_to_end())

@@ -1,6 +1,7 @@
 // What changes in the lists: lines of runs, and skills. One stream for the page, given back while nobody sees it.
 import { useEffect } from "../vendor/hooks.js";
 import { follow } from "./api.js";
+import { readAsking } from "./asking.js";
 
 const HIDDEN = 30_000;
 const PAUSE = 1000;
@@ -20,8 +21,11 @@ export function useChanges(heard) {
         }
         try {
           for await (const { type, data } of follow("/events", signal)) {
-            if (type === "runs") heard.runs?.(data.runs, data.gone);
-            else if (type === "skills") heard.skills?.();
+            if (type === "runs") {
+              heard.runs?.(data.runs, data.gone);
+              readAsking();
+            }
+            if (type === "skills") heard.skills?.();
           }
         } catch (error) {
           if (/** @type {any} */ (error)?.final) return;

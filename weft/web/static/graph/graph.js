@@ -2,8 +2,9 @@
 import { Cards } from "./cards.js";
 import { compose, parentOf } from "./compose.js";
 import { listen } from "./gestures.js";
-import { FAR, FEW, LARGEST, MID, NARROW, READABLE, SMALLEST } from "./levels.js";
+import { FAR, LARGEST, SMALLEST } from "./levels.js";
 import { Painter } from "./painter.js";
+import { showing, whole } from "./views.js";
 
 /**
  * @typedef {{ id: string, title: string, label: string, note: string, status: string, depends_on: string[] }} Task
@@ -32,6 +33,9 @@ export class Graph {
     this.selected = null;
     /** @type {Set<string>} */
     this.dirty = new Set();
+    this.shape = "";
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.flushing = undefined;
     this.plan = compose([], this.opened);
     this.rect = stage.getBoundingClientRect();
     this.layoutSeconds = 0;
@@ -121,19 +125,9 @@ export class Graph {
     return { l: (-x - w * margin) / k, t: (-y - h * margin) / k, r: (-x + w * (1 + margin)) / k, b: (-y + h * (1 + margin)) / k };
   }
 
-  /** The view that shows everything. */
-  fitting() {
-    const { width, height } = this.rect;
-    const pad = width < 500 ? 16 : 36;
-    const top = pad, bottom = 52;
-    const k = Math.max(SMALLEST, Math.min((width - 2 * pad) / Math.max(1, this.plan.width), (height - top - bottom) / Math.max(1, this.plan.height), 1));
-    if (width < NARROW && k < FAR && this.plan.cards.length <= FEW) return { k: READABLE, x: pad, y: top + (height - top - bottom - this.plan.height * READABLE) / 2 };
-    return { k, x: (width - this.plan.width * k) / 2, y: top + (height - top - bottom - this.plan.height * k) / 2 };
-  }
-
   fit() {
     this.fitted = true;
-    this.look(this.fitting(), { by: "fit" });
+    this.look(whole(this.plan, this.rect), { by: "fit" });
   }
 
   /** @param {number} factor @param {number} [x] @param {number} [y] the point that stays where it is */
@@ -168,18 +162,8 @@ export class Graph {
     const shown = this.visible(id);
     const card = this.plan.cards[this.at.get(shown) ?? -1];
     if (!card) return;
-    const { width, height } = this.rect;
-    let { x, y, k } = this.view;
-    if (k < MID) {
-      k = MID;
-      x = width / 2 - (card.x + card.w / 2) * k;
-      y = height / 2 - (card.y + card.h / 2) * k;
-    }
-    const left = card.x * k + x, top = card.y * k + y, pad = 28;
-    x += Math.max(0, pad - left) - Math.max(0, left + card.w * k - width + pad);
-    y += Math.max(0, pad - top) - Math.max(0, top + card.h * k - height + pad);
     this.fitted = false;
-    this.view = { x, y, k };
+    this.view = showing(card, this.view, this.rect);
     this.place();
   }
 

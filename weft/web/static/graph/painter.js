@@ -18,13 +18,15 @@ export class Painter {
     this.edges = [];
     /** @type {{ x: number, y: number, k: number, w: number, h: number, far: boolean, ratio: number } | null} */
     this.drawn = null;
+    /** @type {Record<string, string>} */
+    this.colors = {};
+    this.ink = { edge: "", strong: "", surface: "", accent: "", frame: "", line: "" };
     this.theme();
   }
 
   theme() {
     const style = getComputedStyle(this.graph.stage);
     const value = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    /** @type {Record<string, string>} */
     this.colors = Object.fromEntries(Object.keys(WORDS).map((status) => [status, value(`--${status}`) || value("--pending")]));
     this.ink = { edge: value("--edge"), strong: value("--text"), surface: value("--surface"), accent: value("--accent"), frame: value("--frame"), line: value("--line-strong") };
   }

@@ -2,14 +2,14 @@
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
-import { get, part, remove, save, send } from "../core/api.js";
-import { confirm, Menu } from "../core/dialog.js";
-import { ago, counted, money, moment, seconds } from "../core/format.js";
-import { classes, html } from "../core/html.js";
-import { Icon, Pill, Weave } from "../core/icons.js";
+import { get, part, send } from "../core/api.js";
+import { counted } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon, Weave } from "../core/icons.js";
 import { useKeys } from "../core/keys.js";
 import { useChanges } from "../core/lists.js";
 import { go, place, setQuery } from "../core/router.js";
+import { RunTable } from "./run_table.js";
 
 const FILTERS = [["", "All"], ["running", "Running"], ["waiting,clarification", "Asks you"], ["failed,partial", "Failed"], ["interrupted,stopped", "Stopped"], ["done", "Done"]];
 const PAGE = 50;
@@ -62,36 +62,10 @@ export function Runs() {
       <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Search goals, skills and run ids" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
         <div class="chips" role="group" aria-label="Status">${FILTERS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${status === value ? "true" : "false"} onClick=${() => setQuery({ status: value }, { replace: true })}>${name}</button>`)}</div>
         ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}</div>
-      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${Table} lines=${lines} marked=${marked} onMark=${mark} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
+      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} marked=${marked} onMark=${mark} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
         : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>Nothing recorded here has this status or these words.</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
           : html`<h2>Nothing has been run here yet</h2><p>Give it a goal: it selects the skills that fit, plans the tasks and runs them side by side.</p>${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}`}</div>`}
       ${next && html`<div class="actions" style="justify-content:center;margin-top:14px"><button type="button" class="btn" onClick=${more}>Show more</button></div>`}</div></main>`;
-}
-
-/** @param {{ lines: Line[], marked: string[], onMark: (id: string) => void, readOnly: boolean, onDeleted: (id: string) => void }} props */
-const Table = ({ lines, marked, onMark, readOnly, onDeleted }) => html`<div class="tablebox runs"><table class="list"><thead><tr>
-  <th class="opt"><span class="sr">Compare</span></th><th>Status</th><th>Goal</th><th class="r opt">Tasks</th><th class="r opt">Worked</th><th class="r opt">Cost</th><th class="r">Started</th><th><span class="sr">More</span></th></tr></thead>
-  <tbody>${lines.map((line) => html`<${Row} key=${line.run_id} line=${line} marked=${marked.includes(line.run_id)} onMark=${onMark} readOnly=${readOnly} onDeleted=${onDeleted} />`)}</tbody></table></div>`;
-
-/** @param {{ line: Line, marked: boolean, onMark: (id: string) => void, readOnly: boolean, onDeleted: (id: string) => void }} props */
-function Row({ line, marked, onMark, readOnly, onDeleted }) {
-  const id = part(line.run_id);
-  const erase = async () => {
-    const sure = await confirm({ title: "Delete this run?", text: `“${line.goal.slice(0, 200)}”: its record and the files it made are deleted. This cannot be undone.`, yes: "Delete", danger: true });
-    if (sure && (await attempt(() => remove(`/runs/${id}`)))) onDeleted(line.run_id);
-  };
-  return html`<tr class=${classes(marked && "marked")}><td class="opt"><input type="checkbox" checked=${marked} aria-label="Compare ${line.goal.slice(0, 80)}" onChange=${() => onMark(line.run_id)} /></td>
-    <td><${Pill} status=${line.status} /></td>
-    <td class="big"><a href="/runs/${id}" title=${line.goal}>${line.goal}</a>${(line.parent || line.batch || line.skills.length > 0) && html`<small class="cut sub">${line.parent && html`<a href="/runs/${part(line.parent)}">rerun</a>`}${line.batch && html`<a href="/batches/${part(line.batch)}">batch ${line.batch_goal ?? ""}</a>`}${line.skills.length > 0 && html`<span>${line.skills.slice(0, 4).join(", ")}</span>`}</small>`}</td>
-    <td class="r opt">${line.tasks ? `${line.done ?? "–"}/${line.tasks}` : "–"}</td><td class="r opt">${seconds(line.seconds)}</td><td class="r opt">${line.cost_usd === null ? "–" : money(line.cost_usd)}</td>
-    <td class="r muted"><time title=${moment(line.started)}>${ago(line.started, Date.now())}</time></td>
-    <td class="r tight"><${Menu} label=${html`<span class="sr">More about ${line.goal.slice(0, 60)}</span>`} icon="more" small=${true} items=${[
-      { name: "Export as JSON lines", icon: "download", do: () => attempt(() => save(`/runs/${id}/export?form=jsonl`, `${line.run_id}.jsonl`)) },
-      { name: "Export as one page", icon: "download", do: () => attempt(() => save(`/runs/${id}/export?form=html`, `${line.run_id}.html`)) },
-      { name: "Compare with…", icon: "compare", href: `/compare?a=${id}` },
-      !readOnly && { name: "Run this goal again", icon: "plus", href: `/new?of=${id}` },
-      !readOnly && line.status !== "running" && { name: "Delete…", icon: "trash", danger: true, do: erase },
-    ]} /></td></tr>`;
 }
 
 /** @param {{ onDone: () => void }} props */

@@ -2,6 +2,7 @@
 import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
+import { readAsking } from "../core/asking.js";
 import { pretty } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
@@ -12,7 +13,7 @@ export function Answering({ feed, task, readOnly }) {
   const { state } = feed;
   const asked = state.waiting.filter((one) => task === null || one.task === task);
   const isOld = task === null && state.status === "clarification" && state.question && !asked.length;
-  return html`${asked.map((request) => html`<${Request} key=${request.id} feed=${feed} request=${request} readOnly=${readOnly} />`)}
+  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${request} readOnly=${readOnly} onDone=${() => feed.run()} />`)}
     ${isOld && html`<${Question} text=${state.question ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => again(feed, text)} />`}`;
 }
 
@@ -33,15 +34,16 @@ function Question({ text, readOnly, onAnswer }) {
       <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div></div>`}</form>`;
 }
 
-/** @param {{ feed: import("./feed.js").RunFeed, request: any, readOnly: boolean }} props */
-function Request({ feed, request, readOnly }) {
+/** One request with its buttons. @param {{ run: string, request: any, readOnly: boolean, onDone: () => void }} props */
+export function Request({ run, request, readOnly, onDone }) {
   const [reason, setReason] = useState("");
   const [edited, setEdited] = useState(/** @type {string | null} */ (null));
   const answer = async (/** @type {Record<string, any>} */ given) => {
-    const done = await attempt(() => post(`/runs/${part(feed.id)}/answers`, [{ id: request.id, ...given }]));
+    const done = await attempt(() => post(`/runs/${part(run)}/answers`, [{ id: request.id, ...given }]));
     if (!done) return;
-    note("Answered");
-    feed.run();
+    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues." });
+    readAsking();
+    onDone();
   };
   if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
   const send = () => {

@@ -2,6 +2,7 @@
 import { signal } from "../vendor/signals.js";
 import { follow, get, part } from "../core/api.js";
 import { announce } from "../core/announce.js";
+import { readAsking } from "../core/asking.js";
 import { WORDS } from "../core/states.js";
 import { apply, empty, fromDocument } from "./fold.js";
 
@@ -32,6 +33,8 @@ export class RunFeed {
     /** @type {Set<string>} */
     this.changed = new Set();
     this.reshaped = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.flushing = undefined;
     this.skew = 0;
     this.ending = new AbortController();
     this.onVisible = () => this.visibility();
@@ -96,6 +99,7 @@ export class RunFeed {
     if (type === "call_started" || type === "task_finished") this.texts.delete(data.task ?? (data.role === "decomposer" ? "(plan)" : `(${data.role})`));
     if (type === "task_finished") announce(`${this.state.spans.get(data.task)?.title || data.task}: ${WORDS[data.status] ?? data.status}`);
     if (this.state.status !== status) announce(`The run: ${WORDS[this.state.status] ?? this.state.status}`);
+    if (type.startsWith("approval_")) readAsking();
     if (this.state.version !== version) this.reshaped = true;
     this.note(ids);
   }
