@@ -12,7 +12,7 @@ import { html } from "./core/html.js";
 import { Icon, Sign, Weave } from "./core/icons.js";
 import { listenKeys, showKeys, useKeys } from "./core/keys.js";
 import { Page } from "./core/page.js";
-import { go, listen, place } from "./core/router.js";
+import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
 import { Compare } from "./compare/compare.js";
 import { NewGoal } from "./goal/new_goal.js";
@@ -34,7 +34,7 @@ const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compar
 
 /** The view of an address. @param {string} path */
 function view(path) {
-  const [, first = "", second = ""] = path.split("/");
+  const [first = "", second = ""] = parts(path);
   switch (first) {
     case "": return html`<${Runs} />`;
     case "runs": return second ? html`<${RunPage} key=${second} id=${second} />` : html`<${Runs} />`;
@@ -48,7 +48,7 @@ function view(path) {
     case "models": return html`<${Models} />`;
     case "settings": return html`<${Settings} />`;
     case "doctor": return html`<${Doctor} />`;
-    default: return html`<${Page} title="Not here"><${Empty} title="There is no page ${path}"><a class="btn" href="/runs">All runs</a></${Empty}></${Page}>`;
+    default: return html`<${Page} title="Not here"><${Empty} title="There is no page ${parts(path).join("/")}"><a class="btn" href="/runs">All runs</a></${Empty}></${Page}>`;
   }
 }
 

@@ -8,6 +8,8 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from playwright.async_api import expect
+
 from planner.model import Reply, Request, ToolCall, Usage
 from tests.fakes import ScriptedModel
 from weft.web.serve import WebServer, bind
@@ -16,6 +18,8 @@ from weft.web.site import Site
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from playwright.async_api import Page
 
 GOAL = "Compare two caches for the API and recommend one"
 SKILL = "comparing-options"
@@ -124,6 +128,14 @@ def prepare(workspace: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "SKILL.md").write_text(SKILL_TEXT, encoding="utf-8")
     (workspace / "notes.md").write_text("1,840 requests a second", encoding="utf-8")
+
+
+async def go(page: Page, path: str) -> None:
+    """Go to a view as a link does: without loading the page again."""
+    step = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+    await page.evaluate(step, path)
+    await page.locator("main h1").wait_for()
+    await expect(page.locator(".loading")).to_have_count(0)
 
 
 def run_id_of(address: str) -> str:

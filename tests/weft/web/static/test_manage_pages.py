@@ -14,7 +14,7 @@ from playwright.async_api import expect
 from tests.needs import needs_chromium
 from tests.weft.web.static import sample_texts as texts
 from tests.weft.web.static import sample_workspace as sample
-from tests.weft.web.static.served_page import PageModel, Served, served, task
+from tests.weft.web.static.served_page import PageModel, Served, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
 from weft.web.replies import event
 
@@ -49,14 +49,6 @@ async def full(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served
     sample.fill(workspace)
     async with served(workspace) as server:
         yield server
-
-
-async def go(page: Page, path: str) -> None:
-    """Go to a view as a link does: without loading the page again."""
-    step = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-    await page.evaluate(step, path)
-    await page.locator("main h1").wait_for()
-    await expect(page.locator(".loading")).to_have_count(0)
 
 
 async def clean(page: Page, theme: str, rules: str = "{}") -> None:

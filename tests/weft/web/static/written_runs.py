@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +63,14 @@ def big_rows(run: str = BIG, tasks: list[dict[str, Any]] | None = None) -> list[
     return rows
 
 
-def write(workspace: Path, rows: list[Row], *, goal: str = "", status: str = "done") -> None:
+def write(workspace: Path, rows: list[Row], *, goal: str = "", status: str = "done", batch: str | None = None) -> None:
     """Put a run into a workspace's journal."""
     (workspace / ".agents").mkdir(parents=True, exist_ok=True)
     store = SqliteStore(workspace / ".agents" / "journal.sqlite")
     run, started = rows[0].run_id, rows[0].at
     text = goal or str(rows[0].body.get("goal", ""))
+    line = RunSummary(run, text, "running", started, batch=batch)
     holder = myself()
-    store.append(rows[:1], {run: RunSummary(run, text, "running", started)}, Handover(holder, taken=[run]))
-    store.append(rows[1:], {run: RunSummary(run, text, status, started)}, Handover(holder, released=[run]))
+    store.append(rows[:1], {run: line}, Handover(holder, taken=[run]))
+    store.append(rows[1:], {run: replace(line, status=status)}, Handover(holder, released=[run]))
     store.close()

@@ -3,10 +3,19 @@ import { signal } from "../vendor/signals.js";
 
 /** @typedef {{ path: string, query: URLSearchParams }} Place */
 
-const here = () => ({ path: decodeURI(location.pathname), query: new URLSearchParams(location.search) });
+const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search) });
 
 /** @type {{ value: Place, peek: () => Place }} */
 export const place = signal(here());
+
+/** The parts of a path, each as it was before it was put there; one that nobody encoded stands as it is. @param {string} path */
+export const parts = (path) => path.split("/").slice(1).map((one) => {
+  try {
+    return decodeURIComponent(one);
+  } catch {
+    return one;
+  }
+});
 
 /** Go to an address. @param {string} address @param {{ replace?: boolean }} [options] */
 export function go(address, { replace = false } = {}) {
@@ -23,7 +32,7 @@ export function withQuery(changes) {
     else query.set(name, value);
   }
   const text = query.toString();
-  return encodeURI(place.value.path) + (text ? `?${text}` : "");
+  return place.value.path + (text ? `?${text}` : "");
 }
 
 /** Change some of the query. @param {Record<string, string | null>} changes @param {{ replace?: boolean }} [options] */

@@ -21,7 +21,7 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
 /** Only these move the clock, as on the server. */
 const TIMED = new Set([
   "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started", "task_reused",
-  "condition_checked", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
+  "condition_checked", "result_checked", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
   "approval_given", "run_finished",
 ]);
 
