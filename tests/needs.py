@@ -71,6 +71,25 @@ def _node_strips_types() -> bool:
     return tuple(map(int, re.findall(r"\d+", shown)[:2])) >= (22, 18)
 
 
+def _node_knows_modules() -> bool:
+    """Whether Node reads a module without being told that it is one."""
+    node = shutil.which("node")
+    shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
+    version = tuple(map(int, re.findall(r"\d+", shown)[:2]))
+    return version >= (22, 7) or (20, 19) <= version < (21, 0)
+
+
+def chromium() -> str | None:
+    """The browser that the tests of the page drive: the system's own."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None) if _packages("playwright") else None
+
+
+def _browser_starts() -> bool:
+    path = chromium()
+    return path is not None and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
+
+
 def _not_root() -> bool:
     return os.geteuid() != 0
 
@@ -85,6 +104,8 @@ NEEDS = {
     "go": _program("go"),
     "git": _program("git"),
     "typescript": Need(_node_strips_types, _node_strips_types),
+    "es modules": Need(_node_knows_modules, _node_knows_modules),
+    "chromium": Need(lambda: chromium() is not None, _browser_starts),
     "bubblewrap": Need(lambda: bool(bubblewrap.working()), _bubblewrap_runs),
     "landlock": Need(lambda: bool(landlock.version() and seccomp.machine()), _landlock_answers),
     "listed children": Need(counts, lambda: Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()),
@@ -121,6 +142,8 @@ needs_node = pytest.mark.needs("node")
 needs_npm = pytest.mark.needs("node", "npm")
 needs_go = pytest.mark.needs("go")
 needs_git = pytest.mark.needs("git")
+needs_es_modules = pytest.mark.needs("es modules")
+needs_chromium = pytest.mark.needs("chromium")
 needs_bubblewrap = pytest.mark.needs("bubblewrap")
 needs_landlock = pytest.mark.needs("landlock")
 needs_listed_children = pytest.mark.needs("listed children")

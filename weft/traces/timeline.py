@@ -70,6 +70,7 @@ class Span:
     inputs: str = ""
     why: str | None = None
     error: str | None = None
+    retries: list[float] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:
@@ -96,9 +97,14 @@ class Timeline:
     selections: tuple[Selection, ...]
     spans: dict[str, Span]
     faults: list[str]
-    resumed: int
+    resumes: list[float]
     critical: list[str]
     changes: list[PlanChanged]
+
+    @property
+    def resumed(self) -> int:
+        """How often the run was resumed."""
+        return len(self.resumes)
 
     @property
     def status(self) -> str:
@@ -116,6 +122,7 @@ class Timeline:
             "started": self.started,
             "parent": self.parent,
             "resumed": self.resumed,
+            "resumes": self.resumes,
             "selected": [asdict(one) for one in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(one) for one in self.changes],
@@ -134,7 +141,7 @@ class _Reader:
     faults: list[str] = field(default_factory=list)
     parent: str | None = None
     started: str = ""
-    resumed: int = 0
+    resumes: list[float] = field(default_factory=list)
     waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
     changes: list[PlanChanged] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
@@ -146,8 +153,7 @@ class _Reader:
             case RunStarted():
                 self.parent, self.started = event.parent, timestamp
             case RunResumed():
-                self.resumed += 1
-                self.waited = {span.id for span in self.spans.values() if span.status == "running" and was_waiting}
+                self._note_resume(at, was_waiting=was_waiting)
             case SkillsSelected():
                 self.selections = event.selections
             case PlanRefused():
@@ -172,6 +178,13 @@ class _Reader:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
                 pass
+
+    def _note_resume(self, at: float, *, was_waiting: bool) -> None:
+        self.resumes.append(round(at, 3))
+        stopped = [span for span in self.spans.values() if span.status == "running"]
+        self.waited = {span.id for span in stopped if was_waiting}
+        for span in stopped:  # each starts again in its turn
+            span.status = "pending"
 
     def _note_tasks(self, tasks: Iterable[Task]) -> None:
         reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
@@ -224,6 +237,7 @@ class _Reader:
         span = self.spans.setdefault(step, Span(step, event.role))
         if isinstance(event, CallRetried):
             span.attempts += 1
+            span.retries.append(round(at, 3))
             return
         if event.task is None:
             span.start = at - event.seconds if span.start is None else span.start
@@ -256,7 +270,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         selections=reader.selections,
         spans={step: reader.spans[step] for step in in_order(reader.spans)},
         faults=reader.faults,
-        resumed=reader.resumed,
+        resumes=reader.resumes,
         critical=_critical_path(reader.spans),
         changes=reader.changes,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -18,7 +19,7 @@ from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
 from weft.web.replies import error_reply
-from weft.web.routes import batches, live, plans, runs, setup, skill_imports, skills, steer, traces
+from weft.web.routes import approvals, batches, live, plans, runs, setup, skill_imports, skills, steer, traces
 from weft.web.site import Site
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ ROUTES = (
     Path("DELETE", "/runs/{run}", runs.delete_run, changes=True),
     Path("GET", "/runs/{run}/tasks/{task:path}", runs.show_task),
     Path("GET", "/runs/{run}/events", live.run_events),
+    Path("GET", "/approvals", approvals.list_approvals),
+    Path("POST", "/runs/{run}/answers", approvals.answer, changes=True),
     Path("GET", "/runs/{run}/plan", plans.run_plan_text),
     Path("POST", "/runs/{run}/stop", steer.stop, changes=True),
     Path("POST", "/runs/{run}/resume", steer.resume, changes=True),
@@ -72,8 +75,8 @@ ROUTES = (
     Path("GET", "/skills/{name}/files/{path:path}", skills.read_file),
     Path("PUT", "/skills/{name}/files/{path:path}", skills.write_file, changes=True),
     Path("GET", "/batches", batches.list_batches),
-    Path("GET", "/batches/{batch}", batches.show_batch),
-    Path("POST", "/batches/{batch}/stop", batches.stop_batch, changes=True),
+    Path("GET", "/batches/{batch:path}", batches.show_batch),
+    Path("POST", "/batches/{batch:path}/stop", batches.stop_batch, changes=True),
     Path("GET", "/models", setup.show_models),
     Path("POST", "/models/pull", setup.pull_model, changes=True),
     Path("PUT", "/settings/model", setup.set_model, changes=True),
@@ -105,6 +108,8 @@ def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             return error_reply(error)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
+        except asyncio.CancelledError:  # the server ends before the answer is there
+            return error_reply(HttpError(503, "ENDING", "the server is ending", hint="start it again"))
         except Exception as error:  # noqa: BLE001 - every request gets an answer
             print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             what = f"unexpected error: {type(error).__name__}"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from executor.journal.journal import Journal
     from executor.stores.row import RunSummary
     from executor.stores.store import Store
+    from planner.approvals import Answer
     from weft.models.open import OpenModel
     from weft.settings.settings import Resolved, Settings
 
@@ -64,6 +65,9 @@ class Site:
         self.streams = Streams()
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
+        self.queued: dict[
+            str, list[tuple[str, Answer]]
+        ] = {}  # answers to runs of this process that still do other things
 
     def resolved(self, given: Mapping[str, Any] | None = None) -> Resolved:
         """The settings in force now, with those that a page gives for one run."""

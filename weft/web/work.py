@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from planner.events import Event, RunResumed, RunStarted, TextStreamed
+from skills.errors import WeftError
 from weft.runs.stop import Stop
 from weft.web.errors import HttpError
 
@@ -44,6 +46,8 @@ class Work:
         self._listeners: dict[str, list[tuple[Callable[[TextStreamed], None], asyncio.Event]]] = {}
         self._closing = False
         self._interrupted: set[str] = set()
+        self._next: dict[str, Running] = {}
+        self._following: set[asyncio.Task[None]] = set()
 
     def holds(self, run_id: str) -> bool:
         """Whether this process runs it."""
@@ -79,6 +83,10 @@ class Work:
             self._starting -= 1
         await self._journal().settle()
         return run_id
+
+    def then(self, run_id: str, run: Running) -> None:
+        """Start this when a run of this process has ended, unless the server ends first."""
+        self._next[run_id] = run
 
     def stop(self, run_id: str) -> bool:
         """Stop a run of this process; returns whether it is one."""
@@ -121,3 +129,14 @@ class Work:
         ended = self._started.pop(run_id)
         if not ended.task.cancelled():
             ended.task.exception()  # its failure is on record
+        following = self._next.pop(run_id, None)
+        if following is not None and not self._closing:
+            task = asyncio.ensure_future(self._follow(following))
+            self._following.add(task)
+            task.add_done_callback(self._following.discard)
+
+    async def _follow(self, run: Running) -> None:
+        try:
+            await self.begin(run)
+        except WeftError as error:  # what was answered meanwhile, from elsewhere, counts
+            print(f"an answer was not used: {error.message}", file=sys.stderr)  # noqa: T201

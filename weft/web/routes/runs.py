@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from executor.stores.row import Row
+    from executor.stores.store import Store
     from weft.web.site import Site
 
 _MOST_WARNINGS = 100
@@ -66,7 +68,8 @@ async def show_task(site: Site, request: Request) -> Response:
 
     def read() -> list[dict[str, Any]]:
         run = site.find(request.path_params["run"])
-        found = [row.to_dict() for row in Trace(run.run_id, site.reading()).step_rows(task)]
+        rows = list(Trace(run.run_id, site.reading()).step_rows(task))
+        found = [row.to_dict() for row in _with_logs(rows, site.reading(), run.run_id)]
         if not found:
             raise HttpError(
                 404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
@@ -74,6 +77,23 @@ async def show_task(site: Site, request: Request) -> Response:
         return found
 
     return json_reply(await asyncio.to_thread(read))
+
+
+def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
+    """A task's rows with the logs of its tools, which do not say whose they are: each was written before its answer."""
+    called = [row for row in rows if row.type == "tool_called"]
+    logs = list(store.rows(run_id, types=("tool_logged",))) if called else []
+    own: list[Row] = []
+    for call in called:
+        milliseconds = call.body.get("envelope", {}).get("stats", {}).get("time_ms") or 0
+        near = [
+            (abs(1000 * log.body.get("seconds", 0) - milliseconds), -log.seq, log)
+            for log in logs
+            if log.seq < call.seq and log.body.get("name") == call.body.get("name") and log not in own
+        ]
+        if near and rows[0].seq < min(near)[2].seq:
+            own.append(min(near)[2])
+    return sorted([*rows, *own], key=lambda row: row.seq)
 
 
 async def delete_run(site: Site, request: Request) -> Response:

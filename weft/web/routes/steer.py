@@ -70,7 +70,7 @@ async def resume(site: Site, request: Request) -> Response:
     body = await bodies.document(request)
     given = bodies.mapping(body, "settings")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
-    weft = await asyncio.to_thread(_runtime_of, site, run_id, given)
+    weft = await asyncio.to_thread(runtime_of, site, run_id, given)
     await asyncio.to_thread(_check_local, weft, None)
     return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id))}, 202)
 
@@ -84,7 +84,7 @@ async def rerun(site: Site, request: Request) -> Response:
     if not begin and not inputs:
         raise InputError("no task to start from was given", hint="name one in 'from', or give its output in 'inputs'")
     parent = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
-    weft = await asyncio.to_thread(_runtime_of, site, parent, given, use)
+    weft = await asyncio.to_thread(runtime_of, site, parent, given, use)
     planned = await asyncio.to_thread(weft.plan_rerun, parent, begin, inputs)
     if bodies.flag(body, "dry_run"):
         return json_reply(planned.to_dict())
@@ -148,7 +148,7 @@ def _inside(site: Site, name: str) -> Path:
     return path
 
 
-def _runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[str, Path] | None = None) -> Weft:
+def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[str, Path] | None = None) -> Weft:
     """A runtime with a recorded run's settings, except those given now."""
     now = site.resolved(given).settings
     recorded = records.first_event(site.reading(), run_id, site.paths)

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apply, empty, fromDocument } from "../../../../../weft/web/static/run/fold.js";
+import { criticalPath } from "../../../../../weft/web/static/run/spans.js";
+
+const at = (seconds) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+let seq = 0;
+const row = (seconds, type, more = {}) => ({ seq: ++seq, at: at(seconds), type, ...more });
+const fold = (rows) => rows.reduce((state, one) => (apply(state, one), state), empty());
+const plan = (...tasks) => ({ plan: { tasks }, attempts: 1 });
+const task = (id, ...depends_on) => ({ id, action_type: "llm", title: id.toUpperCase(), depends_on });
+const started = row(0, "run_started", { run_id: "r", goal: "g", settings: { model: "m" } });
+const reply = (cost) => ({ usage: { calls: 1, prompt_tokens: 10, completion_tokens: 5 }, cost, text: "t" });
+
+test("a run is folded from its events: spans, usage, cost and the critical path", () => {
+  const state = fold([
+    started, row(1, "skills_selected", { selections: [{ name: "s", score: 0.5, reason: "words" }] }),
+    row(3, "call_finished", { role: "decomposer", task: null, seconds: 2, reply: reply(0.5) }),
+    row(3, "plan_made", plan(task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))),
+    row(4, "task_started", { task: "a" }), row(6, "task_finished", { task: "a", status: "done" }),
+    row(6, "task_started", { task: "b" }), row(6, "task_started", { task: "c" }),
+    row(7, "call_retried", { role: "task", task: "c", attempt: 1, wait: 1, reason: "429" }),
+    row(8, "task_finished", { task: "b", status: "done" }), row(9, "task_finished", { task: "c", status: "done" }),
+    row(9, "task_started", { task: "d" }), row(11, "task_finished", { task: "d", status: "failed", error: "no" }),
+    row(12, "run_finished", { status: "failed", error: "no" }),
+  ]);
+  assert.deepEqual(criticalPath(state.spans), ["(plan)", "a", "c", "d"]);
+  const c = state.spans.get("c");
+  assert.deepEqual([c.start, c.end, c.attempts, c.retries], [6, 9, 2, [7]]);
+  assert.deepEqual([state.seconds, state.cost, state.usage.prompt_tokens, state.status], [12, 0.5, 10, "failed"]);
+  assert.equal(state.spans.get("d").error, "no");
+});
+
+test("the pause before a resume does not count, and what was interrupted waits again", () => {
+  const state = fold([
+    started, row(1, "plan_made", { plan: { tasks: [task("a")] }, attempts: 0 }), row(2, "task_started", { task: "a" }),
+    row(100, "run_resumed", { settings: {} }), row(101, "task_started", { task: "a" }), row(103, "task_finished", { task: "a", status: "done" }),
+  ]);
+  assert.deepEqual([state.seconds, state.resumes, state.spans.get("a").start], [5, [2], 3]);
+});
+
+test("a plan that changes keeps what began, and a rewired task waits for the other", () => {
+  const state = fold([
+    started, row(1, "plan_made", plan(task("a"), task("b", "a"), task("c", "b"))),
+    row(2, "plan_changed", { cause: "replan", of: null, added: [task("b2", "a")], dropped: ["b"], rewired: { b: "b2" }, note: "b cannot work" }),
+  ]);
+  assert.deepEqual([...state.spans.keys()], ["(plan)", "a", "c", "b2"]);
+  assert.deepEqual(state.spans.get("c").depends_on, ["b2"]);
+  assert.deepEqual(state.changes, [{ cause: "replan", of: null, added: 1, dropped: 1, note: "b cannot work", at: 2 }]);
+});
+
+test("a task that asks is shown as asking until it is answered", () => {
+  const rows = [started, row(1, "plan_made", plan(task("a"))), row(2, "task_started", { task: "a" }), row(3, "approval_asked", { id: "q1", task: "a", kind: "tool", tool: "Write" })];
+  const state = fold(rows);
+  assert.deepEqual([state.spans.get("a").status, state.waiting.length], ["waiting", 1]);
+  apply(state, row(4, "approval_given", { call: "q1", decision: "allow" }));
+  assert.deepEqual([state.spans.get("a").status, state.waiting.length], ["running", 0]);
+});
+
+test("unneeded and waiting are states like others, and unknown events change nothing", () => {
+  const state = fold([started, row(1, "plan_made", plan(task("a"), task("b", "a")))]);
+  const before = JSON.stringify([...state.spans]);
+  apply(state, row(2, "of_a_later_version", { anything: [1] }));
+  assert.equal(JSON.stringify([...state.spans]), before);
+  apply(state, row(3, "task_finished", { task: "b", status: "unneeded" }));
+  apply(state, row(4, "run_finished", { status: "waiting" }));
+  assert.deepEqual([state.spans.get("b").status, state.status], ["unneeded", "waiting"]);
+});
+
+test("an event that was applied already is not applied again", () => {
+  const state = fold([started, row(1, "plan_made", plan(task("a"))), row(2, "task_started", { task: "a" })]);
+  apply(state, { seq: state.last_seq, at: at(2), type: "task_started", task: "a" });
+  assert.equal(state.spans.get("a").attempts, 1);
+});
+
+test("a document continues where it was written", () => {
+  const span = { id: "a", kind: "llm", name: null, title: "", status: "running", depends_on: [], start: 1, end: null, attempts: 1, calls: 0, tokens: 0, cost_usd: 0, tools: {}, waited_for: null, why: null, error: null };
+  const state = fromDocument({ run_id: "r", goal: "g", status: "running", started: at(0), seconds: 5, now: at(50), last_at: at(47), last_seq: 9, spans: [span], selected: [], usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 }, cost_usd: 0 });
+  apply(state, { seq: 10, at: at(52), type: "task_finished", task: "a", status: "done" });
+  assert.deepEqual([state.spans.get("a").end, state.spans.get("a").status], [7, "done"]);
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ago, bytes, money, seconds, ticks } from "../../../../../weft/web/static/core/format.js";
+import { parse, read } from "../../../../../weft/web/static/core/stream.js";
+import { begin, changed, redone, undone } from "../../../../../weft/web/static/goal/history.js";
+import { addTask, outline, relink, removeTask, renameTask } from "../../../../../weft/web/static/goal/plan_text.js";
+import { conversation, detailOf } from "../../../../../weft/web/static/run/detail.js";
+
+const PLAN = `goal: Write it
+tasks:
+- id: survey
+  title: Look around
+  action_type: skill
+  name: cataloging
+  instruction: |
+    - id: not a task
+    depends_on: [nothing]
+- id: brief
+  action_type: llm
+  instruction: Use <<survey.output>>
+  depends_on:
+  - survey
+synthesis: The brief.
+`;
+
+test("tasks are found in a text with their lines, also where it has faults", () => {
+  const tasks = outline(PLAN);
+  assert.deepEqual(tasks.map((task) => [task.id, task.line, task.end]), [["survey", 3, 9], ["brief", 10, 14]]);
+  assert.deepEqual(tasks[1].depends_on, ["survey"]);
+  assert.deepEqual(outline(PLAN + "  broken: [").map((task) => task.id), ["survey", "brief"]);
+  assert.deepEqual(outline('{"tasks": [').length, 0);
+});
+
+test("a rename reaches dependencies and references", () => {
+  const text = renameTask(PLAN, "survey", "look");
+  assert.match(text, /- id: look\n/);
+  assert.match(text, /<<look\.output>>/);
+  assert.match(text, /depends_on:\n {2}- look\n/);
+  assert.match(text, /- id: not a task/);
+});
+
+test("links are written in place of what was there", () => {
+  assert.match(relink(PLAN, "brief", ["survey", "x"]), /depends_on: \[survey, x\]\nsynthesis/);
+  assert.doesNotMatch(relink(PLAN, "brief", []), /depends_on:\n/);
+  assert.deepEqual(outline(relink(PLAN, "survey", ["brief"]))[0].depends_on, ["brief"]);
+});
+
+test("tasks are added behind the others and removed with their links", () => {
+  const { text, id } = addTask(PLAN, ["brief"]);
+  assert.deepEqual(outline(text).map((task) => task.id), ["survey", "brief", id]);
+  assert.match(text, /\nsynthesis: The brief\.\n$/);
+  assert.deepEqual(outline(removeTask(text, "brief")).map((task) => [task.id, task.depends_on]), [["survey", []], [id, []]]);
+  assert.deepEqual(outline(addTask("").text).length, 1);
+});
+
+test("undo goes back by steps, and quick typing is one", () => {
+  let history = begin("a");
+  history = changed(history, "ab", 5000);
+  history = changed(history, "abc", 5100);
+  history = changed(history, "x", 5200, true);
+  assert.equal(undone(history).now, "abc");
+  assert.equal(undone(undone(history)).now, "a");
+  assert.equal(redone(undone(history)).now, "x");
+  assert.equal(undone(begin("a")).now, "a");
+});
+
+test("values read as people write them", () => {
+  assert.deepEqual([0.04, 9.94, 31.4, 200, 7500, null].map(seconds), ["0.0 s", "9.9 s", "31 s", "3 min 20 s", "2 h 5 min", "–"]);
+  assert.deepEqual([0, 0.00001, 0.0381, 12.3, null].map(money), ["$0", "< $0.0001", "$0.0381", "$12.30", "unknown"]);
+  assert.deepEqual([999, 1500, 93_000_000].map(bytes), ["999 B", "1.5 kB", "93 MB"]);
+  assert.equal(ago("2026-01-01T00:00:00Z", Date.UTC(2026, 0, 1, 2)), "2 h ago");
+  assert.deepEqual(ticks(31), [0, 15, 30]);
+  assert.deepEqual(ticks(0), [0]);
+});
+
+test("a stream is read across any cut of its bytes", async () => {
+  const bytesOf = new TextEncoder().encode('retry: 1000\n\nid: 1\nevent: warned\ndata: {"a":"ü"}\n\n: here\n\nevent: x\ndata: 2\n\n');
+  for (const size of [1, 2, 3, 7, 1000]) {
+    const body = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < bytesOf.length; at += size) controller.enqueue(bytesOf.slice(at, at + size));
+        controller.close();
+      },
+    });
+    const found = [];
+    for await (const event of read(new Response(body))) found.push(event);
+    assert.deepEqual(found, [{ type: "warned", id: "1", data: { a: "ü" } }, { type: "x", id: "", data: 2 }]);
+  }
+  assert.equal(parse(": comment"), null);
+});
+
+test("a conversation shows only what is new in each call", () => {
+  const user = { role: "user", content: "q" };
+  const tool = { role: "tool", content: "r" };
+  const rows = [
+    { type: "call_started", seq: 1, model: "m", messages: [user] },
+    { type: "call_finished", seq: 2, model: "m", reply: { text: "", tool_calls: [{ name: "R", arguments: "{}" }] } },
+    { type: "tool_logged", seq: 3, name: "R", log: "l", stderr: "", exit_status: 0 },
+    { type: "tool_called", seq: 4, name: "R", envelope: { status: "success", context: { params_input: { p: 1 } } } },
+    { type: "call_started", seq: 5, model: "m", messages: [user, { role: "assistant", content: "", tool_calls: [{ name: "R", arguments: "{}" }] }, tool] },
+    { type: "call_failed", seq: 6, model: "m", error: "e", seconds: 1 },
+  ];
+  const detail = detailOf(rows);
+  assert.deepEqual(conversation(detail.calls).map((one) => [one.messages.map((message) => message.role), one.repeated]), [[["user"], 0], [["tool"], 2]]);
+  assert.deepEqual([detail.tools[0].arguments, detail.tools[0].log.log, detail.calls[1].error], [{ p: 1 }, "l", "e"]);
+});

@@ -1,0 +1,238 @@
+"""Skills, approvals, batches, models, settings, compare and replay in a real browser; axe finds nothing on any page."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.needs import needs_chromium
+from tests.weft.web.static import sample_texts as texts
+from tests.weft.web.static import sample_workspace as sample
+from tests.weft.web.static.served_page import PageModel, Served, go, served, task
+from tests.weft.web.static.test_run_page import finished, run_goal
+from weft.web.replies import event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from playwright.async_api import Page, Route
+
+    from tests.weft.web.static.conftest import OpenPage
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+NOTES = "---\nname: our-notes\ndescription: Write notes from a meeting. Use when one took place.\n---\n# Notes\n\n"
+EVERY = (
+    "/runs", f"/runs/{texts.RUNNING}?task=redis", f"/runs/{texts.DONE}",
+    f"/runs/{texts.DONE}?task=redis&tab=messages&view=time", f"/runs/{texts.DONE}?task=traffic&tab=tools&view=graph",
+    f"/runs/{texts.DONE}?task=redis&tab=why", "/new",
+    f"/runs/{texts.DONE}?tab=details", f"/runs/{texts.ASKS}",
+    f"/plan?of={texts.DONE}", "/approvals", "/batches", f"/batches/{texts.BATCH}", "/skills",
+    "/skills?goal=compare+caches", "/skills/comparing-options", "/skills/log_stats", f"/compare?a={texts.DONE}",
+    f"/compare?a={texts.DONE}&b={texts.RERUN}", f"/replay?run={texts.DONE}", "/replay", "/models", "/settings",
+    "/doctor", "/nowhere",
+)  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def full(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """One server for this module, with something on every page."""
+    workspace = tmp_path_factory.mktemp("sample") / "api-service"
+    workspace.mkdir()
+    sample.fill(workspace)
+    async with served(workspace) as server:
+        yield server
+
+
+async def clean(page: Page, theme: str, rules: str = "{}") -> None:
+    await page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+    shown = "(one) => [one.id, one.nodes.map((node) => node.html + node.failureSummary)]"
+    found = await page.evaluate(
+        f"async () => (await axe.run({{ resultTypes: ['violations'], ...{rules} }})).violations.map({shown})"
+    )
+    assert found == [], (page.url, theme, found)
+
+
+async def test_axe_finds_nothing_on_any_page_light_or_dark(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/runs"), axe=True)
+    for path in EVERY:
+        await go(page, path)
+        await page.wait_for_timeout(300)  # what is read after the first paint
+        await clean(page, "light")
+        await clean(page, "dark", "{ runOnly: ['color-contrast'] }")  # nothing else differs
+    await page.keyboard.press("?")
+    await clean(page, "light")
+
+
+async def test_no_page_is_wider_than_a_phone(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/runs"), size=(390, 844))
+    for path in EVERY:
+        await go(page, path)
+        assert await page.evaluate("document.documentElement.scrollWidth") == 390, path
+
+
+async def test_two_runs_are_chosen_and_compared(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at(f"/compare?a={texts.DONE}"))
+    rerun = page.get_by_role("button", name=re.compile("Partial.*1 h ago"))
+    await rerun.click()
+    changed = page.locator("article", has_text="Profile Redis")
+    await expect(changed).to_contain_text("dropped: | hit rate at 2 GiB | 94.1 % |")
+    await expect(changed).to_contain_text("added: | hit rate at 2 GiB | 91.7 % |")
+    await page.get_by_role("button", name="Swap").click()
+    await expect(changed).to_contain_text("added: | hit rate at 2 GiB | 94.1 % |")
+    await page.get_by_role("button", name="Same 15").click()
+    await expect(changed).to_have_count(0)
+
+
+async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/batches"))
+    await page.get_by_role("link", name=texts.BATCH).click()
+    await expect(page.locator(".facts")).to_contain_text("12 of 20 goals")
+    await expect(page.get_by_role("region", name="Failures")).to_contain_text("RATE_LIMITED")
+    await page.get_by_role("button", name="Failed 1").click()
+    await expect(page.locator(".runs tbody tr")).to_have_count(1)
+
+
+async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/settings"))
+    await page.get_by_role("searchbox", name="Search settings").fill("cost limit")
+    await expect(page.get_by_role("row", name=re.compile("^max_cost"))).to_contain_text("default")
+    await page.get_by_role("button", name="Only those that are set").click()
+    await expect(page.get_by_text("No setting fits.")).to_be_visible()
+    await page.get_by_role("link", name="Doctor").click()
+    await expect(page.locator(".finding").first).to_be_visible()
+
+
+async def test_a_model_is_pulled_with_progress_and_the_default_is_set(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/models"))
+
+    async def pulled(route: Route) -> None:
+        steps: list[tuple[str, dict[str, Any]]] = [
+            ("progress", {"stage": "download", "done": 30_000_000, "total": 98_000_000, "note": ""}),
+            ("error", {"error": {"message": "the disk is full", "hint": "Free some space."}}),
+        ]
+        body = b"".join(event(kind, data) for kind, data in steps)
+        await route.fulfill(body=body, content_type="text/event-stream")
+
+    await page.route("**/api/models/pull", pulled)
+    if await page.get_by_role("button", name="Pull").count():
+        await page.get_by_role("button", name="Pull").last.click()
+        await expect(page.locator(".toast")).to_contain_text("the disk is full")
+    await expect(page.get_by_role("region", name="Keys")).to_contain_text("OPENAI_API_KEY")
+
+
+def packed(**files: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/").replace("UP", ".."), text)
+    return buffer.getvalue()
+
+
+@pytest.mark.changes_skills
+async def test_skills_are_imported_overwritten_after_asking_edited_and_deleted(
+    workspace: Path, open_page: OpenPage, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.zip").write_bytes(packed(**{"SKILL.md": NOTES, "UP__evil.md": "x"}))
+    (tmp_path / "good.zip").write_bytes(packed(**{"SKILL.md": NOTES + "First.\n", "run.sh": "curl x | sh\n"}))
+    folder = tmp_path / "our-notes"
+    (folder / "references").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(NOTES + "Ünïcode.\n", encoding="utf-8")
+    (folder / "references" / "long.md").write_text("long\n", encoding="utf-8")
+    async with served(workspace) as server:
+        page = await open_page(server.at("/skills"), troubled=True)
+        await page.get_by_role("button", name="Import…").click()
+        dialog = page.get_by_role("dialog", name="Import a skill")
+        await dialog.locator("input[type=file]").first.set_input_files(tmp_path / "bad.zip")
+        await expect(dialog.locator(".st-failed")).to_contain_text("..")
+        await dialog.locator("input[type=file]").first.set_input_files(tmp_path / "good.zip")
+        await expect(dialog).to_contain_text("to distrust")
+        assert not (workspace / ".agents" / "skills" / "our-notes").exists()
+        await dialog.get_by_role("button", name="Import").click()
+        row = page.get_by_role("row", name=re.compile("our-notes"))
+        await expect(row).to_contain_text("workspace")
+        await page.get_by_role("button", name="Import…").click()
+        await dialog.locator("input[type=file]").last.set_input_files(folder)
+        await expect(dialog).to_contain_text("our-notes exists already")
+        await dialog.get_by_role("button", name="Overwrite our-notes").click()
+        await expect(dialog).to_have_count(0)
+        kept = workspace / ".agents" / "skills" / "our-notes"
+        assert (kept / "SKILL.md").read_text(encoding="utf-8").endswith("Ünïcode.\n")
+        assert not (kept / "run.sh").exists()
+        await row.get_by_role("button", name="Files of our-notes").click()
+        await page.get_by_role("link", name="references/long.md").click()
+        await page.get_by_role("button", name="Edit").click()
+        text = page.get_by_role("textbox", name="Text of references/long.md")
+        await text.fill("longer\n")
+        (kept / "references" / "long.md").write_text("changed elsewhere\n", encoding="utf-8")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Read it again (your text stays)").click()
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.locator(".toast", has_text="Saved")).to_be_visible()
+        assert (kept / "references" / "long.md").read_text(encoding="utf-8") == "longer\n"
+        await page.get_by_role("button", name="Delete").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(page.get_by_role("heading", name="Skills", exact=True)).to_be_visible()
+        assert not kept.exists()
+
+
+@pytest.mark.changes_skills
+async def test_a_skill_is_added_tried_and_a_tool_trusted_by_what_was_shown(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    tool = workspace / "skills" / "log"
+    tool.mkdir(parents=True)
+    (tool / "skill.yaml").write_text(
+        "name: log_stats\ndescription: Count requests.\nentry: main.py\nruntime: python\n", encoding="utf-8"
+    )
+    (tool / "main.py").write_text("print('{}')\n", encoding="utf-8")
+    async with served(workspace) as server:
+        page = await open_page(server.at("/skills"), troubled=True)
+        await page.get_by_role("button", name="Add a skill").click()
+        dialog = page.get_by_role("dialog", name="Add a skill")
+        await dialog.get_by_role("textbox", name=re.compile("^Id")).fill("Release Notes")
+        await dialog.get_by_role("textbox", name=re.compile("^Description")).fill("Write release notes for a version.")
+        await dialog.get_by_role("button", name="Add").click()
+        await expect(dialog.locator(".st-failed")).to_contain_text("release-notes")
+        await dialog.get_by_role("textbox", name=re.compile("^Id")).fill("release-notes")
+        await dialog.get_by_role("button", name="Add").click()
+        await expect(page.get_by_role("heading", name="release-notes")).to_be_visible()
+        await page.goto(server.at("/skills"))
+        await page.get_by_role("textbox", name="Try a goal").fill("Write the release notes of version 3")
+        row = page.get_by_role("row", name=re.compile("^Files of release-notes "))
+        await expect(row.filter(has_text="words of the goal")).to_be_visible()
+        await page.goto(server.at("/skills/log_stats"))
+        await expect(page.get_by_role("button", name="Trust…")).to_be_visible()
+        (tool / "main.py").write_text("print('{ }')\n", encoding="utf-8")
+        await page.get_by_role("button", name="Trust…").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Trust it").click()
+        await page.get_by_role("button", name="Show them as they are now").click()
+        await page.get_by_role("button", name="Trust…").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Trust it").click()
+        await expect(page.locator(".side")).to_contain_text("Its programs may run")
+
+
+async def test_a_request_is_answered_where_all_of_them_are(workspace: Path, open_page: OpenPage) -> None:
+    plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
+    async with served(workspace, PageModel(plan)) as server:
+        page = await open_page(server.at("/"))
+        run_id = await run_goal(page, server)
+        await finished(page, "Asks you")
+        await page.get_by_role("link", name=re.compile("Approvals.*1 wait for you")).click()
+        await expect(page.locator(".page")).to_contain_text("Send it to everyone?")
+        await page.get_by_role("button", name="Allow", exact=True).click()
+        await expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+        await page.goto(server.at(f"/runs/{run_id}"))
+        await finished(page)
+        await page.goto(server.at(f"/replay?run={run_id}"))
+        await page.get_by_role("button", name="Replay").click()
+        await expect(page.get_by_role("region", name="Strict replay")).to_contain_text("No drift")
+        await page.get_by_role("button", name="Select again").click()
+        await expect(page.get_by_role("region", name="Selection")).to_contain_text("The same skills in the same order")

@@ -1,0 +1,259 @@
+"""One run in a real browser: typed, watched, opened, played back, rerun."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import expect
+
+from planner.errors import RequestRefused
+from tests.needs import needs_chromium
+from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, run_id_of, served, task
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from playwright.async_api import Page
+
+    OpenPage = Callable[..., Awaitable[Page]]
+
+RUNNING = re.compile("^Profile Redis, skill · comparing-options, .*Running$")
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def run_goal(page: Page, server: Served, goal: str = GOAL) -> str:
+    """Type a goal and run it; gives the run's id."""
+    await page.goto(server.at("/new"))
+    await page.get_by_role("textbox", name="Goal").fill(goal)
+    await page.get_by_role("button", name="Run", exact=True).click()
+    await page.wait_for_url("**/runs/*")
+    return run_id_of(page.url)
+
+
+async def finished(page: Page, word: str = "Done") -> None:
+    await expect(page.locator(".facts .pill")).to_have_text(word)
+
+
+async def test_a_goal_from_typing_to_its_answer(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/"))
+        await page.get_by_role("link", name="New goal").first.click()
+        await page.get_by_role("textbox", name="Goal").fill(GOAL)
+        would = page.get_by_role("region", name="Skills that would be selected")
+        await expect(would).to_contain_text("comparing-options")
+        await expect(would).to_contain_text("words of the goal")
+        await page.get_by_role("button", name="Run", exact=True).click()
+        await finished(page)
+        await expect(page.get_by_role("complementary", name="The run")).to_contain_text("Take Redis.")
+        await expect(page.locator(".facts")).to_contain_text("4 of 4 tasks")
+        assert "token" not in page.url
+
+
+async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel()
+    model.held = {"decomposer", "redis"}
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        await run_goal(page, server)
+        await expect(page.get_by_role("heading", name="Planning…")).to_be_visible()
+        model.held.discard("decomposer")
+        card = page.get_by_role("button", name=RUNNING)
+        await card.first.click()
+        drawer = page.get_by_role("complementary", name="Task redis")
+        await expect(drawer).to_contain_text("Being written")
+        assert "task=redis" in page.url
+        model.held.clear()
+        await expect(drawer.get_by_role("heading", name="Redis", exact=True)).to_be_visible()
+        await expect(drawer.get_by_role("cell", name="0.7 ms")).to_be_visible()
+        await finished(page)
+        await drawer.get_by_role("tab", name="Messages").click()
+        await expect(drawer.locator(".msg").first).to_contain_text("system")
+        await expect(drawer).to_contain_text("120 + 30 tokens")
+        await drawer.get_by_role("tab", name="Prompt").click()
+        await expect(drawer).to_contain_text("Variables of the prompt")
+        await expect(drawer).to_contain_text("Give the evidence first")
+        await drawer.get_by_role("tab", name="Why").click()
+        await expect(drawer).to_contain_text("was selected with")
+        await drawer.get_by_role("tab", name="Events").click()
+        await expect(drawer).to_contain_text("task_finished")
+        await page.reload()
+        await expect(page.get_by_role("tab", name="Events", selected=True)).to_be_visible()
+
+
+async def test_tool_calls_are_shown_with_arguments_and_answer(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/"))
+        run_id = await run_goal(page, server)
+        await finished(page)
+        await page.goto(server.at(f"/runs/{run_id}?task=needs&tab=tools"))
+        drawer = page.get_by_role("complementary", name="Task needs")
+        await expect(drawer).to_contain_text("ReadFile")
+        await expect(drawer).to_contain_text("notes.md")
+        await expect(drawer).to_contain_text("1,840 requests")
+
+
+async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/runs"))
+        await page.get_by_role("heading", name="Runs").wait_for()
+        await page.keyboard.press("n")
+        await page.get_by_role("textbox", name="Goal").wait_for()
+        await page.keyboard.type(GOAL)
+        await page.keyboard.press("Control+Shift+Enter")
+        await finished(page)
+        await page.locator(".card").first.wait_for()
+        await page.get_by_role("region", name="Task graph; arrow keys follow dependencies").focus()
+        await page.keyboard.press("ArrowRight")
+        await expect(page.locator(".card:focus")).to_contain_text("Gather the needs")
+        await page.keyboard.press("ArrowRight")
+        await page.keyboard.press("ArrowDown")
+        focused = page.locator(".card:focus")
+        await expect(focused).to_have_count(1)
+        name = await focused.locator("b").inner_text()
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".drawer h2")).to_have_text(name)
+        await page.keyboard.press("]")
+        await page.keyboard.press("]")
+        await page.keyboard.press("/")
+        await page.keyboard.type("needs")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".drawer h2")).to_have_text("Gather the needs")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("complementary", name="The run")).to_be_visible()
+        await page.keyboard.press("?")
+        await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+
+
+async def test_a_run_is_played_back(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/"))
+        run_id = await run_goal(page, server)
+        await finished(page)
+        await page.goto(server.at(f"/runs/{run_id}?task=recommend"))
+        await page.get_by_role("button", name="Playback").click()
+        await page.get_by_role("button", name="Pause").click()
+        slider = page.get_by_role("slider", name="Time of the run")
+        await slider.fill("0")
+        await expect(page.locator(".facts .pill")).to_have_text("Planning")
+        await slider.evaluate("(one) => { one.value = one.max; one.dispatchEvent(new Event('input')); }")
+        await finished(page)
+        await expect(page.locator(".facts")).to_contain_text("4 of 4 tasks")
+        await page.get_by_role("button", name="End playback").click()
+        await expect(slider).to_have_count(0)
+
+
+async def test_a_failure_is_found_by_a_key_and_rerun_after_a_look_at_what_it_costs(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    model = PageModel()
+    model.failing["local"] = RequestRefused("the cache is cold")
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        first = await run_goal(page, server)
+        await finished(page, "Partial")
+        await page.locator(".card").first.wait_for()
+        await page.keyboard.press("e")
+        drawer = page.get_by_role("complementary", name="Task local")
+        await expect(drawer).to_contain_text("the cache is cold")
+        model.failing.clear()
+        await drawer.get_by_role("button", name="Rerun from here…").click()
+        dialog = page.get_by_role("dialog", name="Rerun from local")
+        await expect(dialog).to_contain_text("local, recommend")
+        await expect(dialog).to_contain_text("2 tasks run, 2 reused")
+        await dialog.get_by_role("button", name="Start").click()
+        await eventually(lambda: run_id_of(page.url) != first)
+        await finished(page)
+        await expect(page.locator(".crumbs")).to_contain_text(first)
+        await expect(
+            page.get_by_role("button", name=re.compile("^Gather the needs, llm.*, Reused$")).first
+        ).to_be_visible()
+
+
+async def test_a_run_is_rerun_with_an_edited_output(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel()
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        first = await run_goal(page, server)
+        await finished(page)
+        await page.goto(server.at(f"/runs/{first}?task=redis"))
+        await page.get_by_role("button", name="Rerun with this output edited…").click()
+        dialog = page.get_by_role("dialog", name="Rerun with another output of redis")
+        await dialog.get_by_role("textbox", name="Output of redis").fill("Redis is full.")
+        await dialog.get_by_role("button", name="Start").click()
+        await eventually(lambda: run_id_of(page.url) != first)
+        await finished(page)
+        assert any("Redis is full." in str(request.messages) for request in model.asked if request.task == "recommend")
+
+
+async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel()
+    model.held = {"redis"}
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        await run_goal(page, server)
+        await page.get_by_role("button", name=RUNNING).first.wait_for()
+        await page.get_by_role("button", name="Stop").click()
+        await finished(page, "Interrupted")
+        model.held.clear()
+        asked = len([one for one in model.asked if one.task == "needs"])
+        await page.get_by_role("button", name="Resume…").click()
+        dialog = page.get_by_role("dialog", name="Resume this run")
+        await dialog.get_by_role("spinbutton", name="Time, at most (s)").fill("900")
+        await dialog.get_by_role("button", name="Resume").click()
+        await finished(page)
+        await page.get_by_role("tab", name="Details").click()
+        await expect(page.get_by_role("complementary", name="The run")).to_contain_text("900")
+        assert len([one for one in model.asked if one.task == "needs"]) == asked
+
+
+async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel({"tasks": [], "clarification": "Which API do you mean?"})
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        run_id = await run_goal(page, server)
+        await finished(page, "Asks you")
+        drawer = page.get_by_role("complementary", name="The run")
+        await expect(drawer).to_contain_text("Which API do you mean?")
+        model.plan = PageModel().plan
+        await drawer.get_by_role("textbox", name="Your answer").fill("The public one")
+        await drawer.get_by_role("button", name="Answer and continue").click()
+        await finished(page)
+        assert run_id_of(page.url) == run_id
+        assert any("The public one" in str(one.messages) for one in model.asked if one.role == "decomposer")
+
+
+@pytest.mark.parametrize(("button", "status"), [("Allow", "Done"), ("Deny", "Failed")])
+async def test_an_approval_is_answered(workspace: Path, open_page: OpenPage, button: str, status: str) -> None:
+    plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
+    async with served(workspace, PageModel(plan)) as server:
+        page = await open_page(server.at("/"))
+        await run_goal(page, server)
+        await finished(page, "Asks you")
+        drawer = page.get_by_role("complementary", name="The run")
+        await expect(drawer).to_contain_text("Send it to everyone?")
+        await drawer.get_by_role("textbox", name="Note").fill("not on a Friday")
+        await drawer.get_by_role("button", name=button, exact=True).click()
+        await finished(page, status)
+
+
+async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/"), size=(390, 844))
+        run_id = await run_goal(page, server)
+        await finished(page)
+        await page.goto(server.at(f"/runs/{run_id}?task=-"))
+        await page.get_by_role("button", name="Gather the needs").first.click()
+        drawer = page.get_by_role("complementary", name="Task needs")
+        await expect(drawer).to_be_visible()
+        box = await drawer.bounding_box()
+        assert box is not None
+        assert box["width"] == 390
+        assert await page.evaluate("document.documentElement.scrollWidth") == 390
+        await drawer.get_by_role("button", name="Close the drawer").click()
+        await expect(drawer).to_have_count(0)

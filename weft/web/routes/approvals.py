@@ -1,0 +1,81 @@
+"""What runs wait for, and the answers that continue them."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from planner.approvals import Answer
+from skills.errors import InputError
+from weft.runs.answers import AnsweredAlready, UnknownRequest, is_id_of, open_requests
+from weft.web import bodies
+from weft.web.replies import json_reply
+from weft.web.routes.steer import runtime_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from executor.history.result import Result
+    from planner.events import Record
+    from weft.runs.stop import Stop
+    from weft.web.site import Site
+
+_MOST = 1_000
+
+
+async def list_approvals(site: Site, request: Request) -> Response:
+    """The requests without an answer, as `weft approvals --json` prints them; of one run with `run`."""
+    run = request.query_params.get("run")
+
+    def read() -> list[dict[str, Any]]:
+        store = site.store()
+        if store is None:
+            return []
+        found = open_requests(store, site.paths, site.find(run).run_id if run else None)
+        return [one.to_dict() for one in found[:_MOST]]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def answer(site: Site, request: Request) -> Response:
+    """Answer what a run waits for; it continues at once, or as soon as what it does besides has ended."""
+    run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
+    answers = [_answer(row) for row in await bodies.rows(request)]
+    if not answers:
+        raise InputError("there is no answer", hint='send [{"id": "…", "decision": "allow"}]')
+    weft = await asyncio.to_thread(runtime_of, site, run_id, {})
+    if not site.work.holds(run_id):
+        return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id, answers=answers))}, 202)
+    queued = site.queued.setdefault(run_id, [])
+    await asyncio.to_thread(_check, site, run_id, answers, [name for name, _ in queued])
+    queued += answers
+
+    async def resume(*, record: Record, stop: Stop) -> Result:
+        return await weft.resume(run_id, record=record, stop=stop, answers=site.queued.pop(run_id, []))
+
+    site.work.then(run_id, resume)
+    return json_reply({"run_id": run_id, "queued": True}, 202)
+
+
+def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
+    """Raise if an answer fits none of the requests that a run of this process has made so far."""
+    waiting = [one.request for one in open_requests(site.reading(), site.paths, run_id)]
+    for name, given in answers:
+        found = [one for one in waiting if one.id == name or is_id_of(name, one)]
+        if len(found) != 1:
+            raise UnknownRequest(f"there is no request {name[:80]!r}", hint="the run's page lists what it waits for")
+        if name in queued:
+            raise AnsweredAlready(f"{name} is answered already", hint="the run continues when its other tasks end")
+        if (fault := given.fault(found[0])) is not None:
+            raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
+
+
+def _answer(row: Any) -> tuple[str, Answer]:
+    if not isinstance(row, dict):
+        raise InputError("an answer must be an object", hint='send [{"id": "…", "decision": "allow"}]')
+    arguments = bodies.mapping(row, "arguments") if row.get("arguments") is not None else None
+    text = bodies.text(row, "text")
+    decision: Any = bodies.text(row, "decision") or ("answer" if text else "allow")
+    return bodies.text(row, "id"), Answer(decision, bodies.text(row, "note"), arguments, text, by="page")

@@ -1,0 +1,60 @@
+// Says what happened: short notes that go away, and a polite live region for those who listen.
+import { signal } from "../vendor/signals.js";
+import { Refused } from "./api.js";
+import { html } from "./html.js";
+import { Icon } from "./icons.js";
+
+/** @typedef {{ key: number, text: string, hint: string, bad: boolean }} Note */
+
+/** @type {{ value: Note[] }} */
+export const notes = signal([]);
+const spoken = signal("");
+let number = 0;
+let said = 0;
+/** @type {string[]} */
+let left = [];
+
+/** Say something to a screen reader, at most once a second. @param {string} text */
+export function announce(text) {
+  left.push(text);
+  if (left.length > 1) return;
+  setTimeout(() => {
+    spoken.value = left.length > 3 ? `${left.length} changes; last: ${left.at(-1)}` : left.join(". ");
+    left = [];
+    said = performance.now();
+  }, Math.max(50, 1000 - (performance.now() - said)));
+}
+
+/** Show a note. @param {string} text @param {{ hint?: string, bad?: boolean }} [more] */
+export function note(text, { hint = "", bad = false } = {}) {
+  const one = { key: ++number, text, hint, bad };
+  notes.value = [...notes.value.slice(-3), one];
+  announce(hint ? `${text}; ${hint}` : text);
+  setTimeout(() => close(one.key), bad ? 12_000 : 5_000);
+}
+
+/** @param {number} key */
+const close = (key) => (notes.value = notes.value.filter((one) => one.key !== key));
+
+/** Show an error in the server's words. @param {unknown} error */
+export function noteError(error) {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  if (error instanceof Refused) note(error.message, { hint: error.hint, bad: true });
+  else note("The server does not answer.", { hint: "Is `weft serve` still running?", bad: true });
+}
+
+/** Do something and show what goes wrong; gives undefined then. @template T @param {() => Promise<T>} work */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    noteError(error);
+    return undefined;
+  }
+}
+
+export const Notes = () => html`<div class="notes">${notes.value.map(
+  (one) => html`<div class="toast ${one.bad ? "st-failed" : ""}" key=${one.key}>
+    <div><b>${one.text}</b>${one.hint && html`<small>${one.hint}</small>`}</div>
+    <button type="button" class="plain" aria-label="Close this note" onClick=${() => close(one.key)}><${Icon} name="close" /></button></div>`,
+)}</div><div class="sr" role="status" aria-live="polite">${spoken.value}</div>`;

@@ -1,0 +1,96 @@
+// Requests to the server: the token on each, errors as it words them, and streams.
+import { signal } from "../vendor/signals.js";
+import { events } from "./stream.js";
+
+const KEY = "weft-token";
+
+/** What keeps the page from the server: "" if nothing does, "token", or "lost". */
+export const trouble = signal("");
+
+/** What a server said no with. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} code @param {string} message @param {string} hint */
+  constructor(status, code, message, hint) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+    this.final = status >= 400 && status < 500 && status !== 429;
+  }
+}
+
+/** Take the token out of the address, where it must not stay. */
+export function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given === null) return;
+  useToken(given);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** @param {string} token */
+export function useToken(token) {
+  localStorage.setItem(KEY, token.trim());
+  trouble.value = "";
+}
+
+/**
+ * Ask a route; raises `Refused` if the server says no.
+ * @param {string} path @param {RequestInit & { json?: unknown }} [options] @returns {Promise<Response>}
+ */
+export async function ask(path, { json, headers, ...options } = {}) {
+  const given = {
+    authorization: `Bearer ${localStorage.getItem(KEY) ?? ""}`,
+    ...(json === undefined ? {} : { "content-type": "application/json" }),
+    ...headers,
+  };
+  const body = json === undefined ? options.body : JSON.stringify(json);
+  let reply;
+  try {
+    reply = await fetch(`/api${path}`, { ...options, body, headers: given, cache: "no-store" });
+  } catch (error) {
+    if (!options.signal?.aborted) trouble.value = "lost";
+    throw error;
+  }
+  trouble.value = reply.status === 401 ? "token" : "";
+  if (reply.ok) return reply;
+  const said = await reply.json().catch(() => ({}));
+  const { code = "ERROR", message = `the server answered ${reply.status}`, hint = "" } = said.error ?? {};
+  throw new Refused(reply.status, code, message, hint);
+}
+
+/** @param {string} path @param {{ signal?: AbortSignal }} [options] @returns {Promise<any>} */
+export const get = async (path, options) => (await ask(path, options)).json();
+
+/** @param {string} path @param {unknown} [json] @param {{ signal?: AbortSignal }} [options] @returns {Promise<any>} */
+export const post = async (path, json = {}, options = {}) => (await ask(path, { method: "POST", json, ...options })).json();
+
+/** @param {string} path @param {Blob | Uint8Array} body @returns {Promise<any>} */
+export const send = async (path, body) => {
+  const headers = { "content-type": "application/octet-stream" };
+  return (await ask(path, { method: "POST", body: /** @type {BodyInit} */ (body), headers })).json();
+};
+
+/** @param {string} path @returns {Promise<any>} */
+export const remove = async (path) => (await ask(path, { method: "DELETE" })).json();
+
+/** Follow a stream, over reconnects. @param {string} path @param {AbortSignal} signal */
+export const follow = (path, signal) => {
+  const open = (/** @type {Record<string, string>} */ headers) => ask(path, { headers, signal });
+  return events(open, { signal, onLost: () => (trouble.value = "lost"), onOpen: () => (trouble.value = "") });
+};
+
+/** Post and read the stream that answers, once. @param {string} path @param {unknown} json @param {AbortSignal} [signal] */
+export const stream = (path, json, signal) => events(() => ask(path, { method: "POST", json, signal }), { signal, once: true });
+
+/** Save what a route sends as a file. @param {string} path @param {string} name */
+export async function save(path, name) {
+  const blob = await (await ask(path)).blob();
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** A part of an address. @param {string} text */
+export const part = (text) => encodeURIComponent(text);

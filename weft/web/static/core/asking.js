@@ -1,0 +1,18 @@
+// How many requests wait for a person, for the rail: read when the page opens, and when a run changes.
+import { signal } from "../vendor/signals.js";
+import { get } from "./api.js";
+
+/** @type {{ value: any[] | null }} */
+export const asking = signal(null);
+
+const GATHER = 300;
+/** @type {any} */
+let due;
+
+/** Read the requests again, soon; several calls are one. */
+export function readAsking() {
+  due ??= setTimeout(async () => {
+    due = undefined;
+    asking.value = await get("/approvals").catch(() => asking.value);
+  }, GATHER);
+}

@@ -1,0 +1,34 @@
+// A goal as it is being written: kept in this tab until it runs.
+import { signal, effect } from "../vendor/signals.js";
+
+const KEY = "weft-draft";
+
+/**
+ * @typedef {{ file: string, name: string, bytes: number }} GivenFile a file of the workspace, or an upload
+ * @typedef {{ goal: string, skills: string[], files: GivenFile[], answers: string[], settings: Record<string, any>, plan: string, parent: string | null }} Draft
+ */
+
+/** @type {Draft} */
+export const EMPTY = { goal: "", skills: [], files: [], answers: [], settings: {}, plan: "", parent: null };
+
+/** @returns {Draft} */
+function kept() {
+  try {
+    return { ...EMPTY, ...JSON.parse(sessionStorage.getItem(KEY) ?? "{}") };
+  } catch { // of another version
+    return EMPTY;
+  }
+}
+
+/** @type {{ value: Draft, peek: () => Draft }} */
+export const draft = signal(kept());
+effect(() => sessionStorage.setItem(KEY, JSON.stringify(draft.value)));
+
+/** @param {Partial<Draft>} changes */
+export const change = (changes) => void (draft.value = { ...draft.value, ...changes });
+
+/** The draft as the server takes it. @param {{ withPlan?: boolean }} [options] */
+export function body({ withPlan = false } = {}) {
+  const { goal, skills, files, answers, settings, plan, parent } = draft.value;
+  return { goal, skills, answers, settings, files: files.map((one) => one.file), ...(withPlan ? { plan } : {}), ...(parent ? { parent } : {}) };
+}

@@ -1,0 +1,105 @@
+// A plan as text beside its graph: every fault with its line as one types, and no way to run one that has any.
+import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { about } from "../core/about.js";
+import { attempt } from "../core/announce.js";
+import { get, part, post } from "../core/api.js";
+import { counted } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon, StateIcon } from "../core/icons.js";
+import { go, place } from "../core/router.js";
+import { CodeField, goToLine } from "./code_field.js";
+import { body, change, draft, EMPTY } from "./draft.js";
+import { begin, changed, redone, undone } from "./history.js";
+import { Inspector } from "./inspector.js";
+import { PlanGraph } from "./plan_graph.js";
+import { addTask, blank, outline } from "./plan_text.js";
+
+const PAUSE = 250;
+
+export function PlanEditor() {
+  const [history, setHistory] = useState(() => begin(draft.value.plan || blank(draft.value.goal)));
+  const [checked, setChecked] = useState(/** @type {{ text: string, faults: { line: number, message: string }[], repairs: string[], goal: string } | null} */ (null));
+  const [selected, setSelected] = useState(/** @type {string | null} */ (null));
+  const [here, setHere] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const file = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const text = history.now;
+  const of = place.value.query.get("of");
+  useEffect(() => {
+    if (of) attempt(async () => {
+      const plan = await get(`/runs/${part(of)}/plan`);
+      change({ ...EMPTY, goal: plan.goal, plan: plan.text });
+      setHistory(begin(plan.text));
+    });
+  }, [of]);
+  useEffect(() => {
+    change({ plan: text });
+    const ending = new AbortController();
+    const timer = setTimeout(async () => {
+      const found = await post("/plan/check", { text }, { signal: ending.signal }).catch(() => null);
+      if (found) setChecked({ text, ...found });
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [text]);
+  const tasks = useMemo(() => outline(text), [text]);
+  const faults = checked?.faults ?? [];
+  const faulty = new Set(faults.map((fault) => tasks.find((task) => task.line <= fault.line && fault.line <= task.end)?.id ?? ""));
+  const edit = (/** @type {string} */ now, apart = false) => setHistory(changed(history, now, Date.now(), apart));
+  const choose = (/** @type {string | null} */ id) => {
+    setSelected(id);
+    const task = tasks.find((one) => one.id === id);
+    if (task) setHere(task.line);
+  };
+  const onLine = (/** @type {number} */ line) => {
+    setHere(line);
+    const task = tasks.find((one) => one.line <= line && line <= one.end);
+    if (task && task.id !== selected) setSelected(task.id);
+  };
+  const key = (/** @type {KeyboardEvent} */ event) => {
+    if (!(event.ctrlKey || event.metaKey)) return;
+    if (event.key.toLowerCase() === "z") setHistory(event.shiftKey ? redone(history) : undone(history));
+    else if (event.key.toLowerCase() === "y") setHistory(redone(history));
+    else if (event.key === "Enter") run();
+    else return;
+    event.preventDefault();
+  };
+  const fresh = checked?.text === text;
+  const runnable = fresh && !faults.length && tasks.length > 0 && !busy;
+  const run = async () => {
+    if (!runnable) return;
+    setBusy(true);
+    const started = await attempt(() => post("/runs", { ...body({ withPlan: true }), plan: text, goal: draft.value.goal || checked?.goal || "" }));
+    setBusy(false);
+    if (!started) return;
+    change(EMPTY);
+    go(`/runs/${part(started.run_id)}`);
+  };
+  const save = () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+    link.download = "plan.yaml";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  };
+  const open = async (/** @type {any} */ event) => {
+    const [given] = event.target.files;
+    event.target.value = "";
+    if (given) edit(await given.text(), true);
+  };
+  const task = tasks.find((one) => one.id === selected);
+  return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
+      <button type="button" class="btn icon" aria-label="Undo" title="Undo (Ctrl+Z)" disabled=${!history.past.length} onClick=${() => setHistory(undone(history))}><${Icon} name="undo" /></button>
+      <button type="button" class="btn" onClick=${() => { const added = addTask(text); edit(added.text, true); setSelected(added.id); }}><${Icon} name="plus" /><span class="word">Add a task</span></button>
+      <input type="file" hidden ref=${file} accept=".yaml,.yml,.json" onChange=${open} /><button type="button" class="btn" onClick=${() => file.current?.click()}><${Icon} name="upload" /><span class="word">Open…</span></button>
+      <button type="button" class="btn" onClick=${save}><${Icon} name="download" /><span class="word">Save</span></button>
+      ${!about.value?.read_only && html`<button type="button" class="btn primary" disabled=${!runnable} onClick=${run} title="Ctrl+Enter"><${Icon} name="play" />${busy ? "Starting…" : "Run"}</button>`}</div></div></header>
+    <div class="editor"><div class="left"><${CodeField} text=${text} faults=${faults} here=${here} label="The plan, in YAML or JSON" onChange=${edit} onLine=${onLine} onKey=${key} />
+        <div class="faults" aria-live="polite">${faults.length ? faults.map((fault) => html`<button type="button" class="line" onClick=${() => { setHere(fault.line); goToLine(fault.line); }}><b>Line ${fault.line}</b><span>${fault.message}</span></button>`)
+          : html`<span class="ic"><${StateIcon} status=${fresh ? "done" : "pending"} />${fresh ? `${counted(tasks.length, "task")}, no faults: it can run` : "Checking…"}</span>`}
+          ${(checked?.repairs ?? []).map((repair) => html`<span class="muted">${repair}</span>`)}</div></div>
+      <div class="right"><${PlanGraph} tasks=${tasks} faulty=${faulty} selected=${selected} onSelect=${choose} />
+        ${task && html`<${Inspector} text=${text} tasks=${tasks} task=${task} onChange=${(/** @type {string} */ now) => edit(now, true)} onSelect=${choose} />`}</div></div></main>`;
+}

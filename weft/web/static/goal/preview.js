@@ -1,0 +1,34 @@
+// What a goal would start with, as it is typed: skills with scores and reasons, the size of the prompt, the model.
+import { useEffect, useState } from "../vendor/hooks.js";
+import { post } from "../core/api.js";
+import { count } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Scores } from "../run/tabs.js";
+import { body, draft } from "./draft.js";
+
+const PAUSE = 250;
+
+export function PreviewPart() {
+  const [found, setFound] = useState(/** @type {any} */ (null));
+  const { goal, skills, settings } = draft.value;
+  useEffect(() => {
+    const ending = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        setFound(await post("/preview", { ...body(), files: [] }, { signal: ending.signal }));
+      } catch (error) {
+        if (!ending.signal.aborted) setFound({ selected: [], error });
+      }
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [goal, skills, settings]);
+  if (!found) return html`<p class="muted">Selecting…</p>`;
+  return html`<div class="preview" aria-live="polite"><section aria-label="Skills that would be selected"><h3 class="sec">Would be selected</h3>${found.selected.length ? html`<${Scores} selected=${found.selected} />` : html`<p class="muted">No skill fits; the model plans with what it knows. <a href="/skills">Look at the skills</a></p>`}</section>
+    <section aria-label="Model and prompt"><h3 class="sec">Starts with</h3>
+      ${found.error && html`<div class="note st-failed" style="margin-bottom:10px"><b>${found.error.message}</b><div class="hint">${found.error.hint}</div></div>`}
+      <dl class="grid">${found.model && html`<dt>Model</dt><dd class="mono" title=${found.why}>${found.model}</dd>`}
+        ${found.estimate && html`<dt>Prompt</dt><dd class="num">about ${count(found.estimate.prompt_tokens)} tokens</dd><dt>Calls</dt><dd>${found.estimate.calls}</dd>`}</dl></section></div>`;
+}

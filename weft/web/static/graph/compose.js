@@ -1,0 +1,95 @@
+// A plan as cards, frames and edges: tasks that grew out of another are folded into its card, or stand in its frame. Pure.
+import { layout } from "./layout.js";
+
+/**
+ * @typedef {{ id: string, depends_on: string[] }} Step
+ * @typedef {{ id: string, x: number, y: number, w: number, h: number, parts: number, open: boolean }} Card
+ * @typedef {{ id: string, x: number, y: number, w: number, h: number }} Frame around the parts of an opened task
+ * @typedef {{ from: string, to: string, points: [number, number][] }} Line
+ * @typedef {{ cards: Card[], frames: Frame[], lines: Line[], width: number, height: number }} Composition
+ */
+
+export const CARD = { w: 180, h: 52 };
+const PAD = { x: 14, top: 66, bottom: 12 };
+const GROWN = /^(.+?)(?:\[[1-9]\d*\]|\/[\w-]{1,64})$/s;
+
+/** The task that a grown one is a part of: `review` of `review[1]`, `research` of `research/sources`. @param {string} id */
+export function parentOf(id) {
+  if (!id.endsWith("]") && !id.includes("/")) return null;
+  return GROWN.exec(id)?.[1] ?? null;
+}
+
+/**
+ * @param {Step[]} steps @param {ReadonlySet<string>} opened tasks whose parts are shown
+ * @param {{ shape?: number }} [options]
+ * @returns {Composition}
+ */
+export function compose(steps, opened, { shape = 0 } = {}) {
+  const known = new Set(steps.map((step) => step.id));
+  /** @type {Map<string | null, Step[]>} */
+  const parts = new Map();
+  for (const step of steps) {
+    const parent = parentOf(step.id);
+    const key = parent !== null && known.has(parent) ? parent : null;
+    const list = parts.get(key);
+    if (list) list.push(step);
+    else parts.set(key, [step]);
+  }
+  return inside(parts.get(null) ?? [], parts, opened, shape);
+}
+
+/** @param {Step[]} steps @param {Map<string | null, Step[]>} parts @param {ReadonlySet<string>} opened @param {number} shape @returns {Composition} */
+function inside(steps, parts, opened, shape) {
+  /** @type {Map<string, Composition>} */
+  const within = new Map();
+  const boxes = steps.map(({ id, depends_on }) => {
+    const own = opened.has(id) ? parts.get(id) : undefined;
+    if (!own) return { id, deps: depends_on, ...CARD };
+    const inner = gridded(own) ?? inside(own, parts, opened, 0);
+    within.set(id, inner);
+    return { id, deps: depends_on, w: Math.max(inner.width, CARD.w) + 2 * PAD.x, h: inner.height + PAD.top + PAD.bottom };
+  });
+  const laid = layout(boxes, { shape });
+  /** @type {Composition} */
+  const all = { cards: [], frames: [], lines: [], width: laid.width, height: laid.height };
+  steps.forEach(({ id }, index) => {
+    const { x, y, w, h } = laid.nodes[index];
+    const inner = within.get(id);
+    if (!inner) {
+      all.cards.push({ id, x, y, w, h, parts: parts.get(id)?.length ?? 0, open: false });
+      return;
+    }
+    all.frames.push({ id, x, y, w, h });
+    all.cards.push({ id, x: x + PAD.x, y: y + 8, ...CARD, parts: parts.get(id)?.length ?? 0, open: true });
+    shift(inner, x + (w - inner.width) / 2, y + PAD.top);
+    all.cards.push(...inner.cards);
+    all.frames.push(...inner.frames);
+    all.lines.push(...inner.lines);
+  });
+  for (const { from, to, points } of laid.edges) all.lines.push({ from: steps[from].id, to: steps[to].id, points });
+  return all;
+}
+
+/** Many items without dependencies of their own stand in a grid instead of a tower. @param {Step[]} steps @returns {Composition | null} */
+function gridded(steps) {
+  if (steps.length < 5 || steps.some((step) => !step.id.endsWith("]"))) return null;
+  const columns = Math.ceil(Math.sqrt(steps.length / 2.5));
+  const gap = 10;
+  const cards = steps.map(({ id }, index) => ({
+    id, x: (index % columns) * (CARD.w + gap), y: Math.floor(index / columns) * (CARD.h + gap), ...CARD, parts: 0, open: false,
+  }));
+  const rows = Math.ceil(steps.length / columns);
+  return { cards, frames: [], lines: [], width: columns * (CARD.w + gap) - gap, height: rows * (CARD.h + gap) - gap };
+}
+
+/** @param {Composition} one @param {number} dx @param {number} dy */
+function shift(one, dx, dy) {
+  for (const box of [...one.cards, ...one.frames]) {
+    box.x += dx;
+    box.y += dy;
+  }
+  for (const line of one.lines) for (const point of line.points) {
+    point[0] += dx;
+    point[1] += dy;
+  }
+}

@@ -1,0 +1,36 @@
+// Resumes the failed runs of a batch here, a few at a time: the server says when it has enough to do.
+import { signal } from "../vendor/signals.js";
+import { note, noteError } from "../core/announce.js";
+import { get, part, post } from "../core/api.js";
+import { counted } from "../core/format.js";
+
+const FAILED = "failed,partial,stopped,interrupted";
+const PAUSE = 2000;
+
+/** How many runs are left to resume; 0 if nothing is under way. */
+export const left = signal(0);
+
+/** Resume every failed run of a batch; those that the server refuses for good are counted and left. @param {string} batch */
+export async function retryFailed(batch) {
+  const { runs } = await get(`/runs?${new URLSearchParams({ batch, status: FAILED, most: "500" })}`);
+  left.value = runs.length;
+  let refused = 0;
+  for (const run of runs) {
+    while (!(await resumed(run.run_id, () => refused++))) await new Promise((go) => setTimeout(go, PAUSE));
+    left.value--;
+  }
+  note(`Resumed ${counted(runs.length - refused, "run")}`, refused ? { hint: `${refused} could not be resumed; open them to see why.`, bad: true } : {});
+}
+
+/** Whether it needs no further try. @param {string} run @param {() => void} onRefused */
+async function resumed(run, onRefused) {
+  try {
+    await post(`/runs/${part(run)}/resume`, {});
+    return true;
+  } catch (error) {
+    if (/** @type {any} */ (error)?.status === 429) return false;
+    if (!(/** @type {any} */ (error)?.final)) noteError(error);
+    onRefused();
+    return true;
+  }
+}

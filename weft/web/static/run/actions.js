@@ -1,0 +1,46 @@
+// What can be done with a run: stop, resume, rerun, export, delete.
+import { attempt, note } from "../core/announce.js";
+import { part, post, remove, save } from "../core/api.js";
+import { confirm, Dialog, show } from "../core/dialog.js";
+import { html } from "../core/html.js";
+import { go } from "../core/router.js";
+import { RerunDialog } from "./rerun.js";
+import { LimitFields, useLimits } from "./limits.js";
+
+/** @param {import("./feed.js").RunFeed} feed @param {(on: boolean) => void} setStopping */
+export const actionsOf = (feed, setStopping) => ({
+  async stop() {
+    setStopping(true);
+    const asked = await attempt(() => post(`/runs/${part(feed.id)}/stop`));
+    if (asked) note("Asked to stop", { hint: "What is finished is kept; the run can be resumed." });
+    setTimeout(() => setStopping(false), asked ? 5000 : 0);
+  },
+  async resume() {
+    const settings = await show((close) => html`<${ResumeDialog} close=${close} state=${feed.state} />`);
+    if (!settings) return;
+    if (await attempt(() => post(`/runs/${part(feed.id)}/resume`, { settings }))) feed.run();
+  },
+  /** @param {string} task @param {string} [output] */
+  async rerun(task, output) {
+    const started = await show((close) => html`<${RerunDialog} close=${close} feed=${feed} task=${task} output=${output ?? null} />`);
+    if (started) go(`/runs/${part(started)}`);
+  },
+  export: (/** @type {string} */ form) => attempt(() => save(`/runs/${part(feed.id)}/export?form=${form}`, `${feed.id}.${form}`)),
+  async delete() {
+    const sure = await confirm({ title: "Delete this run?", text: "Its record and the files it made are deleted. This cannot be undone.", yes: "Delete", danger: true });
+    if (sure && (await attempt(() => remove(`/runs/${part(feed.id)}`)))) {
+      note("Deleted");
+      go("/runs");
+    }
+  },
+});
+
+/** @param {{ close: (value?: any) => void, state: import("./fold.js").State }} props */
+function ResumeDialog({ close, state }) {
+  const limits = useLimits();
+  const left = [...state.spans.values()].filter((span) => !["done", "reused"].includes(span.status) && !span.id.startsWith("(")).length;
+  return html`<${Dialog} title="Resume this run" close=${close} onSubmit=${() => close(limits.given())}
+    foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Resume</button>`}>
+    <div class="form"><p class="muted">${left ? `${left} of its tasks have no result yet and run again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
+    <${LimitFields} limits=${limits} now=${state.settings} /></div></${Dialog}>`;
+}

@@ -1,0 +1,66 @@
+// What a run asks: approvals of tools and tasks, and questions. Answering continues the same run.
+import { useState } from "../vendor/hooks.js";
+import { attempt, note } from "../core/announce.js";
+import { part, post } from "../core/api.js";
+import { readAsking } from "../core/asking.js";
+import { pretty } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Markdown } from "../core/markdown.js";
+import { go } from "../core/router.js";
+
+/** The requests of one task, or all of the run's. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
+export function Answering({ feed, task, readOnly }) {
+  const { state } = feed;
+  const asked = state.waiting.filter((one) => task === null || one.task === task);
+  const isOld = task === null && state.status === "clarification" && state.question && !asked.length;
+  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${request} readOnly=${readOnly} onDone=${() => feed.run()} />`)}
+    ${isOld && html`<${Question} text=${state.question ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => again(feed, text)} />`}`;
+}
+
+/** A run that ended with its question is run again with the answer. @param {import("./feed.js").RunFeed} feed @param {string} text */
+async function again(feed, text) {
+  const { state } = feed;
+  const { asked_skills: skills = [], files = [], answers = [] } = state.given;
+  const started = await attempt(() => post("/runs", { goal: state.goal, skills, files, answers: [...(answers ?? []), text], parent: feed.id, settings: state.settings.model ? { model: state.settings.model } : {} }));
+  if (started) go(`/runs/${part(started.run_id)}`);
+}
+
+/** @param {{ text: string, readOnly: boolean, onAnswer: (text: string) => void }} props */
+function Question({ text, readOnly, onAnswer }) {
+  const [answer, setAnswer] = useState("");
+  return html`<form class="note st-waiting" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); if (answer.trim()) onAnswer(answer.trim()); }}>
+    <b>It asks you</b><div style="margin-top:4px"><${Markdown} text=${text} /></div>
+    ${!readOnly && html`<div class="answerbox"><textarea class="field" rows="3" aria-label="Your answer" value=${answer} onInput=${(/** @type {any} */ event) => setAnswer(event.target.value)}></textarea>
+      <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div></div>`}</form>`;
+}
+
+/** One request with its buttons. @param {{ run: string, request: any, readOnly: boolean, onDone: () => void }} props */
+export function Request({ run, request, readOnly, onDone }) {
+  const [reason, setReason] = useState("");
+  const [edited, setEdited] = useState(/** @type {string | null} */ (null));
+  const answer = async (/** @type {Record<string, any>} */ given) => {
+    const done = await attempt(() => post(`/runs/${part(run)}/answers`, [{ id: request.id, ...given }]));
+    if (!done) return;
+    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues." });
+    readAsking();
+    onDone();
+  };
+  if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
+  const send = () => {
+    try {
+      answer({ decision: "edit", arguments: JSON.parse(edited ?? "{}") });
+    } catch {
+      note("The arguments are not JSON.", { bad: true });
+    }
+  };
+  return html`<div class="note st-waiting"><b>${request.kind === "tool" ? html`May it call <span class="mono">${request.tool}</span>?` : `May ${request.task} run?`}</b>
+    ${request.preview && html`<pre class="raw" style="margin:6px 0">${request.preview}</pre>`}
+    ${request.arguments && edited === null && html`<pre class="code">${pretty(request.arguments)}</pre>`}
+    ${edited !== null && html`<textarea class="field mono" rows="8" aria-label="Arguments" value=${edited} onInput=${(/** @type {any} */ event) => setEdited(event.target.value)}></textarea>`}
+    ${!readOnly && html`<div class="answerbox"><input class="field" placeholder="Why not, or a note (may be empty)" aria-label="Note" value=${reason} onInput=${(/** @type {any} */ event) => setReason(event.target.value)} />
+      <div class="actions" style="justify-content:flex-start">
+        <button type="button" class="btn small primary" onClick=${() => (edited === null ? answer({ decision: "allow", note: reason }) : send())}>${edited === null ? "Allow" : "Allow these arguments"}</button>
+        <button type="button" class="btn small danger" onClick=${() => answer({ decision: "deny", note: reason })}>Deny</button>
+        ${request.kind === "tool" && html`<button type="button" class="btn small" onClick=${() => setEdited(edited === null ? pretty(request.arguments ?? {}) : null)}>${edited === null ? "Edit…" : "Do not edit"}</button>
+          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest</button>`}</div></div>`}</div>`;
+}

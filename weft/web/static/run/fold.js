@@ -1,0 +1,169 @@
+// A run's state from its events: the same for live, past and played-back runs, and the same as `weft trace show` has it.
+// Pure: no DOM, no clock but that of the events.
+import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
+
+/**
+ * @typedef {import("./spans.js").Span} Span
+ * @typedef {{ id: string, task: string | null, kind: string, tool?: string, arguments?: unknown, preview?: string, asked?: string }} Request
+ * @typedef {{ cause: string, of: string | null, added: number, dropped: number, note: string, at: number }} Change
+ * @typedef {object} State
+ * @property {string} run_id @property {string} goal @property {string} status @property {string} started
+ * @property {string | null} parent @property {string | null} answer @property {string | null} error @property {string | null} question
+ * @property {Map<string, Span>} spans @property {{ name: string, score: number, reason: string }[]} selected
+ * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
+ * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number }} usage
+ * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
+ * @property {number[]} resumes @property {Set<string>} waited tasks for which to have waited for a person was no attempt
+ * @property {number} seconds @property {number} clock @property {string} phase
+ * @property {number} last_seq @property {number} version counts what changes the shape of the plan
+ */
+
+/** Only these move the clock, as on the server. */
+const TIMED = new Set([
+  "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started", "task_reused",
+  "condition_checked", "result_checked", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
+  "approval_given", "run_finished",
+]);
+
+/** A run of which nothing is known yet. @returns {State} */
+export const empty = () => ({
+  run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null,
+  spans: new Map([["(plan)", planning()]]), selected: [], faults: [], warnings: [], repairs: [], changes: [], waiting: [],
+  usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 }, cost: 0, settings: {}, given: {},
+  resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
+});
+
+/** @returns {Span} */
+const planning = () => ({
+  id: "(plan)", kind: "plan", name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0,
+  calls: 0, tokens: 0, cost_usd: 0, tools: {}, waited_for: null, why: null, error: null, retries: [],
+});
+
+/** The state that a document of the server describes. @param {Record<string, any>} document @returns {State} */
+export function fromDocument(document) {
+  const state = empty();
+  const { run_id, goal, status, started, parent, answer, error, question, usage, last_seq } = document;
+  Object.assign(state, { run_id, goal, status, started, parent, answer, error, question, usage, last_seq });
+  state.spans = new Map(document.spans.map((/** @type {Span} */ span) => [span.id, { ...span, retries: span.retries ?? [] }]));
+  state.selected = document.selected ?? [];
+  state.faults = document.plan_faults ?? [];
+  state.warnings = document.warnings ?? [];
+  state.waiting = document.waiting ?? [];
+  state.cost = document.cost_usd;
+  state.settings = document.settings ?? {};
+  state.given = document.given ?? {};
+  state.resumes = document.resumes ?? [];
+  state.seconds = document.seconds;
+  state.clock = Date.parse(status === "running" ? document.now : document.last_at);
+  askers(state);
+  return state;
+}
+
+/**
+ * Apply one event; gives the ids of the steps that changed.
+ * @param {State} state @param {Record<string, any>} row @returns {string[]}
+ */
+export function apply(state, row) {
+  if (row.seq && row.seq <= state.last_seq) return [];
+  if (row.seq) state.last_seq = row.seq;
+  const at = TIMED.has(row.type) ? advance(state, row) : state.seconds;
+  switch (row.type) {
+    case "run_started": return begin(state, row);
+    case "run_resumed": return resume(state, row, at);
+    case "skills_selected": if (!row.task) state.selected = row.selections ?? []; return [];
+    case "prompt_made": state.phase = row.role; return [];
+    case "warned": if (!state.warnings.includes(row.message)) state.warnings = [...state.warnings, row.message]; return [];
+    case "plan_refused": if (!row.task) state.faults = [...state.faults, ...row.faults]; return ["(plan)"];
+    case "model_loading": state.phase = "loading"; return [];
+    case "condition_checked": return noteCondition(state, row);
+    case "plan_made": state.repairs = row.repairs ?? []; state.version++; return noteTasks(state, row);
+    case "plan_changed": state.version++; return noteChange(state, row, at);
+    case "task_started": case "task_reused": case "task_finished": return noteTask(state, row, at);
+    case "call_started": case "call_finished": case "call_failed": case "call_retried": return noteCall(state, row, at);
+    case "tool_called": return noteTool(state, row);
+    case "approval_asked": return ask(state, row);
+    case "approval_given": return answered(state, row);
+    case "run_finished": return finish(state, row);
+    default: return row.task ? [row.task] : [];
+  }
+}
+
+/** The seconds worked until an event; pauses before a resume do not count. @param {State} state @param {Record<string, any>} row */
+function advance(state, row) {
+  const now = Date.parse(row.at);
+  if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds += (now - state.clock) / 1000;
+  state.clock = now;
+  return state.seconds;
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function begin(state, row) {
+  Object.assign(state, { run_id: row.run_id, goal: row.goal, started: row.at, parent: row.parent ?? null, settings: row.settings ?? {} });
+  state.given = { asked_skills: row.asked_skills, files: row.files, answers: row.answers, batch: row.batch, batch_goal: row.batch_goal };
+  state.phase = "selecting";
+  return [];
+}
+
+/** @param {State} state @param {Record<string, any>} row @param {number} at */
+function resume(state, row, at) {
+  const stopped = [...state.spans.values()].filter((span) => ["running", "interrupted", "waiting"].includes(span.status));
+  for (const span of stopped) span.status = "pending";
+  state.waited = new Set(state.status === "waiting" ? stopped.map((span) => span.id) : []);
+  Object.assign(state, { status: "running", answer: null, error: null, question: null, settings: row.settings ?? state.settings });
+  state.resumes = [...state.resumes, at];
+  return stopped.map((span) => span.id);
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function noteCondition(state, row) {
+  const span = state.spans.get(row.task);
+  if (span && !row.holds) span.why = row.why ?? null;
+  return [row.task];
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function noteTool(state, row) {
+  const span = row.task ? state.spans.get(row.task) : undefined;
+  if (!span) return [];
+  span.tools = { ...span.tools, [row.name]: (span.tools[row.name] ?? 0) + 1 };
+  return [span.id];
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function ask(state, row) {
+  const request = row.request ?? row;
+  state.waiting = [...state.waiting.filter((one) => one.id !== request.id), request];
+  return askers(state);
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function answered(state, row) {
+  const id = row.call ?? row.id;
+  const task = state.waiting.find((one) => one.id === id)?.task;
+  state.waiting = state.waiting.filter((one) => one.id !== id);
+  const span = task ? state.spans.get(task) : undefined;
+  if (span?.status === "waiting") span.status = "running";
+  return span ? [span.id] : [];
+}
+
+/** Tasks that wait for a person are shown as such. @param {State} state */
+function askers(state) {
+  const ids = [];
+  for (const { task } of state.waiting) {
+    const span = task ? state.spans.get(task) : undefined;
+    if (span?.status !== "running" && span?.status !== "interrupted") continue;
+    span.status = "waiting";
+    ids.push(span.id);
+  }
+  return ids;
+}
+
+/** @param {State} state @param {Record<string, any>} row */
+function finish(state, row) {
+  const { status, answer = null, error = null, question = null } = row;
+  Object.assign(state, { status, answer, error, question, phase: "" });
+  const open = [...state.spans.values()].filter((span) => span.status === "running");
+  for (const span of open) span.status = "interrupted";
+  askers(state);
+  return open.map((span) => span.id);
+}

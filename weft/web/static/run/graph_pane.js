@@ -1,0 +1,110 @@
+// The graph of a run, kept current: the plan when it changes, single tasks as they do.
+import { useEffect, useRef } from "../vendor/hooks.js";
+import { signal } from "../vendor/signals.js";
+import { seconds } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon, Weave } from "../core/icons.js";
+import { useKeys } from "../core/keys.js";
+import { ICONS, LEGEND, WORDS } from "../core/states.js";
+import { theme } from "../core/theme.js";
+import { Graph } from "../graph/graph.js";
+import { Finder } from "./finder.js";
+import { criticalPath, tasksOf } from "./spans.js";
+
+/** Whether the critical path is shown, on all pages. */
+export const showPath = signal(true);
+
+/** @param {import("./spans.js").Span} span @param {number} now */
+const noteOf = (span, now) => (span.start === null || span.kind === "reused" ? "" : seconds((span.end ?? (span.status === "running" ? now : span.start)) - span.start));
+
+/** @param {import("./spans.js").Span} span @param {number} now */
+const taskOf = (span, now) => ({
+  id: span.id, title: span.title, label: labelOf(span), note: noteOf(span, now), status: span.status, depends_on: span.depends_on,
+});
+
+/** @param {import("./spans.js").Span} span */
+const labelOf = (span) => (span.name ? `${span.kind} · ${span.name}` : span.kind);
+
+/** @param {{ source: any, selected: string | null, onSelect: (id: string) => void, finding: boolean, onFound: () => void, held?: (graph: Graph) => void }} props */
+export function GraphPane({ source, selected, onSelect, finding, onFound, held }) {
+  const stage = useRef(/** @type {HTMLElement | null} */ (null));
+  const graph = useRef(/** @type {Graph | null} */ (null));
+  useEffect(() => {
+    if (!stage.current) return;
+    const made = (graph.current = new Graph(stage.current, { onSelect }));
+    held?.(made);
+    return () => made.close();
+  }, []);
+  useEffect(() => graph.current?.retheme(), [theme.value]);
+  useEffect(() => connect(source, /** @type {Graph} */ (graph.current)), [source]);
+  useEffect(() => graph.current?.select(selected, { reveal: selected !== null && document.activeElement?.closest(".stage") === null }), [selected, source]);
+  useEffect(() => graph.current?.setCritical(showPath.value ? criticalPath(source.state.spans) : []), [showPath.value, source]);
+  const g = () => /** @type {Graph} */ (graph.current);
+  useKeys({
+    f: () => g().fit(), "+": () => g().zoom(1.3), "=": () => g().zoom(1.3), "-": () => g().zoom(1 / 1.3),
+    c: () => void (showPath.value = !showPath.value), e: () => nextFailure(source, g(), onSelect),
+  }, [source]);
+  source.tick.value; // drawn again with every change
+  const tasks = tasksOf(source.state.spans);
+  const seen = new Set(tasks.map((span) => span.status));
+  return html`<div class="stage" ref=${stage} role="region" tabIndex=${0} aria-label="Task graph; arrow keys follow dependencies">
+    ${!tasks.length && source.ready.value && html`<${Waiting} state=${source.state} />`}
+    ${finding && html`<${Finder} tasks=${tasks} onClose=${onFound} onChoose=${(/** @type {string} */ id) => { onFound(); onSelect(id); g().focus(id); }} />`}
+    ${tasks.length > 0 && html`<div class="legend" data-tools>${LEGEND.filter((status) => seen.has(status)).map((status) => html`<span class="ic st-${status}"><${Icon} d=${ICONS[status]} />${WORDS[status]}</span>`)}
+      ${showPath.value && html`<span class="ic"><span class="path"></span>Critical path</span>`}</div>`}
+    <div class="float" data-tools>
+      <button type="button" aria-pressed=${showPath.value ? "true" : "false"} aria-label="Critical path" title="Critical path (c)" onClick=${() => (showPath.value = !showPath.value)}><${Icon} name="plan" /></button>
+      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick=${() => g().zoom(1.3)}><${Icon} name="plus" /></button>
+      <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick=${() => g().zoom(1 / 1.3)}><${Icon} name="minus" /></button>
+      <button type="button" aria-label="Fit" title="Fit (f)" onClick=${() => g().fit()}><${Icon} name="fit" />Fit</button></div></div>`;
+}
+
+/** Show a source in the graph as long as it is the one; gives the function that ends it. @param {any} source @param {Graph} graph */
+function connect(source, graph) {
+  let shape = -1;
+  let count = 0;
+  const load = () => {
+    const spans = tasksOf(source.state.spans);
+    const wasEmpty = count === 0;
+    count = spans.length;
+    shape = source.state.version;
+    const now = source.now();
+    graph.load(spans.map((span) => taskOf(span, now)), showPath.peek() ? criticalPath(source.state.spans) : [], { fit: wasEmpty || graph.fitted === true });
+  };
+  const change = (/** @type {Set<string>} */ ids, /** @type {boolean} */ reshaped) => {
+    if (reshaped || shape !== source.state.version) return load();
+    const now = source.now();
+    for (const id of ids) {
+      const span = source.state.spans.get(id);
+      if (span) graph.update(id, { status: span.status, note: noteOf(span, now), title: span.title });
+    }
+    if (ids.size && showPath.peek()) graph.setCritical(criticalPath(source.state.spans));
+  };
+  const seconds = setInterval(() => {
+    if (!source.isLive) return;
+    const now = source.now();
+    for (const span of source.state.spans.values()) if (span.status === "running") graph.update(span.id, { note: noteOf(span, now) });
+  }, 1000);
+  source.listeners.add(change);
+  if (source.ready.value) load();
+  return () => {
+    clearInterval(seconds);
+    source.listeners.delete(change);
+  };
+}
+
+/** Go to the next task that failed or asks, after the selected one. @param {any} source @param {Graph} graph @param {(id: string) => void} onSelect */
+function nextFailure(source, graph, onSelect) {
+  const tasks = tasksOf(source.state.spans);
+  const from = tasks.findIndex((span) => span.id === graph.selected);
+  const order = [...tasks.slice(from + 1), ...tasks.slice(0, from + 1)];
+  const next = order.find((span) => span.status === "failed" || span.status === "waiting");
+  if (!next) return;
+  onSelect(next.id);
+  graph.focus(next.id);
+}
+
+/** What is there before the plan is. @param {{ state: import("./fold.js").State }} props */
+const Waiting = ({ state }) => html`<div class="center" data-tools><${Weave} />${state.status === "running"
+  ? html`<h2>${{ decomposer: "Planning…", loading: "Loading the model…" }[state.phase] ?? "Selecting skills…"}</h2><p>The graph appears as soon as the plan is made.</p>`
+  : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer it on the right, and it continues." : state.error ?? ""}</p>`}</div>`;

@@ -1,0 +1,55 @@
+// The head of a run: goal, status, what it has used of its limits, and what can be done with it.
+import { Menu } from "../core/dialog.js";
+import { count, money, seconds } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon, Pill } from "../core/icons.js";
+import { part } from "../core/api.js";
+import { place, setQuery } from "../core/router.js";
+import { canResume } from "../core/states.js";
+import { tasksOf } from "./spans.js";
+
+/** The views of a run, in the order that `g` goes through. */
+export const VIEWS = [["split", "Both"], ["graph", "Graph"], ["time", "Time"]];
+export const viewNow = () => place.value.query.get("view") ?? "split";
+
+/** @param {{ source: any, feed: any, actions: any, playing: boolean, readOnly: boolean }} props */
+export function Head({ source, feed, actions, playing, readOnly }) {
+  source.tick.value;
+  const { state } = source;
+  const tasks = tasksOf(state.spans);
+  const done = tasks.filter((span) => span.status === "done" || span.status === "reused").length;
+  const status = state.status === "running" && !tasks.length ? "planning" : state.status;
+  const live = feed.isLive;
+  return html`<header class="top">
+    <div class="crumbs"><a href="/runs">Runs</a><span>/</span><span class="mono cut">${state.run_id || feed.id}</span>
+      ${state.parent && html`<span>of <a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a></span>`}</div>
+    <div class="title"><h1 class="goal" title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
+      ${!live && canResume(state.status) && !readOnly && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
+      ${tasks.length > 0 && html`<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${actions.play}><${Icon} name="replay" /><span class="word">Playback</span></button>`}
+      <${Menu} label="More" items=${[
+        { name: "Compare with…", icon: "compare", href: `/compare?a=${part(feed.id)}` },
+        !live && { name: "Replay strictly", icon: "replay", href: `/replay?run=${part(feed.id)}` },
+        tasks.length > 0 && { name: "Edit the plan as new", icon: "plan", href: `/plan?of=${part(feed.id)}` },
+        !readOnly && { name: "New run of this goal", icon: "plus", href: `/new?of=${part(feed.id)}` },
+        { name: "Export as JSON lines", icon: "download", do: () => actions.export("jsonl") },
+        { name: "Export as one page", icon: "download", do: () => actions.export("html") },
+        !live && !readOnly && { name: "Delete this run…", icon: "trash", danger: true, do: actions.delete },
+      ]} />
+      ${live && !readOnly && html`<button type="button" class="btn danger" onClick=${actions.stop} disabled=${actions.stopping}><${Icon} name="stop" />${actions.stopping ? "Stopping…" : "Stop"}</button>`}</div></div>
+    <div class="facts"><${Pill} status=${status} />
+      <span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span>
+      <span class="fact"><b>${seconds(source.now())}</b> at work</span>
+      <span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
+      <span class="fact less"><b>${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
+      <${Spent} state=${state} />
+      ${state.settings.model && html`<span class="fact mono model">${state.settings.model}</span>`}
+      <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id === "split" ? null : id }, { replace: true })}>${name}</button>`)}</span></div></header>`;
+}
+
+/** Cost against its limit. @param {{ state: import("./fold.js").State }} props */
+function Spent({ state }) {
+  const most = state.settings.max_cost;
+  const share = most && state.cost !== null ? Math.min(1, state.cost / most) : null;
+  return html`<span class="fact"><b>${money(state.cost)}</b>${most ? ` of ${money(most)}` : state.cost === null ? " cost" : ""}</span>
+    ${share !== null && html`<span class="meter ${share > 0.9 ? "st-failed" : ""}" role="img" aria-label=${`${Math.round(share * 100)} % of the budget is spent`}><i style=${{ width: `${share * 100}%` }}></i></span>`}`;
+}

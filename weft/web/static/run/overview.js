@@ -1,0 +1,72 @@
+// The run as a whole, in the drawer: its answer, what it asks, what went wrong, what it started with.
+import { useState } from "../vendor/hooks.js";
+import { Tabs } from "../core/dialog.js";
+import { copy } from "../core/clipboard.js";
+import { attempt } from "../core/announce.js";
+import { bytes, count, counted, moment, money, seconds } from "../core/format.js";
+import { get, part, save } from "../core/api.js";
+import { html } from "../core/html.js";
+import { Icon, Pill } from "../core/icons.js";
+import { Markdown } from "../core/markdown.js";
+import { place, setQuery } from "../core/router.js";
+import { useEffect } from "../vendor/hooks.js";
+import { Tools } from "./drawer.js";
+import { Scores } from "./tabs.js";
+
+/** @param {{ source: any, feed: any, onClose: () => void, actions: any }} props */
+export function RunDrawer({ source, feed, onClose, actions }) {
+  source.tick.value;
+  const { state } = source;
+  const tab = place.value.query.get("tab") ?? "answer";
+  const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, { id: "files", name: "Files" }];
+  const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
+  return html`<aside class="drawer" aria-label="The run">
+    <div class="dh"><div class="pills"><${Pill} status=${state.status} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(state.seconds)}`}, started ${moment(state.started)}</div></div>
+    <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
+    <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
+      ${shown === "answer" && html`<${AnswerPart} source=${source} actions=${actions} />`}
+      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} />`}
+      ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} />`}
+      ${shown === "files" && html`<${FilesPart} run=${source.id} />`}</div></aside>`;
+}
+
+/** @param {{ source: any, actions: any }} props */
+function AnswerPart({ source, actions }) {
+  const { state } = source;
+  const streamed = source.texts.get("(synthesis)") ?? "";
+  return html`${actions?.answering?.(null)}
+    ${state.error && html`<div class="note st-failed"><b>${state.status === "partial" ? "A part is missing" : "It failed"}</b><div>${state.error}</div></div>`}
+    ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>The plan was refused ${counted(state.faults.length, "time")}</b>${state.faults.slice(0, 10).map((/** @type {string} */ fault) => html`<div>${fault}</div>`)}</div>`}
+    ${state.changes.map((/** @type {any} */ change) => html`<div class="note"><b>The plan changed (${change.cause}${change.of ? ` of ${change.of}` : ""})</b><div>${[change.added && counted(change.added, "task") + " added", change.dropped && counted(change.dropped, "task") + " dropped"].filter(Boolean).join(", ")}${change.note ? `: ${change.note}` : ""}</div></div>`)}
+    ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Markdown} text=${state.answer} />`
+      : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
+      : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
+    ${state.warnings.length > 0 && html`<h3 class="sec">Warnings</h3>${state.warnings.map((/** @type {string} */ text) => html`<div class="note st-partial">${text}</div>`)}`}`;
+}
+
+/** @param {{ state: import("./fold.js").State, feed: any }} props */
+const DetailsPart = ({ state, feed }) => html`<dl class="grid">
+    <dt>Run</dt><dd class="mono">${state.run_id}</dd>
+    ${state.parent && html`<dt>Of</dt><dd><a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a> · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a></dd>`}
+    ${state.given.batch && html`<dt>Batch</dt><dd><a href="/batches/${part(state.given.batch)}">${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
+    <dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>
+    <dt>Model</dt><dd class="mono">${state.settings.model ?? "–"}</dd>
+    <dt>Tokens</dt><dd class="num">${count(state.usage.prompt_tokens)} in, ${count(state.usage.completion_tokens)} out${state.usage.cached_tokens ? `, ${count(state.usage.cached_tokens)} cached` : ""}</dd>
+    <dt>Cost</dt><dd class="num">${money(state.cost)}${state.settings.max_cost ? ` of at most ${money(state.settings.max_cost)}` : ""}</dd>
+    ${["max_tokens", "timeout", "max_concurrency", "detector"].filter((name) => state.settings[name] != null).map((name) => html`<dt>${name}</dt><dd class="mono">${String(state.settings[name])}</dd>`)}
+    ${state.given.asked_skills?.length > 0 && html`<dt>Asked for</dt><dd>${state.given.asked_skills.join(", ")}</dd>`}
+    ${state.given.files?.length > 0 && html`<dt>Files</dt><dd class="mono">${state.given.files.join(", ")}</dd>`}
+    ${state.given.answers?.length > 0 && html`<dt>Answers</dt><dd>${state.given.answers.join("; ")}</dd>`}
+    ${state.resumes.length > 0 && html`<dt>Resumed</dt><dd>${counted(state.resumes.length, "time")}</dd>`}</dl>
+  <h3 class="sec">Goal</h3><pre class="raw">${state.goal}</pre>
+  ${state.faults.length > 0 && html`<h3 class="sec">Refused plans</h3>${state.faults.map((fault) => html`<div class="note st-partial">${fault}</div>`)}`}`;
+
+/** @param {{ run: string }} props */
+function FilesPart({ run }) {
+  const [files, setFiles] = useState(/** @type {{ path: string, bytes: number }[] | null} */ (null));
+  useEffect(() => void attempt(async () => setFiles(await get(`/runs/${part(run)}/artifacts`))), [run]);
+  if (!files) return html`<p class="muted">Reading…</p>`;
+  if (!files.length) return html`<p class="muted">This run made no files.</p>`;
+  return html`<h3 class="sec">Files that the run made</h3>${files.map(({ path, bytes: size }) => html`<div class="bar" style="margin:0 0 6px"><${Icon} name="file" /><span class="mono cut" style="flex:1">${path}</span><span class="num muted">${bytes(size)}</span>
+    <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save</button></div>`)}`;
+}

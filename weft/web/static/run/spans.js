@@ -1,0 +1,145 @@
+// The steps of a run in time: what each event does to them, and the chain that the end waited for. Pure.
+import { parentOf } from "../graph/compose.js";
+
+/**
+ * @typedef {object} Span
+ * @property {string} id @property {string} kind @property {string | null} name @property {string} title @property {string} status
+ * @property {string[]} depends_on @property {number | null} start @property {number | null} end @property {number} attempts
+ * @property {number} calls @property {number} tokens @property {number | null} cost_usd @property {Record<string, number>} tools
+ * @property {string | null} waited_for @property {string | null} why @property {string | null} error @property {number[]} retries
+ * @typedef {import("./fold.js").State} State
+ * @typedef {Record<string, any>} Row
+ */
+
+/** @param {Partial<Span> & { id: string, kind: string }} given @returns {Span} */
+const make = (given) => ({
+  name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0, calls: 0, tokens: 0,
+  cost_usd: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], ...given,
+});
+
+/** @param {State} state @param {Row[]} tasks */
+function add(state, tasks) {
+  const reasons = new Map(state.selected.map((one) => [one.name, `${one.score.toFixed(2)}: ${one.reason}`]));
+  for (const task of tasks) {
+    const { id, action_type: kind, name = null, title = "", depends_on = [] } = task;
+    state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null }));
+  }
+  return tasks.map((task) => task.id);
+}
+
+/** @param {State} state @param {Row} row */
+export function noteTasks(state, row) {
+  const ids = add(state, row.plan.tasks);
+  if (row.attempts === 0) state.spans.delete("(plan)");
+  return ids;
+}
+
+/** @param {State} state @param {Row} row @param {number} at */
+export function noteChange(state, row, at) {
+  const { cause, of = null, added = [], dropped = [], rewired = {}, note = "" } = row;
+  for (const id of dropped) state.spans.delete(id);
+  const ids = add(state, added);
+  for (const span of Object.keys(rewired).length ? state.spans.values() : []) {
+    span.depends_on = [...new Set(span.depends_on.map((one) => rewired[one] ?? one))];
+  }
+  state.changes = [...state.changes, { cause, of, added: added.length, dropped: dropped.length, note, at }];
+  return [...ids, ...dropped];
+}
+
+/** @param {State} state @param {Row} row @param {number} at */
+export function noteTask(state, row, at) {
+  const span = state.spans.get(row.task);
+  if (!span) return [];
+  if (row.type === "task_started") {
+    Object.assign(span, { start: at, end: null, status: "running" });
+    if (!state.waited.delete(span.id)) span.attempts++;
+    span.waited_for = lastOf(state, span.depends_on) ?? state.spans.get(parentOf(span.id) ?? "")?.waited_for ?? null;
+  } else if (row.type === "task_reused") {
+    Object.assign(span, { status: "reused", why: row.source });
+  } else {
+    Object.assign(span, { status: row.status, error: row.error ?? null, end: span.start === null ? null : at });
+    span.waited_for = lastPart(state, span.id) ?? span.waited_for;
+  }
+  return [span.id];
+}
+
+/** The step that ended last. @param {State} state @param {string[]} ids */
+function lastOf(state, ids) {
+  let last = null, end = -1;
+  for (const id of ids) {
+    const span = state.spans.get(id);
+    if (span && (span.end ?? 0) > end) [last, end] = [id, span.end ?? 0];
+  }
+  return last;
+}
+
+/** The part of a task that ended last; null if it has none. @param {State} state @param {string} id */
+function lastPart(state, id) {
+  let last = null, end = -1;
+  for (const span of state.spans.values()) {
+    if (span.end !== null && span.end >= end && parentOf(span.id) === id) [last, end] = [span.id, span.end];
+  }
+  return last;
+}
+
+const STEPS = /** @type {Record<string, string>} */ ({ decomposer: "(plan)" });
+
+/** @param {State} state @param {Row} row @param {number} at */
+export function noteCall(state, row, at) {
+  const id = row.task ?? STEPS[row.role] ?? `(${row.role})`;
+  let span = state.spans.get(id);
+  if (!span) state.spans.set(id, (span = make({ id, kind: row.role })));
+  if (row.type === "call_started") {
+    if (!row.task && span.status === "pending") span.status = "running";
+    state.phase = row.role;
+    return [id];
+  }
+  if (row.type === "call_retried") {
+    span.attempts++;
+    span.retries = [...span.retries, at];
+    return [id];
+  }
+  if (!row.task) {
+    span.start ??= at - row.seconds;
+    span.end = at;
+    span.status = row.type === "call_finished" ? "done" : "failed";
+    span.attempts++;
+  }
+  if (row.type === "call_finished") spend(state, span, row.reply ?? {});
+  return [id];
+}
+
+/** @param {State} state @param {Span} span @param {Row} reply */
+function spend(state, span, reply) {
+  const usage = reply.usage ?? {};
+  const cost = reply.cost ?? null;
+  span.calls++;
+  span.tokens += (usage.prompt_tokens ?? 0) + (usage.completion_tokens ?? 0);
+  span.cost_usd = span.cost_usd === null || cost === null ? null : span.cost_usd + cost;
+  const { calls, prompt_tokens, completion_tokens, cached_tokens } = state.usage;
+  state.usage = {
+    calls: calls + (usage.calls ?? 1),
+    prompt_tokens: prompt_tokens + (usage.prompt_tokens ?? 0),
+    completion_tokens: completion_tokens + (usage.completion_tokens ?? 0),
+    cached_tokens: cached_tokens + (usage.cached_tokens ?? 0),
+  };
+  state.cost = state.cost === null || cost === null ? null : state.cost + cost;
+}
+
+/** The chain of steps that the end of the run waited for. @param {ReadonlyMap<string, Span>} spans @returns {string[]} */
+export function criticalPath(spans) {
+  /** @type {Span | undefined} */
+  let last;
+  for (const span of spans.values()) if (span.end !== null && !span.id.startsWith("(") && span.end > (last?.end ?? -1)) last = span;
+  const path = [];
+  const seen = new Set();
+  for (let step = last; step && !seen.has(step.id); step = spans.get(step.waited_for ?? "")) {
+    seen.add(step.id);
+    path.unshift(step.id);
+  }
+  const ended = (/** @type {string} */ id) => (spans.get(id)?.end == null ? [] : [id]);
+  return [...ended("(plan)"), ...path, ...ended("(synthesis)")];
+}
+
+/** The tasks of the plan: every step that is not planning or synthesis. @param {ReadonlyMap<string, Span>} spans */
+export const tasksOf = (spans) => [...spans.values()].filter((span) => !span.id.startsWith("("));

@@ -1,0 +1,104 @@
+// The tabs of a step: what came out, what was sent, with which variables and tools, and why.
+import { useState } from "../vendor/hooks.js";
+import { copy } from "../core/clipboard.js";
+import { count, money, pretty, score, seconds } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon, StateIcon } from "../core/icons.js";
+import { Markdown } from "../core/markdown.js";
+import { conversation } from "./detail.js";
+import { Checked } from "./checked.js";
+import { Folded, Message, Reply, Text } from "./message.js";
+import { titleOf } from "./timeline.js";
+
+/** @typedef {{ source: any, span: import("./spans.js").Span, detail: import("./detail.js").Detail | null, parts: import("./spans.js").Span[], text: string, onSelect: (id: string) => void, actions: any }} Props */
+
+/** @param {Props} props */
+export function OutputTab({ source, span, detail, parts, text, onSelect, actions }) {
+  const [raw, setRaw] = useState(false);
+  const now = source.now();
+  const took = span.start === null ? null : (span.end ?? (span.status === "running" ? now : span.start)) - span.start;
+  const model = detail?.calls.at(-1)?.model;
+  const output = detail?.output ?? null;
+  const retries = detail?.calls.flatMap((call) => call.retries) ?? [];
+  return html`<dl class="grid">
+      <dt>Took</dt><dd class="num">${took === null ? "–" : seconds(took)}${span.attempts > 1 ? `, ${span.attempts} tries` : ""}</dd>
+      ${model && html`<dt>Model</dt><dd class="mono">${model}</dd>`}
+      ${span.tokens > 0 && html`<dt>Tokens</dt><dd class="num">${count(span.tokens)} · ${money(span.cost_usd)}</dd>`}
+      ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${id}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
+      ${detail?.source && html`<dt>Reused from</dt><dd class="mono">${detail.source}</dd>`}</dl>
+    ${retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
+    ${span.error && html`<div class="note st-failed">${span.error}</div>`}
+    ${(detail?.notes ?? []).map((row) => html`<${Checked} row=${row} />`)}
+    ${actions?.answering?.(span.id)}
+    ${parts.length > 0 && html`<h3 class="sec">Parts</h3>${parts.slice(0, 300).map((part) => html`<div class="cut"><${StateIcon} status=${part.status} /> <button type="button" class="linkish" onClick=${() => onSelect(part.id)}>${titleOf(part)}</button></div>`)}`}
+    <h3 class="sec">Output${output && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button><button type="button" class="plain" onClick=${() => copy(output)}><${Icon} name="copy" />Copy</button>`}</h3>
+    ${output ? (raw ? html`<pre class="raw">${output}</pre>` : html`<${Markdown} text=${output} />`)
+      : text ? html`<div class="md"><pre class="raw">${text}<span class="caret"></span></pre></div>`
+      : html`<p class="muted">${span.status === "running" ? `Being written for ${seconds(took ?? 0)}…` : detail === null ? "Reading…" : "No output."}</p>`}
+    ${actions?.rerun && ["done", "failed", "reused", "skipped"].includes(span.status) && !span.id.startsWith("(") && !source.isLive && html`<div class="actions" style="margin-top:18px;justify-content:flex-start">
+      <button type="button" class="btn small" onClick=${() => actions.rerun(span.id)}><${Icon} name="replay" />Rerun from here…</button>
+      ${output && html`<button type="button" class="btn small" onClick=${() => actions.rerun(span.id, output)}><${Icon} name="edit" />Rerun with this output edited…</button>`}</div>`}`;
+}
+
+/** @param {Props} props */
+export function MessagesTab({ span, detail, text }) {
+  if (!detail) return html`<p class="muted">Reading…</p>`;
+  if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was asked." : "No model was asked yet."}</p>`;
+  return conversation(detail.calls).map(({ call, messages, repeated }, index) => html`
+    <div class="call"><b>Call ${index + 1}</b><span class="mono">${call.model}</span>${call.seconds !== null && html`<span class="num">${seconds(call.seconds)}</span>`}
+      ${call.reply && html`<span class="num">${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}
+      ${call.tools.length > 0 && html`<span title=${call.tools.join(", ")}>${call.tools.length} tools offered</span>`}</div>
+    ${repeated > 0 && html`<p class="muted" style="margin:0 0 8px;font-size:12.5px">The ${repeated} messages above, then:</p>`}
+    ${messages.map((message, at) => html`<${Message} message=${message} open=${at > 0 || messages.length === 1} />`)}
+    ${call.retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
+    ${call.error && html`<div class="note st-failed">${call.error}</div>`}
+    ${call.reply ? html`<${Reply} reply=${call.reply} />` : !call.error && html`<${Folded} title="assistant" open=${true}><${Text} text=${text || "…"} /></${Folded}>`}`);
+}
+
+/** @param {Props} props */
+export function PromptTab({ detail }) {
+  if (!detail) return html`<p class="muted">Reading…</p>`;
+  if (!detail.prompts.length && !detail.skills.length) return html`<p class="muted">No prompt was made for this step.</p>`;
+  return html`${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
+      ${Object.entries(row.variables ?? {}).map(([name, value]) => html`<${Folded} title=${name} hint=${typeof value === "string" ? "" : "value"} open=${pretty(value).length < 600}><${Text} text=${pretty(value) || "(empty)"} /></${Folded}>`)}`)}
+    ${detail.skills.map((row) => html`<h3 class="sec">Skill as loaded</h3><${Folded} title=${row.name} open=${true}><${Text} text=${row.content} /></${Folded}>`)}`;
+}
+
+/** @param {Props} props */
+export function ToolsTab({ detail }) {
+  if (!detail) return html`<p class="muted">Reading…</p>`;
+  if (!detail.tools.length) return html`<p class="muted">No tool was called.</p>`;
+  return detail.tools.map((use) => html`<${Folded} title=${use.name} status=${use.envelope.status === "error" ? "failed" : ""} hint=${`${use.envelope.status ?? ""}${use.envelope.stats?.time_ms != null ? ` · ${seconds(use.envelope.stats.time_ms / 1000)}` : ""}`} open=${detail.tools.length < 4}>
+    <h3 class="sec">Arguments</h3><pre class="raw">${pretty(use.arguments)}</pre>
+    ${use.envelope.error && html`<div class="note st-failed" style="margin-top:10px"><b>${use.envelope.error.code}</b> ${use.envelope.error.message}</div>`}
+    <h3 class="sec">Answer</h3><${Text} text=${use.envelope.text || "(none)"} />
+    ${use.envelope.data && Object.keys(use.envelope.data).length > 0 && html`<h3 class="sec">Data</h3><pre class="raw">${pretty(use.envelope.data)}</pre>`}
+    ${use.log && html`<h3 class="sec">Log (exit status ${use.log.exit_status})</h3><pre class="raw">${[use.log.log, use.log.stderr].filter(Boolean).join("\n") || "(nothing)"}</pre>`}</${Folded}>`);
+}
+
+/** @param {Props} props */
+export function WhyTab({ source, span, onSelect }) {
+  const chosen = source.state.selected.find((/** @type {any} */ one) => one.name === span.name);
+  const dependents = [...source.state.spans.values()].filter((one) => one.depends_on.includes(span.id));
+  return html`${span.name ? html`<h3 class="sec">Why this ${span.kind}</h3>${chosen
+      ? html`<div class="note"><b>${span.name}</b> was selected with ${score(chosen.score)}: ${chosen.reason}</div>`
+      : html`<div class="note"><b>${span.name}</b> was not selected for the goal; the plan names it all the same.</div>`}` : html`<div class="note">This task needs no skill: a model does it with the goal, its instruction and the results it depends on.</div>`}
+    <h3 class="sec">Selected for the goal</h3><${Scores} selected=${source.state.selected} marked=${span.name} />
+    <h3 class="sec">When it started</h3><p>${span.start === null ? "It has not started." : span.waited_for ? html`When <button type="button" class="linkish" onClick=${() => onSelect(span.waited_for ?? "")}>${span.waited_for}</button> was done, the last of what it needs.` : "At once: it depends on nothing."}</p>
+    ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(one.id)}>${one.id}</button>`)}</p>`}`;
+}
+
+/** Selected skills with their scores and reasons. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null }} props */
+export const Scores = ({ selected, marked = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
+  <a href="/skills/${encodeURIComponent(one.name)}" style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
+  <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small></div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
+
+/** @param {Props} props */
+export function EventsTab({ detail, source }) {
+  if (!detail) return html`<p class="muted">Reading…</p>`;
+  const began = Date.parse(source.state.started);
+  return detail.rows.map((row) => {
+    const { v, run_id, seq, at, type, ...rest } = row;
+    return html`<div class="eventrow" key=${seq}><span class="at" title=${at}>${seconds((Date.parse(at) - began) / 1000)}</span><details><summary>${type} <span class="muted">#${seq}</span></summary><pre class="code">${JSON.stringify(rest, null, 2)}</pre></details></div>`;
+  });
+}
