@@ -23,19 +23,22 @@ class SkillPrint:
 class CatalogueTaken:
     """The skills found, and the listings of skills and tools that prompts contain.
 
-    `own_tools` are the functions that the program passed as tools: no other process has them.
+    `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
+    that they are for; without one they are for the run.
     """
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
     tool_listing: str
     own_tools: tuple[ToolSpec, ...] = ()
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SkillsSelected:
-    """The detector selected skills, out of `available`."""
+    """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`."""
 
     detector: str
     selections: tuple[Selection, ...]
     available: int
+    task: str | None = None

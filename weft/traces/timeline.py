@@ -148,10 +148,10 @@ class _Reader:
             case RunResumed():
                 self.resumed += 1
                 self.waited = {span.id for span in self.spans.values() if span.status == "running" and was_waiting}
-            case SkillsSelected():
+            case SkillsSelected(task=None):
                 self.selections = event.selections
             case PlanRefused():
-                self.faults += event.faults
+                self.faults += (f"{event.task}: {fault}" if event.task else fault for fault in event.faults)
             case PlanMade():
                 self._note_tasks(event.plan.tasks)
                 if event.attempts == 0:
