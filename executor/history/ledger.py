@@ -51,7 +51,7 @@ class Ledger:
         match event:
             case RunStarted():
                 self.run_id, self.goal = event.run_id, event.goal
-            case SkillsSelected():
+            case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
                 self.plan = event.plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.plan.change import is_growth_fault
+from planner.plan.changes.change import is_growth_fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -81,11 +81,10 @@ class Tape:
         """Compare an event of the replay with the record."""
         history = self.history
         match event:
-            case CatalogueTaken() if history.catalogue is not None:
-                self._compare_listings(history.catalogue, event)
-            case SkillsSelected() if history.selected is not None:
-                then, now = ([one.name for one in chosen.selections] for chosen in (history.selected, event))
-                self._all_differ("selection", of_names(then, now))
+            case CatalogueTaken():
+                self._compare_listings(event)
+            case SkillsSelected():
+                self._compare_selection(event)
             case PlanMade() if history.planned is not None:
                 then_planned = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
                 self._planned += 1
@@ -161,10 +160,17 @@ class Tape:
         for what in whats:
             self.differs(where, what)
 
-    def _compare_listings(self, then: CatalogueTaken, now: CatalogueTaken) -> None:
-        for kind in ("skill", "tool"):
+    def _compare_listings(self, now: CatalogueTaken) -> None:
+        then = self.history.catalogue if now.task is None else self.history.catalogues.get(now.task)
+        for kind in ("skill", "tool") if then is not None else ():
             before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
-            self._all_differ("listing", of_listings(before, after, kind))
+            self._all_differ(_of("listing", now.task), of_listings(before, after, kind))
+
+    def _compare_selection(self, now: SkillsSelected) -> None:
+        then = self.history.selected if now.task is None else self.history.selections.get(now.task)
+        if then is not None:
+            names = ([one.name for one in chosen.selections] for chosen in (then, now))
+            self._all_differ(_of("selection", now.task), of_names(*names))
 
     def _compare_change(self, plan: Plan, event: PlanChanged) -> None:
         """Compare what a task grew into; what it had not grown into when the record ended is no difference."""
@@ -281,7 +287,12 @@ def reused(history: RunHistory) -> list[TaskReused]:
     return [TaskReused(task, output, "record") for task, output in history.finished.given.items()]
 
 
+def _of(what: str, task: str | None) -> str:
+    return what if task is None else f"{what} of task {task!r}"
+
+
 def _label(role: str, task: str | None) -> str:
+    step = {"decomposer": "planning", "checker": "check"}.get(role, role)
     if task is None:
-        return {"decomposer": "planning"}.get(role, role)
-    return f"check of task {task!r}" if role == "checker" else f"task {task!r}"
+        return step
+    return _of(step, task) if role in ("decomposer", "synthesis", "checker") else f"task {task!r}"

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 class RunHistory:
     """What the record says about a run; recorded paths are turned into paths of this checkout.
 
-    `planned` is the last of the `plans`: those before it were questions, which were answered.
+    `planned` is the last of the `plans`: those before it were questions, which were answered. `catalogues` and
+    `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
+    cost is unknown.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task.
     """
@@ -55,6 +57,8 @@ class RunHistory:
     started: RunStarted | None = None
     catalogue: CatalogueTaken | None = None
     selected: SkillsSelected | None = None
+    catalogues: dict[str, CatalogueTaken] = field(default_factory=dict)
+    selections: dict[str, SkillsSelected] = field(default_factory=dict)
     planned: PlanMade | None = None
     plans: list[PlanMade] = field(default_factory=list)
     refusals: list[PlanRefused] = field(default_factory=list)
@@ -69,6 +73,7 @@ class RunHistory:
     asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     replans: Replans = field(default_factory=Replans)
+    paid: dict[str, tuple[float, int]] = field(default_factory=dict)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
@@ -100,8 +105,12 @@ class RunHistory:
                 self._note_reused(event)
             case RunResumed():
                 self.settings_in_force.append(event.settings)
+            case CatalogueTaken(task=str(task)):
+                self.catalogues[task] = event
             case CatalogueTaken():
                 self.catalogue = event
+            case SkillsSelected(task=str(task)):
+                self.selections[task] = event
             case SkillsSelected():
                 self.selected = event
             case PlanRefused():
@@ -210,6 +219,10 @@ class RunHistory:
             case CallFinished():
                 self.finished.replies[event.request] = event.reply
                 self._last_reply[event.role, event.task] = event.request
+                if event.task is not None:
+                    cost, tokens = self.paid.get(event.task, (0.0, 0))
+                    unknown = event.reply.usage.tokens if event.reply.cost is None else 0
+                    self.paid[event.task] = cost + (event.reply.cost or 0.0), tokens + unknown
 
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:

@@ -39,7 +39,7 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return replace(summary, goal=event.goal, started=at, parent=event.parent, batch=batch, batch_goal=goal)
         case RunResumed():
             return replace(summary, status="running")
-        case SkillsSelected():
+        case SkillsSelected(task=None):
             return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():
             return replace(summary, tasks=len(event.plan.tasks))

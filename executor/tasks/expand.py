@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from executor.tasks.outcome import Done, Grown, Outcome
 from planner.events import PlanChanged, TaskReused, Warned
-from planner.plan import change, fan_out
+from planner.plan import fan_out
+from planner.plan.changes import change
 from planner.plan.conditions import value_of
 from planner.plan.forms.output_schema import canonical
 from planner.plan.plan import Item
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from executor.tasks.memo import FinishedPart, Memo
-    from planner.events import Record
+    from planner.events import ChangeCause, Record
     from planner.plan.plan import Plan, Task
     from planner.plan.validate import Known
 
@@ -77,7 +78,7 @@ class SetLimits:
 
     def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
         """The first limit that is exceeded, with its setting."""
-        if task.first is None and len(added) > self.max_items:
+        if task.for_each is not None and task.first is None and len(added) > self.max_items:
             return (
                 f"its list has {len(added):,} items, more than the {self.max_items:,} allowed; "
                 "raise max_items, or take some of them with 'first'"
@@ -101,7 +102,7 @@ class FanOut:
             raise WeftError(f"'for_each' finds no list: {error}") from error
         taken = numbered[: task.first]
         parts = tuple(_part(task, number, value, results) for number, value in taken)
-        self._join(task, parts, len(numbered) - len(taken))
+        self.join(task, parts, left_out=len(numbered) - len(taken))
 
         async def finish(outcomes: Mapping[str, Outcome]) -> str:
             return joined(parts, outcomes, as_json=task.output_schema is not None)
@@ -117,8 +118,8 @@ class FanOut:
         value = value_of(match)
         return self.current.items(value.id, value.path, results)
 
-    def _join(self, task: Task, parts: Sequence[Task], left_out: int) -> None:
-        """Bring the items into the plan, as far as they are not in it already from before a resume."""
+    def join(self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0) -> None:
+        """Bring the parts of a task into the plan, as far as they are not in it already from before a resume."""
         before = {part.id: part for part in self.current.plan.parts_of(task.id)}
         added = tuple(part for part in parts if before.get(part.id) != part)
         kept = {part.id for part in parts} - {part.id for part in added}
@@ -128,7 +129,7 @@ class FanOut:
         for part_id in dropped:
             self.memo.finished.given.pop(part_id, None)
         if added or dropped:
-            self.current.change(PlanChanged("for_each", task.id, added, dropped))
+            self.current.change(PlanChanged(cause, task.id, added, dropped))
             if left_out:
                 taken = f"the first {len(parts):,} of {counted(len(parts) + left_out, 'item')}"
                 more = f"{left_out:,} {plural(left_out, 'is', 'are')} left out"
@@ -181,7 +182,9 @@ def _content(part: Task) -> str:
     """What an item's task is told, whatever its place in the list, unless it is told that too."""
     texts = strings((part.instruction, part.arguments, part.asked))
     numbered = any(match["path"] == NUMBER for text in texts for match in ITEM.finditer(text))
-    document = part.to_dict() | {"id": part.id if numbered else part.id.rpartition("[")[0]}
+    document = part.to_dict() | {
+        "id": part.id if numbered or number_of(part.id) is None else part.id.rpartition("[")[0]
+    }
     return json.dumps(document, ensure_ascii=False, sort_keys=True)
 
 

@@ -89,7 +89,7 @@ class TaskRunner:
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
         """The output of a task, given the results of the tasks before it."""
-        arguments = await self._approved(task, results) if task.needs_approval else None
+        arguments = await self.approve(task, results)
         if task.action_type == "tool":
             return await self._call_tool(task, results, arguments)
         work = await self._assignment(task, results)
@@ -185,8 +185,10 @@ class TaskRunner:
             budget=self.input_budget,
         )
 
-    async def _approved(self, task: Task, results: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Ask a person whether the task may start; the arguments of a tool's task, as allowed."""
+    async def approve(self, task: Task, results: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Ask a person whether the task may start, if it needs that; the arguments of a tool's task, as allowed."""
+        if not task.needs_approval:
+            return None
         arguments = self._filled(task, results) if task.action_type == "tool" else None
         shown = {key: cut(text, _PREVIEW) for key, text in texts_of(task.given, results).items()}
         what = fill(task.instruction, shown, item_texts(task)) or task.title

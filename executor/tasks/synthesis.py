@@ -16,14 +16,14 @@ from planner.events import PromptMade
 from planner.goal.coverage import content_words, missing
 from planner.model import Message, Request
 from planner.plan.fan_out import heading
-from planner.plan.task_id import parent_of
+from planner.plan.task_id import root_of
 from skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
-    from executor.tasks.results.data import DataForm
+    from executor.tasks.results.form import FormOfAnswer
     from planner.events import Record
     from planner.model import Model, OnText
     from planner.plan.plan import Plan, Task
@@ -41,7 +41,7 @@ class Synthesis:
     """Writes a plan's answer from its tasks' outcomes.
 
     With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on. A
-    `form` is what the answer must be, instead of text.
+    `form` is what the answer must be, instead of text. It may be the result of a `task`, a sub-goal.
     """
 
     goal: str
@@ -54,7 +54,8 @@ class Synthesis:
     continuations: int = 3
     keeps_all: bool = False
     wanted: frozenset[str] = frozenset()
-    form: DataForm | None = None
+    form: FormOfAnswer | None = None
+    task: str | None = None
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -80,7 +81,7 @@ class Synthesis:
         toolbox = Toolbox(self.form.memo)
         return await self.form.answer(
             Conversation(
-                model(), toolbox, None, messages, self.continuations, role="synthesis", schema=self.form.enforced
+                model(), toolbox, self.task, messages, self.continuations, role="synthesis", schema=self.form.enforced
             )
         )
 
@@ -125,7 +126,7 @@ class Synthesis:
             if task.id not in self.plan.replaced
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
-            and (task.id in outcomes or parent_of(task.id) not in outcomes)
+            and (task.id in outcomes or root_of(task.id) not in outcomes)
         ]
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
@@ -138,14 +139,13 @@ class Synthesis:
             "synthesis": self.plan.synthesis,
         }
         if self.record is not None:
-            self.record(PromptMade("synthesis", None, variables))
+            self.record(PromptMade("synthesis", self.task, variables))
         messages = (
             Message("system", self.prompts.render(self.agent, "system", {})),
             Message("user", self.prompts.render(self.agent, "user", variables)),
         )
-        return Request(
-            tuple(message for message in messages if message.content), role="synthesis", on_text=self.on_text
-        )
+        said = tuple(message for message in messages if message.content)
+        return Request(said, role="synthesis", task=self.task, on_text=self.on_text)
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The results that the answer must have."""

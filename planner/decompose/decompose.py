@@ -20,7 +20,7 @@ from planner.plan.reading import Reading, read_answer, told
 from planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from planner.events import Record
     from planner.model import Model, Reply
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from planner.prompting.prompts import Prompts
 
 ATTEMPTS = 3
+_ATTEMPTS_OF_SUB_GOALS = 2
 Ready = Callable[[], Awaitable[None]]
 
 
@@ -37,7 +38,8 @@ class Brief:
     """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
 
     `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
-    answer must have the form of `schema`.
+    answer must have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends
+    on.
     """
 
     goal: str
@@ -53,6 +55,18 @@ class Brief:
     asked: tuple[str, ...] = ()
     skill_for: SkillFor = no_skill
     schema: Mapping[str, Any] | None = None
+    task: str | None = None
+    results: Sequence[Mapping[str, str]] = ()
+
+    @property
+    def sub_goals(self) -> bool:
+        """Whether a task of the plan may be a goal itself."""
+        return self.rules >= rules.SUB_GOALS and self.known.max_depth > 0
+
+    @property
+    def attempts(self) -> int:
+        """How many answers a model may give."""
+        return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
 
     @property
     def wanted(self) -> Wanted:
@@ -89,6 +103,8 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "answers": brief.answers,
         "models": tuple(brief.known.models),
         "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
+        "results": brief.results,
+        "sub_goals": brief.sub_goals,
     }
 
 
@@ -108,30 +124,37 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
 
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record, ready: Ready | None = None) -> Plan:
-    """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked."""
+    """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked.
+
+    The plan is recorded, except for a sub-goal's, which is when it joins that of the run.
+    """
     ruled = await asyncio.to_thread(brief.by_rule)
     if ruled is not None:
-        record(PlanMade(ruled.plan, 0, rule=ruled.rule))
+        if brief.task is None:
+            record(PlanMade(ruled.plan, 0, rule=ruled.rule))
         return ruled.plan
     if ready is not None:
         await ready()
-    record(PromptMade("decomposer", None, variables_of(brief)))
+    record(PromptMade("decomposer", brief.task, variables_of(brief)))
     conversation = messages(brief, prompts)
-    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks, brief.rules)
+    schema = brief.profile.shape.schema(
+        brief.goal, brief.shown, brief.max_tasks, brief.rules, sub_goals=brief.sub_goals
+    )
     faults: list[str] = []
-    for attempt in range(1, ATTEMPTS + 1):
-        reply = await model.complete(Request(conversation, schema=schema, role="decomposer"))
+    for attempt in range(1, brief.attempts + 1):
+        reply = await model.complete(Request(conversation, schema=schema, role="decomposer", task=brief.task))
         reading = read(reply, brief)
         faults = list(reading.faults)
         if not faults:
             return await _accepted(reading, attempt, brief, record)
-        record(PlanRefused(attempt, tuple(faults)))
+        record(PlanRefused(attempt, tuple(faults), task=brief.task))
         conversation += (
             Message("assistant", reply.text or "(an empty answer)"),
             Message("user", prompts.render(brief.profile.agent("decomposer"), "again", {"faults": faults})),
         )
     raise PlanError(
-        f"the model {model.name} gave no valid plan in {ATTEMPTS} attempts; the last one's faults: {'; '.join(faults)}",
+        f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
+        f"the last one's faults: {'; '.join(faults)}",
         faults=faults,
         hint="try a stronger model with --model, state the goal more plainly, or write a plan and use --plan",
     )
@@ -143,7 +166,8 @@ async def _accepted(reading: Reading, attempt: int, brief: Brief, record: Record
     if brief.profile.whole_goal:
         plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
         repairs = (*repairs, *back)
-    record(PlanMade(plan, attempt, repairs))
+    if brief.task is None:
+        record(PlanMade(plan, attempt, repairs))
     if repairs:
         record(Warned(f"the plan was repaired: {told(repairs)}"))
     return plan
@@ -162,4 +186,4 @@ def read(reply: Reply, brief: Brief) -> Reading:
 
 
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
-    return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": ()}
+    return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": (), "results": ()}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from planner.decompose.decompose import ATTEMPTS, variables_of
 from planner.events import PlanRefused, PromptMade, Warned
 from planner.model import Message, Request
-from planner.plan.change import Change
-from planner.plan.change_answer import ChangeReading, change_schema, read_change
+from planner.plan.changes.change import Change
+from planner.plan.changes.change_answer import ChangeReading, change_schema, read_change
 from planner.plan.reading import told
 
 if TYPE_CHECKING:

@@ -15,11 +15,15 @@ ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
 
 @dataclass(frozen=True, slots=True)
 class PlanRefused:
-    """A model's answer is not a valid plan, or not a valid change of that number; these are all its faults."""
+    """A model's answer is not a valid plan, or not a valid change of that number; these are all its faults.
+
+    `task` is the sub-goal that the plan is for.
+    """
 
     attempt: int
     faults: tuple[str, ...]
     change: int | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

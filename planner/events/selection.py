@@ -23,18 +23,20 @@ class SkillPrint:
 class CatalogueTaken:
     """The skills found, and the listings of skills and tools that prompts contain.
 
-    `own_tools` are the functions that the program passed as tools: no other process has them.
+    `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
+    that they are for; without one they are for the run.
     """
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
     tool_listing: str
     own_tools: tuple[ToolSpec, ...] = ()
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SkillsSelected:
-    """The detector selected skills, out of `available`.
+    """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
 
     `keywords` are those that a model gave for a goal in another language than the skills.
     """
@@ -43,3 +45,4 @@ class SkillsSelected:
     selections: tuple[Selection, ...]
     available: int
     keywords: str = ""
+    task: str | None = None

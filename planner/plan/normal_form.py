@@ -34,6 +34,8 @@ ADAPTIVE = {
     "for_each": ("foreach", "forEach", "for_every"),
     "width": (),
     "first": (),
+    "most_tasks": (),
+    "max_cost": (),
     "needs_approval": (),
     "output_schema": ("outputSchema", "result_schema"),
     "check": (),

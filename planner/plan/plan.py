@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Sequence
 
-ActionType = Literal["skill", "tool", "llm"]
+ActionType = Literal["skill", "tool", "llm", "goal"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
 
 
@@ -34,7 +34,9 @@ class Task:
 
     With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
     `width` at a time, only the `first` of them; each of these has its `item`. With an `output_schema` its result is
-    JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings.
+    JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings. A `goal` is
+    planned when it is ready, and goes on in the tasks of that plan, `most_tasks` at most, which together may cost
+    `max_cost` dollars.
 
     Of a run made before results had fields, `names_fields` is false: its references are to whole results alone.
     """
@@ -55,6 +57,8 @@ class Task:
     output_schema: Mapping[str, Any] | None = None
     check: ResultCheck | None = None
     model: str | None = None
+    most_tasks: int | None = None
+    max_cost: float | None = None
     names_fields: bool = field(default=True, repr=False, compare=False)
 
     @property
@@ -140,7 +144,8 @@ class Task:
         if self.item is not None:
             given["item"] = self.item.value
         check = self.check.to_dict() if self.check is not None else None
-        form = {"output_schema": self.output_schema, "check": check, "model": self.model}
+        form: dict[str, Any] = {"output_schema": self.output_schema, "check": check, "model": self.model}
+        form |= {"most_tasks": self.most_tasks, "max_cost": self.max_cost}
         return given | {key: value for key, value in form.items() if value is not None}
 
     @classmethod
@@ -152,7 +157,7 @@ class Task:
             id=row["id"],
             action_type=action,
             title=row.get("title") or "",
-            name=row.get("name") if action != "llm" else None,
+            name=row.get("name") if action in ("skill", "tool") else None,
             instruction=row.get("instruction") or "",
             arguments=row.get("arguments") or empty,
             depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
@@ -165,6 +170,8 @@ class Task:
             output_schema=row.get("output_schema") or None,
             check=ResultCheck.from_dict(row["check"]) if row.get("check") else None,
             model=row.get("model") or None,
+            most_tasks=row.get("most_tasks"),
+            max_cost=row.get("max_cost"),
         )
 
 

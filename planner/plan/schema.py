@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner import rules
-from planner.plan.plan import ACTION_TYPES
+from planner.plan.changes.sub_goals import GOAL, action_types
 
 _ADAPTIVE: dict[str, Any] = {
     "when": {"type": ["string", "object", "null"]},
@@ -21,16 +21,19 @@ _ADAPTIVE: dict[str, Any] = {
     "model": {"type": ["string", "null"]},
 }
 
+_OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_cost": {"type": ["number", "null"]}}
 
-def plan_schema(made_by: int = rules.CURRENT) -> dict[str, Any]:
+
+def plan_schema(made_by: int = rules.CURRENT, *, sub_goals: bool = True) -> dict[str, Any]:
     """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
+    actions = [one for one in action_types(made_by) if sub_goals or one != GOAL]
     optional_text = {"type": ["string", "null"]}
     task: dict[str, Any] = {
         "type": "object",
         "properties": {
             "id": {"type": "string"},
             "title": {"type": "string"},
-            "action_type": {"type": "string", "enum": list(ACTION_TYPES)},
+            "action_type": {"type": "string", "enum": actions},
             "name": optional_text,
             "instruction": {"type": "string"},
             "arguments": {"type": ["string", "object", "null"]},
@@ -40,6 +43,8 @@ def plan_schema(made_by: int = rules.CURRENT) -> dict[str, Any]:
     }
     if made_by >= rules.ADAPTIVE_PLANS:
         task["properties"] |= _ADAPTIVE
+    if GOAL in actions:
+        task["properties"] |= _OF_GOALS
     return {
         "type": "object",
         "properties": {

@@ -31,8 +31,13 @@ _LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 class PlanShape(Protocol):
     """The schema that a plan is asked for with, and the way back to a full plan document."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT) -> dict[str, Any]:
-        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks, by the rules of a run."""
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
+    ) -> dict[str, Any]:
+        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks, by the rules of a run.
+
+        Where goals may not be nested deeper, there are no `sub_goals`.
+        """
 
     def widen(self, document: Any) -> Any:
         """The full plan document for the one that the model wrote."""
@@ -41,9 +46,11 @@ class PlanShape(Protocol):
 class FullShape:
     """The full plan: validation finds what the schema cannot express."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT) -> dict[str, Any]:
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
+    ) -> dict[str, Any]:
         """The same schema for all plans."""
-        return plan_schema(made_by)
+        return plan_schema(made_by, sub_goals=sub_goals)
 
     def widen(self, document: Any) -> Any:
         """The document itself, or the plan in a bare list of tasks or inside a single outer key."""
@@ -59,7 +66,9 @@ class FullShape:
 class SmallShape:
     """A few tasks with fixed ids, each with one of the selected skills or none."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT) -> dict[str, Any]:
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
+    ) -> dict[str, Any]:
         """A schema for as many tasks as the goal has parts: small models use all the room they are given."""
         return small_plan_schema(names, max_tasks=min(max_tasks, parts(goal)))
 
@@ -74,7 +83,9 @@ class SmallShape:
 class SmallGraphShape(SmallShape):
     """A few tasks with fixed ids, as many as the goal lists things, and one that puts them together."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT) -> dict[str, Any]:
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
+    ) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists; each task has a selected skill or none."""
         return small_plan_schema(names, max_tasks=min(max_tasks, listed(goal)), skill_first=False)
 

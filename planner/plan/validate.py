@@ -14,8 +14,8 @@ import networkx as nx
 
 from planner import rules
 from planner.plan import conditions, fan_out
+from planner.plan.changes import sub_goals
 from planner.plan.forms.result_keys import field_fault, form_faults
-from planner.plan.plan import ACTION_TYPES
 from planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
 from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
@@ -83,12 +83,13 @@ def row_problems(number: int, row: object, known: Known, made_by: int = rules.CU
         given = "an empty string" if isinstance(approval, str) else _kind(approval)
         yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
-    yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
+    yield from (f"{label}: {fault}" for fault in _action_problems(row, known, made_by))
     if made_by >= rules.ADAPTIVE_PLANS:
         texts = list(strings((row.get("instruction"), row.get("arguments"))))
         yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
         yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
         yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
+        yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -98,11 +99,11 @@ def _dependency_problems(value: object) -> Iterator[str]:
         yield "'depends_on' must hold task ids as strings only"
 
 
-def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
+def _action_problems(row: Mapping[str, Any], known: Known, made_by: int) -> Iterator[str]:
     action, name = row.get("action_type"), row.get("name")
-    if action not in ACTION_TYPES:
+    if action not in (kinds := sub_goals.action_types(made_by)):
         given = "is missing" if action is None else f"is {action!r}"
-        yield f"'action_type' {given}; it must be one of {', '.join(ACTION_TYPES)}"
+        yield f"'action_type' {given}; it must be one of {', '.join(kinds)}"
         return
     arguments = row.get("arguments")
     if action == "tool":

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from planner.errors import BudgetSpent
 from planner.events import Warned
 from planner.model import Message, Usage, estimated_tokens
+from planner.plan.task_id import parent_of
+from skills.errors import WeftError
 from weft.models.reservation import ASSUMED_PRICE, Call, Reservation
 from weft.models.usage_check import checked, sound
 from weft.providers.prices import Price, price_of
@@ -22,7 +24,7 @@ from weft.settings.default_model import is_local
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.events import Record
+    from planner.events import Event, Record
     from planner.model import Model, Reply, Request
 
 __all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
@@ -42,6 +44,7 @@ class Budget:
     cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
     price_of: Callable[[str], Price] = price_of
+    _shares: dict[str, Budget] = field(default_factory=dict)
     _reserved: set[Reservation] = field(default_factory=set)
     _kept: int = 0
     _broken: bool = False
@@ -59,6 +62,20 @@ class Budget:
     def limited(self) -> bool:
         """Whether there is a limit at all."""
         return self.max_cost is not None or self.max_tokens is not None
+
+    def share(self, task: str, max_cost: float, spent: float) -> None:
+        """Let the calls of a task, and of all its parts, cost this much at most, with what is spent already."""
+        if task not in self._shares:
+            self._shares[task] = Budget(max_cost, cost=spent, price_of=self.price_of)
+
+    def shares_of(self, task: str | None) -> list[tuple[str, Budget]]:
+        """The limits on a task and on those that it is a part of, the closest first, each with its task."""
+        found = []
+        while task is not None and self._shares:
+            if task in self._shares:
+                found.append((task, self._shares[task]))
+            task = parent_of(task)
+        return found
 
     def check(self) -> None:
         """Raise BudgetSpent if a limit is reached, or a call did not fit any more."""
@@ -215,10 +232,29 @@ class BudgetedModel:
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request once the budget has room for it, unless it is spent."""
-        reservation = await self.budget.reserve(request, self.names or (self.name,))
-        reply = None
+        names, held = self.names or (self.name,), list[tuple[Budget, Reservation]]()
+        reply, limited = None, request
         try:
-            reply = await self.model.complete(reservation.limit(request))
+            for task, share in self.budget.shares_of(request.task):
+                held.append((share, await _of_share(task, share, request, names)))
+            held.append((self.budget, await self.budget.reserve(request, names)))
+            for _, reservation in held:
+                limited = reservation.limit(limited)
+            reply = await self.model.complete(limited)
         finally:
-            self.budget.settle(reservation, reply, self.record)
+            for budget, reservation in held:
+                budget.settle(reservation, reply, self.record if budget is self.budget else _unsaid)
         return reply
+
+
+async def _of_share(task: str, share: Budget, request: Request, names: tuple[str, ...]) -> Reservation:
+    """What is set aside of a task's share; once that is spent the task fails, and the run goes on."""
+    try:
+        return await share.reserve(request, names)
+    except BudgetSpent as spent:
+        what = f"the goal of task {task!r} may cost ${share.max_cost:g}, and has cost ${share.cost:.4f}"
+        raise WeftError(what, hint="raise its max_cost") from spent
+
+
+def _unsaid(event: Event) -> None:
+    """What is said of the run's own budget need not be said again."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from planner.plan.task_id import parent_of
+from planner.plan.task_id import number_of, parent_of
 from skills.errors import InputError
 from skills.text.nearest import known_are
 
@@ -33,8 +33,8 @@ class RerunPlan:
     @property
     def given(self) -> dict[str, tuple[str, str]]:
         """The outputs that the new run is given: a task with items is made of theirs again, if these are reused."""
-        grown = {parent_of(task) for task in self.reused}
-        return {task: output for task, output in self.reused.items() if task not in grown}
+        items = {parent_of(task) for task in self.reused if number_of(task) is not None}
+        return {task: output for task, output in self.reused.items() if task not in items}
 
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:

@@ -1,4 +1,4 @@
-"""The tasks of a run: a plan, run with the workspace's skills and tools, growing where a task has a list of items."""
+"""The tasks of a run: a plan, run with the workspace's skills and tools; tasks with a list and goals grow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import Schedule, ScheduleLimits
 from planner.events import ToolLogged, Warned
+from planner.plan.changes.sub_goals import GOAL
+from weft.runs.steps.sub_goals import SubGoals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +34,7 @@ async def run_tasks(
     runner = _task_runner(pipeline, replanning, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
+    sub_goals = SubGoals(pipeline, current, fan_out)
     record, budget = pipeline.record, settings.input_budget
     condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
 
@@ -39,7 +42,12 @@ async def run_tasks(
         nonlocal runner
         if runner.plan is not current.plan:
             runner = replace(runner, plan=current.plan)
-        return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
+        if task.for_each is not None:
+            return fan_out.grow(task, results)
+        if task.action_type == GOAL:
+            await runner.approve(task, results)
+            return await sub_goals.grow(task, results)
+        return await runner.run(task, results)
 
     if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
         await pipeline.models.ready("task")

@@ -111,7 +111,7 @@ class _SpanBuilder:
                 self._end_task(body, at)
             case "call_started":
                 self._prompts[body.get("request", "")] = body["messages"]
-                if body["role"] == "decomposer":
+                if body["role"] == "decomposer" and body.get("task") is None:
                     self._planning_started = self._planning_started or at
             case "call_finished" | "call_failed":
                 self._add_call(body, at)

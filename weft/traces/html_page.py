@@ -121,7 +121,7 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
         case CallFailed():
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
         case PlanRefused():
-            yield _Entry("plan refused: " + "; ".join(event.faults))
+            yield _Entry(f"{event.task or 'plan'} refused: " + "; ".join(event.faults))
         case ReplanAsked():
             yield _Entry(f"asked to change the plan: {event.request}")
         case PlanChanged():

@@ -68,7 +68,7 @@ def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str |
     for rows in runs:
         events = [codec.event(row.type, row.body) for row in rows]
         started = next((event for event in events if isinstance(event, RunStarted)), None)
-        selected = next((event for event in events if isinstance(event, SkillsSelected)), None)
+        selected = next((event for event in events if isinstance(event, SkillsSelected) and event.task is None), None)
         if started is not None and selected is not None and selected.detector != PLAN:  # else nothing was selected
             now = selector.select(detector or selected.detector, started, selected.keywords)
             yield Reselection(rows[0].run_id, started.goal, selected.selections, now)

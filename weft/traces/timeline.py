@@ -29,6 +29,7 @@ from planner.events import (
 )
 from planner.plan.task_id import in_order, parent_of
 from weft.traces.clock import Clock
+from weft.traces.critical_path import critical_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,10 +155,10 @@ class _Reader:
                 self.parent, self.started = event.parent, timestamp
             case RunResumed():
                 self._note_resume(at, was_waiting=was_waiting)
-            case SkillsSelected():
+            case SkillsSelected(task=None):
                 self.selections = event.selections
             case PlanRefused():
-                self.faults += event.faults
+                self.faults += (f"{event.task}: {fault}" if event.task else fault for fault in event.faults)
             case PlanMade():
                 self._note_tasks(event.plan.tasks)
                 if event.attempts == 0:
@@ -271,7 +272,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         spans={step: reader.spans[step] for step in in_order(reader.spans)},
         faults=reader.faults,
         resumes=reader.resumes,
-        critical=_critical_path(reader.spans),
+        critical=critical_path(reader.spans),
         changes=reader.changes,
     )
 
@@ -285,18 +286,3 @@ def _change(event: PlanChanged) -> dict[str, Any]:
         "rewired": dict(event.rewired),
         "note": event.note,
     }
-
-
-def _critical_path(spans: dict[str, Span]) -> list[str]:
-    """The chain of steps that the end of the run waited for."""
-    tasks = [span for span in spans.values() if span.end is not None and not span.id.startswith("(")]
-    path: list[str] = []
-    step = max(tasks, key=lambda span: span.end or 0.0).id if tasks else None
-    while step is not None and step in spans:
-        path.insert(0, step)
-        step = spans[step].waited_for
-
-    def finished(name: str) -> list[str]:
-        return [name] if name in spans and spans[name].end is not None else []
-
-    return [*finished("(plan)"), *path, *finished("(synthesis)")]

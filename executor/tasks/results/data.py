@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from executor.tasks.results.form import Form
+from executor.tasks.results.form import Form, FormOfAnswer
 from planner.events import AnswerChecked
 
 if TYPE_CHECKING:
@@ -30,16 +30,15 @@ class WantedData(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class DataForm(Form):
+class DataForm(FormOfAnswer):
     """The form of the answer; an answer that was judged before keeps its verdict."""
 
     wanted: WantedData
-    memo: Memo
 
     @classmethod
     def of(cls, wanted: WantedData, prompts: Prompts, memo: Memo) -> DataForm:
         """The form that is wanted."""
-        return cls(wanted.document, prompts, wanted, memo)
+        return cls(wanted.document, prompts, memo, wanted)
 
     def read(self, text: str, *, cut: bool = False) -> tuple[Any, list[str]]:
         """The value in an answer, and everything that is wrong with it; both are the same whenever it is asked."""

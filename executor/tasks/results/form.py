@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from executor.tasks.conversation import Conversation
+    from executor.tasks.memo import Memo
     from planner.prompting.prompts import Prompts
 
 ANSWERS = 3
@@ -83,6 +84,13 @@ class Form:
     def faults(self, value: Any) -> list[str]:
         """Everything that is wrong with a value."""
         return value_faults(value, self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class FormOfAnswer(Form):
+    """The form of an answer that a synthesis writes; its calls are recorded by the memo."""
+
+    memo: Memo
 
 
 def _value(text: str) -> Any:

@@ -52,6 +52,9 @@ def form_faults(row: Mapping[str, Any], models: Sequence[str]) -> Iterator[str]:
         return
     if row.get("output_schema") is not None:
         yield from schema_faults(row["output_schema"])
+    if row.get("action_type") == "goal":
+        yield from _goal_faults(row)
+        return
     yield from _model_faults(row.get("model"), "'model'", models)
     if row.get("check") is not None:
         yield from _check_faults(row["check"], models)
@@ -67,6 +70,14 @@ def _tool_faults(row: Mapping[str, Any]) -> Iterator[str]:
         yield "a tool task cannot have 'check'; check the result in a task that depends on it"
     if row.get("model") is not None:
         yield "a tool task cannot have 'model'; it calls none"
+
+
+def _goal_faults(row: Mapping[str, Any]) -> Iterator[str]:
+    """A goal is done by many calls, none of which alone can be done again."""
+    if row.get("check") is not None:
+        yield "a goal task cannot have 'check'; check the result in a task that depends on it"
+    if row.get("model") is not None:
+        yield "a goal task cannot have 'model'; its tasks may"
 
 
 def _check_faults(check: object, models: Sequence[str]) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from planner import rules
-from planner.plan.change import Change
-from planner.plan.change import problems as change_problems
+from planner.plan.changes.change import Change
+from planner.plan.changes.change import problems as change_problems
 from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.plan import Plan, Task
 from planner.plan.reading import read_answer, read_plan

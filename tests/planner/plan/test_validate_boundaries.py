@@ -255,8 +255,8 @@ def test_an_unknown_tool_is_one_fault_and_its_arguments_are_not_judged() -> None
 
 
 @pytest.mark.parametrize("action", ["SKILL", "", 3, False])
-def test_an_action_is_one_of_three(action: object) -> None:
-    known = "it must be one of skill, tool, llm"
+def test_an_action_is_one_of_four(action: object) -> None:
+    known = "it must be one of skill, tool, llm, goal"
     assert faults({"id": "a", "action_type": action}) == [f"task 'a': 'action_type' is {action!r}; {known}"]
     assert faults({"id": "a", "action_type": None}) == [f"task 'a': 'action_type' is missing; {known}"]
 

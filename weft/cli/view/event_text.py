@@ -34,7 +34,8 @@ def describe(event: Event) -> str | None:
             return f"skills of the plan: {', '.join(one.name for one in event.selections)}"
         case SkillsSelected():
             chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
-            return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+            said = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+            return f"{event.task}: {said}" if event.task else said
         case ModelLoading():
             return f"loading {event.what}"
         case ReplanAsked():
@@ -42,7 +43,8 @@ def describe(event: Event) -> str | None:
         case PlanRefused(change=int(number)):
             return f"plan change {number} refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanRefused():
-            return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
+            whose = f"{event.task}: " if event.task else ""
+            return f"{whose}plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
             why = f" ({event.rule}; no model was asked)" if event.rule else ""
             return f"plan: {counted(len(event.plan.tasks), 'task')}{why}"

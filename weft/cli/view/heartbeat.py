@@ -39,9 +39,9 @@ class Heartbeat:
                 self._tasks[event.task] = self._clock()
             case TaskFinished():
                 self._tasks.pop(event.task, None)
-            case CallStarted(role=role, model=model) if role in _ACTIVITIES:
+            case CallStarted(role=role, task=None, model=model) if role in _ACTIVITIES:
                 self._calls[role] = (f"{_ACTIVITIES[role]} with {model}", self._clock())
-            case CallFinished(role=role) | CallFailed(role=role):
+            case CallFinished(role=role, task=None) | CallFailed(role=role, task=None):
                 self._calls.pop(role, None)
             case _:
                 pass

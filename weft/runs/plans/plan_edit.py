@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.events import PlanChanged
-from planner.plan.change import Change, problems
+from planner.plan.changes.change import Change, problems
 from skills.errors import InputError
 from skills.text.plural import counted
 

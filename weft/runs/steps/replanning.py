@@ -17,7 +17,7 @@ from planner import rules
 from planner.decompose.replan import Replanned, Situation, TaskState, replan
 from planner.errors import ModelError
 from planner.events import PlanChanged, RunFinished, Warned
-from planner.plan.change import Change, problems
+from planner.plan.changes.change import Change, problems
 from planner.plan.shape import SHAPES
 from skills.builtin.plan_is_wrong import PlanIsWrong
 from weft.settings.settings import Settings

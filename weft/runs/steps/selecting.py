@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selecting:
-    """Selects skills for a run's goal, or takes what is on record; `then` is what a replayed run of before selected."""
+    """Selects skills for a run's goal, or takes what is on record; `then` is what a replayed run of before selected.
+
+    For a sub-goal, `task` is its id.
+    """
 
     goal: Goal
     workspace: Workspace
@@ -42,10 +45,11 @@ class Selecting:
     history: RunHistory
     rules: int
     then: RecordedSelection | None = None
+    task: str | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
-        recorded, selected = self.history.catalogue, self.history.selected
+        recorded, selected = self._recorded
         if recorded is not None and selected is not None:
             catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
             catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
@@ -53,15 +57,25 @@ class Selecting:
         catalogue, keywords = await self._select(ask=ask and selected is None)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
+        self.record(await self._taken(catalogue))
+        detector = PLAN if self._planned is not None else self.settings.detector
+        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task))
+        return catalogue
+
+    @property
+    def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
+        if self.task is None:
+            return self.history.catalogue, self.history.selected
+        return self.history.catalogues.get(self.task), self.history.selections.get(self.task)
+
+    async def _taken(self, catalogue: Catalogue) -> CatalogueTaken:
+        listings = catalogue.skill_listing, catalogue.tool_listing
+        if self.task is not None:  # the run has the fingerprints and the tools on record
+            return CatalogueTaken((), *listings, task=self.task)
         prints = self.workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
-        self.record(
-            CatalogueTaken(prints, catalogue.skill_listing, catalogue.tool_listing, self.workspace.tools.own_specs)
-        )
-        detector = PLAN if self._planned is not None else self.settings.detector
-        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords))
-        return catalogue
+        return CatalogueTaken(prints, *listings, self.workspace.tools.own_specs)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.

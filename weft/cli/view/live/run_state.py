@@ -129,6 +129,8 @@ class RunState:
 
     def _call_started(self, event: CallStarted) -> None:
         self.streamed = ""  # an answer that is asked for again is written from its beginning
+        if event.task is not None:
+            return  # its row shows it
         if event.role == "decomposer":
             self.activity = f"planning with {event.model}"
         elif event.role == "replanner":

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.plan.change import Change, problems
+from planner.plan.changes.change import Change, problems
 from planner.plan.json_answer import NotJson
 from planner.plan.normal_form import normal_form
 from planner.plan.plan import ACTION_TYPES, Task

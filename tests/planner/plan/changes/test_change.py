@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.change import Change, problems
+from planner.plan.changes.change import Change, problems
 from planner.plan.plan import Plan, Task
 from planner.plan.validate import Known
 from tests.plans import plans

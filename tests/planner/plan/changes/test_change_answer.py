@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan.change_answer import change_schema, read_change
+from planner.plan.changes.change_answer import change_schema, read_change
 from planner.plan.plan import Plan, Task
 from planner.plan.validate import Known
 
@@ -84,8 +84,8 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
         {"add": [{"instruction": "again"}, {"id": "x", "action_type": "dance", "instruction": "y"}], "drop": []},
         [
             "task number 1 has no 'id'; give each task a short unique one",
-            "task number 1: 'action_type' is missing; it must be one of skill, tool, llm",
-            "task 'x': 'action_type' is 'dance'; it must be one of skill, tool, llm",
+            "task number 1: 'action_type' is missing; it must be one of skill, tool, llm, goal",
+            "task 'x': 'action_type' is 'dance'; it must be one of skill, tool, llm, goal",
         ],
     ),
     "an id that was used": (

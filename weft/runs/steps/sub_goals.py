@@ -1,0 +1,121 @@
+"""Sub-goals: a task whose action is a goal is planned when it is ready, into tasks that join the plan of the run.
+
+select skills for its instruction → a model plans it → its tasks join as `research/sources` → they run like all others →
+the result is their synthesis. The plan follows from what is on record, so a resume and a replay come to the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from executor.tasks.inputs import fill, given_to, item_texts, results_for, shorten
+from executor.tasks.outcome import Done, Grown, Outcome
+from executor.tasks.results.form import FormOfAnswer
+from executor.tasks.synthesis import NOTHING_NEEDED, Synthesis
+from planner.decompose.decompose import decompose
+from planner.plan.changes.sub_goals import joining
+from planner.plan.forms.output_schema import canonical
+from planner.plan.references import REFERENCE
+from planner.plan.task_id import depth_of
+from skills.errors import WeftError
+from skills.text.plural import counted
+from weft.models.budget import ASSUMED_PRICE
+from weft.runs.goal import Goal
+from weft.runs.steps.selecting import Selecting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from executor.tasks.expand import CurrentPlan, FanOut
+    from planner.decompose.decompose import Brief
+    from planner.plan.plan import Plan, Task
+    from weft.runs.pipeline import Pipeline
+    from weft.workspace.workspace import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class SubGoals:
+    """Plans the goals among the tasks of one run."""
+
+    pipeline: Pipeline
+    current: CurrentPlan
+    parts: FanOut
+
+    async def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
+        """The tasks of a goal; raises if no valid plan for it is found, or it would go beyond a limit."""
+        self._limit_cost(task)
+        pipeline = self.pipeline
+        texts, item = given_to(task, results), item_texts(task)
+        texts = shorten(texts, pipeline.settings.input_budget, pipeline.artifacts)
+        goal = fill(task.instruction, texts, item)
+        shown = [asdict(one) for one in results_for(task, self.current.plan, texts)]
+        catalogue = await self._catalogue(task, item)
+        plan = joining(task, await self._planned(self._brief(task, goal, shown, catalogue)), results)
+        self.parts.join(task, plan.tasks, "goal")
+        return Grown(plan.tasks, partial(self._result, task, goal, plan))
+
+    async def _catalogue(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
+        """The skills for a goal, selected by its own words: results would drown them."""
+        words = fill(REFERENCE.sub(" ", task.instruction), {}, item).strip()
+        one = self.pipeline
+        goal = Goal(words or one.goal.text)
+        selecting = Selecting(
+            goal, one.workspace, one.settings, one.models, one.record, one.history, one.rules, task=task.id
+        )
+        return await selecting.catalogue()
+
+    def _brief(self, task: Task, goal: str, shown: list[dict[str, str]], catalogue: Catalogue) -> Brief:
+        known = replace(
+            catalogue.known,
+            max_tasks=min(task.most_tasks or catalogue.known.max_tasks, catalogue.known.max_tasks),
+            max_depth=catalogue.known.max_depth - depth_of(task.id) - 1,
+        )
+        profile = self.pipeline.models.profile("decomposer", task.id)
+        brief = self.pipeline.brief(catalogue)
+        brief = replace(brief, goal=goal, known=known, profile=profile, asked=(), task=task.id, results=shown)
+        return replace(brief, schema=task.output_schema)
+
+    async def _planned(self, brief: Brief) -> Plan:
+        """A plan for a goal; a question in its place is answered by a person."""
+        one = self.pipeline
+        model, ready = one.models.for_role("decomposer"), partial(one.models.ready, "decomposer")
+        while True:
+            plan = await decompose(brief, model, one.prompts, one.record, ready)
+            if plan.tasks:
+                return plan
+            question = plan.clarification or ""
+            answer = await one.memo.approvals.question(question, brief.answers, brief.task)
+            brief = replace(brief, answers=(*brief.answers, f"{question}\n{answer}"))
+
+    async def _result(self, task: Task, goal: str, plan: Plan, outcomes: Mapping[str, Outcome]) -> str:
+        """What the tasks of a goal have come to; raises if none has a result."""
+        one = self.pipeline
+        profile = one.models.profile("synthesis", task.id)
+        agent, record = profile.agent("synthesis"), one.record
+        synthesis = Synthesis(
+            goal, plan, one.prompts, one.artifacts, None, agent, record, profile.continuations, task=task.id
+        )
+        missing = synthesis.missing(outcomes)
+        if not any(isinstance(outcomes.get(part.id), Done) for part in plan.tasks):
+            if not missing:
+                return NOTHING_NEEDED
+            raise WeftError(f"none of its {counted(len(plan.tasks), 'task')} has a result; {missing[0]}")
+        model = partial(one.models.for_role, "synthesis")
+        if task.output_schema is None:
+            return await synthesis.answer(outcomes, model())
+        form = FormOfAnswer(task.output_schema, one.prompts, one.memo)
+        return canonical(await replace(synthesis, form=form).data(outcomes, model))
+
+    def _limit_cost(self, task: Task) -> None:
+        """Keep the calls of a goal, and of all tasks inside it, within what it may cost."""
+        budget = self.pipeline.budget
+        if budget is None or task.max_cost is None:
+            return
+        inside = [paid for name, paid in self.pipeline.history.paid.items() if _is_inside(name, task.id)]
+        budget.share(task.id, task.max_cost, sum(cost + tokens * ASSUMED_PRICE for cost, tokens in inside))
+
+
+def _is_inside(name: str, goal: str) -> bool:
+    return name == goal or name.startswith((f"{goal}/", f"{goal}["))
