@@ -99,11 +99,15 @@ class TaskRunner:
 
     def _filled(self, task: Task, results: Mapping[str, str]) -> dict[str, Any]:
         given = task.arguments if isinstance(task.arguments, Mapping) else {}
-        tool = self.tools[task.name or ""]
-        return fill_arguments(given, given_to(task, results), tool.parameters, item_texts(task))
+        return fill_arguments(given, given_to(task, results), self._tool(task).parameters, item_texts(task))
+
+    def _tool(self, task: Task) -> Tool:
+        """The tool of a tool's task: a program or function, or else a built-in one."""
+        name = task.name or ""
+        return self.tools[name] if name in self.tools else {one.name: one for one in self.toolbox_for(task)}[name]
 
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
-        tool = self.tools[task.name or ""]
+        tool = self._tool(task)
         given = self._filled(task, results) if arguments is None else arguments
         envelope = await self.memo.tool(tool, task.id, given)
         if (why := denial(envelope)) is not None:

@@ -51,7 +51,7 @@ class Pipeline:
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
-    `growth` gives the limits that it had.
+    `growth` gives the limits that it had. `offered` are the built-in tools that a run on record began with.
     """
 
     goal: Goal
@@ -67,6 +67,12 @@ class Pipeline:
     files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
     file_changed: Callable[[FileRead, str], None] | None = None
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
+    offered: tuple[str, ...] | None = None
+
+    @property
+    def tool_set(self) -> tuple[str, ...]:
+        """The built-in tools that tasks are offered."""
+        return self.settings.tool_set if self.offered is None else self.offered
 
     @property
     def prompts(self) -> Prompts:
@@ -133,7 +139,7 @@ class Pipeline:
     async def _select(self, *, ask: bool) -> Catalogue:
         """The skills and tools as they are now; the ranked detector replaces one that may not ask its model."""
         workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, made_by=self.rules)
+        take = partial(workspace.catalogue, self.goal, made_by=self.rules, offered=self.tool_set)
         if self.then is not None:
             return await asyncio.to_thread(take, self.then, self.then.most)
         if self._planned is not None:

@@ -24,6 +24,7 @@ from executor.tasks.artifacts import Artifacts, make_home
 from planner import rules
 from planner.events import RunResumed, RunStarted
 from skills import safe_files
+from skills.builtin import toolset
 from skills.discovery.locations import locations
 from skills.errors import InputError
 from weft.runs.goal import Goal
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
-# Settings of the machine that a run runs on, not of the run.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes"})
+# Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", toolset.KEY})
 
 
 def url(paths: Paths, settings: Settings) -> str:
@@ -161,9 +162,9 @@ def goal_of(history: RunHistory) -> Goal:
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from their defaults, as plain values."""
+    """The settings that differ from their defaults, as plain values, and the whole set of built-in tools."""
     values = ((one, getattr(settings, one.name)) for one in fields(Settings))
-    return {one.name: value for one, value in values if value != one.default}
+    return {one.name: value for one, value in values if value != one.default} | {toolset.KEY: settings.tool_set}
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:

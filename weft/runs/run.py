@@ -18,6 +18,7 @@ from executor.tasks.memo import FinishedWork, Memo
 from planner import rules
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from skills.builtin import toolset
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
@@ -145,8 +146,18 @@ class Run:
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
+        begun = self.history.started
         return Pipeline(
-            self.goal, self.workspace, settings, models, memo, artifacts, self.date, self.history, self.rules
+            self.goal,
+            self.workspace,
+            settings,
+            models,
+            memo,
+            artifacts,
+            self.date,
+            self.history,
+            self.rules,
+            offered=toolset.recorded(begun.settings) if begun is not None else None,
         )
 
     def _approvals(self) -> Approvals:

@@ -161,7 +161,8 @@ class Weft:
     def _resolved(self, run_id: str, history: RunHistory, answers: Answers) -> tuple[ApprovalGiven, ...]:
         if not answers:
             return ()
-        tools, here = self.workspace.tools.by_name(), records.capture(self.paths, run_id)
+        builtin = self.workspace.builtin.in_plans(self.settings.tool_set)
+        tools, here = builtin | self.workspace.tools.by_name(), records.capture(self.paths, run_id)
         return resolved(answers, history.finished.approvals, run_id, here, tools)
 
     def _resumed(self, run_id: str, record: Record | None, approve: Approve | None, answers: Answers) -> Run | None:

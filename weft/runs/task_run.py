@@ -9,15 +9,17 @@ from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from planner.events import ToolLogged, Warned
+from weft.workspace.builtin_tools import ToolPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from executor.files.given import GivenFiles
     from executor.tasks.outcome import Grown, Outcome
     from planner.events import Record
     from planner.plan.plan import Plan, Task
     from skills.programs.executable import CallLog
+    from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
     from weft.workspace.workspace import Catalogue
 
@@ -46,6 +48,11 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
     tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
+
+    def toolbox_for(task: Task) -> Sequence[Tool]:
+        place = ToolPlace(task, catalogue.skill_listing, goal.files, folder)
+        return workspace.task_tools(pipeline.tool_set, place, tools)
+
     return TaskRunner(
         plan=plan,
         goal=goal.text,
@@ -56,7 +63,7 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
         record=record,
         artifacts=pipeline.artifacts,
         memo=pipeline.memo,
-        toolbox_for=lambda task: workspace.task_tools(task, catalogue, tools, goal.files, folder),
+        toolbox_for=toolbox_for,
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,

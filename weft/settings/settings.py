@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 from executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from skills import switches
+from skills.builtin import toolset
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
 from weft.settings import untrusted
@@ -55,6 +56,7 @@ class Settings:
     approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
         "writes", "which tool calls ask a person first: never, writes or all"
     )
+    tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
     approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
@@ -64,6 +66,11 @@ class Settings:
         10.0, "how long litellm stays loaded for the next run at a terminal, in minutes; 0: never", may_be_zero=True
     )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
+
+    @property
+    def tool_set(self) -> tuple[str, ...]:
+        """The built-in tools that tasks of a new run are offered."""
+        return toolset.expanded(self.tools)
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
@@ -205,6 +212,8 @@ def _merge(
             continue
         try:
             values[key] = _convert(raw, types[key], may_be_zero=key in may_be_zero)
+            if key == toolset.KEY:
+                toolset.expanded(values[key])
             origins[key] = origin
         except ValueError as error:
             faults.append(f"{origin}: {key!r} {error}")

@@ -1,0 +1,53 @@
+"""The set of built-in tools belongs to a run: what later versions add reaches neither its resume nor its replay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner.events import RunStarted
+from planner.plan.plan import Plan
+from skills.builtin import toolset
+from skills.errors import InputError
+from tests.fakes import Recorder
+from tests.weft.calling_tools import model, weft
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings, resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_a_run_keeps_its_tools_when_weft_gets_new_ones(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Recorder()
+    with monkeypatch.context() as before:
+        before.setattr(toolset, "STANDARD", ("Skill", "ReadFile", "ListFiles@1"))
+        async with weft(workspace, model(("ListFiles", {"path": "."}), fail=True)) as runtime:
+            assert (await runtime.run("Look around", record=record)).status == "failed"
+    started = next(event for event in record.events if isinstance(event, RunStarted))
+    assert started.settings["tools"] == ("Skill", "ReadFile", "ListFiles@1")
+    again = model(("ListFiles", {"path": "."}))
+    async with weft(workspace, again) as runtime:
+        assert (await runtime.resume("last")).status == "done"
+        assert [request.role for request in again.asked] == ["task"], "planning and the first call are not paid again"
+        assert [tool.name for tool in again.asked[0].tools][:3] == ["Skill", "ReadFile", "ListFiles"]
+        assert "Grep" not in [tool.name for tool in again.asked[0].tools]
+        assert "glob" not in again.asked[0].tools[2].parameters["properties"]
+        assert (await runtime.run("Look around again")).status == "done"
+        assert "Grep" in [tool.name for tool in again.asked[-1].tools]
+
+
+async def test_a_plan_may_call_built_in_tools_without_a_model(workspace: Path) -> None:
+    (workspace / "notes.md").write_text("buy milk\n", encoding="utf-8")
+    row = {"id": "find", "action_type": "tool", "name": "Grep", "arguments": {"pattern": "milk", "glob": "*.md"}}
+    async with Weft(workspace, Settings()) as runtime:
+        result = await runtime.run(Goal("Find it", plan=Plan.from_dict({"tasks": [row]})))
+    assert (result.status, result.answer) == ("done", "notes.md:1: buy milk\n")
+
+
+def test_an_unknown_tool_is_a_fault_of_the_settings(workspace: Path) -> None:
+    with pytest.raises(InputError, match="unknown tool, 'pyhton'"):
+        resolve({"tools": "pyhton"}, {}, workspace, workspace / "none.toml")
+    assert resolve({"tools": ["grep"]}, {}, workspace, workspace / "none.toml").settings.tool_set == toolset.STANDARD
