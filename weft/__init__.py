@@ -27,6 +27,7 @@ _MODULES = {
     "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
     "executor.history.result": "Result TaskReport",
+    "executor.tasks.kept_files": "Artifact",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from executor.approvals.approvals import Approvals, Settle
 from executor.approvals.record import ApprovalRecord
 from executor.capture.capture import Capture
+from executor.tasks.kept_files import KeptFiles
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class FinishedWork:
     given: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     parts: list[FinishedPart] = field(default_factory=list)
+    files: KeptFiles = field(default_factory=KeptFiles)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
@@ -112,6 +114,7 @@ class Memo:
             return known
         envelope = await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
+        self.finished.files.note(task, envelope.to_dict())
         await self.settle()
         if envelope.error is None:
             self.called.append(envelope.context)

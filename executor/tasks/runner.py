@@ -150,6 +150,9 @@ class TaskRunner:
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given.name)
         return await reader.text_for(task, reads)
 
+    def _files_below(self, task_id: str) -> str:
+        return self.memo.finished.files.below(task_id, self.plan, self.artifacts.folder)
+
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> str:
         """The goal, the task's instruction and the results that it builds on, within the budget."""
         item = item_texts(task)
@@ -161,7 +164,7 @@ class TaskRunner:
             "goal": self.goal,
             "title": task.title,
             "instruction": fill(task.instruction, texts, item) or task.title or "Do what the goal asks.",
-            "results": results_for(task, self.plan, texts),
+            "results": results_for(task, self.plan, texts, self._files_below),
             "files": self.files,
         }
         self.record(PromptMade("task", task.id, variables))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from executor.tasks.inputs import UpstreamResult, shorten
+from executor.tasks.inputs import UpstreamResult, nothing_below, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ModelError
@@ -19,7 +19,7 @@ from planner.plan.task_id import parent_of
 from skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
     from planner.events import Record
@@ -51,6 +51,7 @@ class Synthesis:
     continuations: int = 3
     keeps_all: bool = False
     wanted: frozenset[str] = frozenset()
+    below: Callable[[str], str] = nothing_below  # what stands below a task's result
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -108,7 +109,9 @@ class Synthesis:
         texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
-            "results": [UpstreamResult(result.id, result.title, texts[result.id]) for result in results],
+            "results": [
+                UpstreamResult(result.id, result.title, texts[result.id] + self.below(result.id)) for result in results
+            ],
             "missing": missing,
             "synthesis": self.plan.synthesis,
         }

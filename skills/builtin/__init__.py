@@ -5,6 +5,7 @@ May import discovery, functions, tools and the ground below; never selection, ma
     skill_tool      Skill(name, args): loads a skill's instructions
     toolset         which of them a run has
     file_tools      ReadFile and ListFiles
+    writing/        WriteFile and EditFile
     search/         Grep, and ListFiles with a glob
     readable_roots  which paths they may read, and how a path is opened safely
     excel/          excel_read, excel_write and excel_info, offered as an entry point

@@ -6,17 +6,19 @@ A tool whose description or parameters change gets a new key here, and the old o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+WorkspaceWrites = Literal["deny", "ask", "allow"]
+
 KEY = "tools"
 # What runs were offered before the set was recorded.
 EARLIER = ("Skill", "ReadFile", "ListFiles@1")
-STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep")
+STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile")
 # Off unless the user asks for them, by the short name or the tool's own.
 OPTIONAL: Mapping[str, str] = {}
 

@@ -28,6 +28,7 @@ _COMMANDS = {
         "weft.cli.commands.runs.approvals:approvals",
         "List what runs wait for: calls and tasks to approve, and questions.",
     ),
+    "changes": ("weft.cli.commands.runs.changes:changes", "Show what a run changed in the workspace, or undo it."),
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (

@@ -247,6 +247,7 @@ class Pipeline:
             profile.continuations,
             keeps_all=keeps_all,
             wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
+            below=lambda task: self.memo.finished.files.below(task, plan, self.artifacts.folder),
         )
         # Outputs of another run may come from the files too.
         unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []

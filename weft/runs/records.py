@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from executor.stores.row import Row
     from executor.stores.store import Store
     from planner.events import Event
+    from skills.builtin.toolset import WorkspaceWrites
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
@@ -171,7 +172,7 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     """The settings to resume a run with: as recorded, except those of this machine and those given now."""
     names = {one.name for one in fields(Settings)} - _LOCAL
     then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
-    then |= _policy(then, now)
+    then |= _policy(then, now) | {"workspace_writes": writes_of(recorded, now)}
     hints = get_type_hints(Settings)
     wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
     if wrong:
@@ -179,6 +180,13 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**then, **own, **asked})
+
+
+def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
+    """Whether a resumed run may change the workspace: as the user allows now; if they do not, what it asks for asks."""
+    if now.workspace_writes != "deny":
+        return now.workspace_writes
+    return "ask" if recorded.get("workspace_writes") in ("ask", "allow") else "deny"
 
 
 def _policy(then: Mapping[str, Any], now: Settings) -> dict[str, Any]:

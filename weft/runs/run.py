@@ -165,7 +165,9 @@ class Run:
             self.record,
             self.log.settle,
             self.log.capture,
-            policy=ApprovalPolicy(self.settings.approve, self.settings.approvals),
+            policy=ApprovalPolicy(
+                self.settings.approve, self.settings.approvals, self.settings.workspace_writes == "allow"
+            ),
             known=self.finished.approvals,
             approve=self.approve,
             remind=self.observer,

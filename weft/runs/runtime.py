@@ -177,6 +177,7 @@ class Weft:
         history.reopen()
         goal = records.goal_of(history)
         settings = self._settings_for(goal)
+        settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
         return Run(
             goal=goal,
             workspace=self._workspace_of(history),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import networkx as nx
 
 from executor.tasks.condition import ConditionCheck
 from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
+from executor.tasks.kept_files import writers_of
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from planner.events import ToolLogged, Warned
+from skills.builtin.writing.claims import Claims
+from skills.builtin.writing.tools import WritePlace
 from weft.workspace.builtin_tools import ToolPlace
 
 if TYPE_CHECKING:
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from executor.files.given import GivenFiles
     from executor.tasks.outcome import Grown, Outcome
     from planner.events import Record
-    from planner.plan.plan import Plan, Task
+    from planner.plan.plan import Task
     from skills.programs.executable import CallLog
     from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
@@ -29,7 +35,7 @@ async def run_tasks(
 ) -> dict[str, Outcome]:
     """Run the tasks of a plan to their ends; `given` are the files that came with the goal."""
     plan, settings, memo = current.plan.without_grown(), pipeline.settings, pipeline.memo
-    runner = _task_runner(pipeline, current.plan, catalogue, given)
+    runner = _task_runner(pipeline, current, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
     record, budget = pipeline.record, settings.input_budget
@@ -44,17 +50,23 @@ async def run_tasks(
     return await run_plan(plan, run_task, record, limits, memo, condition.check)
 
 
-def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: GivenFiles | None) -> TaskRunner:
+def _task_runner(
+    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, given: GivenFiles | None
+) -> TaskRunner:
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
     tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
+    claims = Claims(writers_of(pipeline.memo.finished.files))
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
-        place = ToolPlace(task, catalogue.skill_listing, goal.files, folder)
+        before = partial(_comes_before, current, task.id)
+        writes = pipeline.settings.workspace_writes
+        writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
+        place = ToolPlace(task, catalogue.skill_listing, goal.files, writing)
         return workspace.task_tools(pipeline.tool_set, place, tools)
 
     return TaskRunner(
-        plan=plan,
+        plan=current.plan,
         goal=goal.text,
         models=pipeline.models,
         skills=workspace.skills.registry,
@@ -70,6 +82,12 @@ def _task_runner(pipeline: Pipeline, plan: Plan, catalogue: Catalogue, given: Gi
         given=given,
         on_answer=stream if goal.stream else None,
     )
+
+
+def _comes_before(current: CurrentPlan, task: str, other: str) -> bool:
+    """Whether a task is done before another one starts."""
+    graph = current.plan.graph
+    return other in graph and task in graph and nx.has_path(graph, other, task)
 
 
 def _recorder(record: Record) -> Callable[[CallLog], None]:

@@ -57,6 +57,9 @@ class Settings:
         "writes", "which tool calls ask a person first: never, writes or all"
     )
     tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
+    workspace_writes: toolset.WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
+        "deny", "whether tasks may change files of the workspace: deny, ask or allow", guarded=True
+    )
     approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(

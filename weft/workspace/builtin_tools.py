@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from planner.plan.plan import Task
+    from skills.builtin.writing.tools import WritePlace
     from skills.tools.tool import Tool
     from weft.workspace.skills import WorkspaceSkills
 
@@ -24,12 +25,17 @@ _NOT_IN_PLANS = ("Skill",)
 
 @dataclass(frozen=True, slots=True)
 class ToolPlace:
-    """What the tools of one task work with: its skill, the listing of skills, given files, the run's artifacts."""
+    """What the tools of one task work with: its skill, the listing of skills, given files, where the run writes."""
 
     task: Task | None = None
     listing: str = ""
     files: Sequence[Path] = ()
-    artifacts: Path | None = None
+    writing: WritePlace | None = None
+
+    @property
+    def artifacts(self) -> Path | None:
+        """The run's artifacts."""
+        return self.writing.artifacts if self.writing is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +104,9 @@ class BuiltinTools:
                 from skills.builtin.search import tools as search
 
                 return search.Grep(visible) if name == "Grep" else search.ListFilesGlob(visible)
+            case "WriteFile" | "EditFile":
+                from skills.builtin.writing import tools as writing
+
+                return (writing.WriteFile if name == "WriteFile" else writing.EditFile)(place.writing)
             case _:
                 return None

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from weft.batch.options import BatchOptions
 
 _RATE = click.FloatRange(0, min_open=True)
-_SETTINGS = ("model", "fallback", "timeout", "detector", "strict_skills", "unsafe_tools", "journal")
+_SETTINGS = (
+    "model",
+    "fallback",
+    "timeout",
+    "detector",
+    "strict_skills",
+    "unsafe_tools",
+    "journal",
+    "tools",
+    "workspace_writes",
+)
 # Passed on to BatchOptions as they are.
 _OPTIONS = (
     "jobs", "max_calls", "rpm", "tpm", "max_cost", "max_tokens", "errors", "resume", "retry_errors", "rerun_changed",
@@ -55,6 +65,7 @@ _OPTIONS = (
 @options.yes
 @options.skills
 @options.tools
+@options.powers
 @options.approve_all
 @options.journal
 @options.common

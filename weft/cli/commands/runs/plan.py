@@ -11,7 +11,7 @@ import click
 
 from planner.errors import BudgetSpent
 from planner.events import Warned
-from weft.cli import options
+from weft.cli import options, result_target
 from weft.cli.view import output, width
 from weft.cli.view.output_mode import OutputMode
 
@@ -57,13 +57,13 @@ def plan(
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import execution, model_download, warm_up
+    from weft.cli import model_download, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
-    execution.check_writable(target)
+    result_target.check_writable(target)
     full_goal = Goal(
         options.goal_text(goal),
         skills=rest.pop("skill"),

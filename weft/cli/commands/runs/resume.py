@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import answer_options, execution, options
+from weft.cli import answer_options, execution, options, result_target
 from weft.cli.answer_options import answering, answers_in
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from executor.history.result import Result
     from planner.approvals import Approve
     from planner.events import Record
+    from weft.cli.result_target import ResultTarget
     from weft.runs.answers import Answers
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 @answering
 @options.models
 @options.concurrency
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.trust
 @options.journal
 @options.common
-def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest: Any) -> int:
+def resume(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
     """Resume a run, or answer what it waits for.
 
     A run that was interrupted, stopped or failed continues where it ended, one that waits continues with your answers.
@@ -57,7 +59,8 @@ def resume(run: str, workspace: Path, target: Path | None, *, trust: bool, **res
     from weft.settings.recorded import check_recorded
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     where = options.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.text.plural import counted
-from weft.cli import execution, options
+from weft.cli import execution, options, result_target
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from planner.plan.plan import Plan
+    from weft.cli.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
@@ -37,7 +38,8 @@ _NO_GOAL = "Carry out this plan."
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
 @options.concurrency
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.journal
 @click.option(
     "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
@@ -47,7 +49,7 @@ def run(
     goal: str | None,
     workspace: Path,
     files: tuple[Path, ...],
-    target: Path | None,
+    target: ResultTarget | None,
     **rest: Any,
 ) -> int:
     """Plan and run a goal, then print the answer.
@@ -60,6 +62,7 @@ def run(
       weft run "Write API documentation for the to-do service"
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
+      weft run --write "Rename the option --colour to --color"
       weft run --dry-run "Review the code in src/"
       weft run --plan plan.yaml
       echo "Summarise the news" | weft run --json -
@@ -78,7 +81,8 @@ def run(
     dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust, approve_all = rest.pop("trust"), rest.pop("approve_all")
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     where = options.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
