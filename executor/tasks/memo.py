@@ -78,6 +78,7 @@ class Memo:
     finished: FinishedWork = field(default_factory=FinishedWork)
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     called: list[Context] = field(default_factory=list)
+    loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
@@ -111,6 +112,7 @@ class Memo:
         key = self.tool_key(tool.name, task, arguments)
         known = self.finished.envelopes.get(key)
         if known is not None:
+            self._note_skill(tool, task, known)
             return known
         envelope = await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
@@ -118,7 +120,12 @@ class Memo:
         await self.settle()
         if envelope.error is None:
             self.called.append(envelope.context)
+        self._note_skill(tool, task, envelope)
         return envelope
+
+    def _note_skill(self, tool: Tool, task: str, envelope: Envelope) -> None:
+        if tool.name == "Skill" and envelope.error is None:
+            self.loaded.setdefault(task, []).append(str(envelope.data.get("name", "")))
 
     def successful_calls(self) -> list[Context]:
         """What tools were called with in this run, recorded calls included; without those that failed."""

@@ -5,6 +5,8 @@ May import discovery, functions, tools and the ground below; never selection, ma
     skill_tool      Skill(name, args): loads a skill's instructions
     toolset         which of them a run has
     file_tools      ReadFile and ListFiles
+    allowed_tools   what a skill's `allowed-tools` leaves of them
+    code/           python_run, shell_run and run_script
     writing/        WriteFile and EditFile
     search/         Grep, and ListFiles with a glob
     readable_roots  which paths they may read, and how a path is opened safely

@@ -18,9 +18,9 @@ WorkspaceWrites = Literal["deny", "ask", "allow"]
 KEY = "tools"
 # What runs were offered before the set was recorded.
 EARLIER = ("Skill", "ReadFile", "ListFiles@1")
-STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile")
+STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
 # Off unless the user asks for them, by the short name or the tool's own.
-OPTIONAL: Mapping[str, str] = {}
+OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run"}
 
 
 def expanded(names: Iterable[str]) -> tuple[str, ...]:

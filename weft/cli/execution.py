@@ -106,7 +106,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft.cli.view import answer
 
     mode, workspace, target = shown.mode, shown.workspace, shown.target
-    resume = resume_command(result.run_id, workspace, result.journal)
+    resume = [*resume_command(result.run_id, workspace, result.journal), *_powers(shown.settings)]
     if target is not None and (result.answer is not None or result.artifacts):
         try:
             for left in target.write(result, workspace):
@@ -141,6 +141,11 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
     if flag == "--max-cost":
         return flag, f"{2 * max(result.cost_usd or 0.0, settings.max_cost or 0.0 if settings else 0.0, 0.005):g}"
     return flag, f"{2 * float(seconds):g}"
+
+
+def _powers(settings: Settings | None) -> list[str]:
+    """The flags that allow a run's tools again: no record does."""
+    return ["--tools", ",".join(settings.tools)] if settings is not None and settings.tools else []
 
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:

@@ -94,6 +94,7 @@ class Run:
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
             self._record_reused([one for one in self.reused if one.task in self.history.plan])
+        self._warn_of_missing_tools()
         if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
         try:
@@ -114,6 +115,14 @@ class Run:
             raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
         return self.ledger.result(self.journal.url)
+
+    def _warn_of_missing_tools(self) -> None:
+        """Say which tools of a resumed run the user does not allow now."""
+        begun = self.history.started
+        offered = toolset.recorded(begun.settings) if begun is not None else ()
+        if missing := toolset.missing(offered, self.settings.tool_set):
+            names = ", ".join(missing)
+            self.record(Warned(f"the run began with {names}, which you do not allow now; --tools allows them again"))
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for one in outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -13,6 +13,7 @@ from executor.tasks.kept_files import writers_of
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import ScheduleLimits, run_plan
 from planner.events import ToolLogged, Warned
+from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
 from skills.builtin.writing.tools import WritePlace
 from weft.workspace.builtin_tools import ToolPlace
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from executor.tasks.outcome import Grown, Outcome
     from planner.events import Record
     from planner.plan.plan import Task
-    from skills.programs.executable import CallLog
+    from skills.programs.executable import CallLog, ToolHost
     from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
     from weft.workspace.workspace import Catalogue
@@ -58,11 +59,22 @@ def _task_runner(
     tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
     claims = Claims(writers_of(pipeline.memo.finished.files))
 
+    @cache  # found when code first runs: looking for walls takes a moment
+    def host() -> ToolHost:
+        return workspace.tools.host(folder, _recorder(record))
+
     def toolbox_for(task: Task) -> Sequence[Tool]:
         before = partial(_comes_before, current, task.id)
         writes = pipeline.settings.workspace_writes
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
-        place = ToolPlace(task, catalogue.skill_listing, goal.files, writing)
+        for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
+            record(
+                Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
+            )
+        loaded = pipeline.memo.loaded
+        place = ToolPlace(
+            task, catalogue.skill_listing, goal.files, writing, host, lambda: tuple(loaded.get(task.id, ()))
+        )
         return workspace.task_tools(pipeline.tool_set, place, tools)
 
     return TaskRunner(

@@ -94,7 +94,7 @@ class Workspace:
         self._prompts: dict[int, Prompts] = {}
         self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
-        self.builtin = BuiltinTools(self.skills, settings.tool_set)
+        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts)
 
     def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
         """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""
@@ -155,7 +155,7 @@ class Workspace:
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
-        able = self.tools.capabilities(tools)
+        able = self.tools.capabilities(tools) | self.builtin.capabilities(offered)
         listed = ordered[:most] if made_by >= rules.LISTED_NEEDS else []
         return Catalogue(
             skills=tuple(ordered),

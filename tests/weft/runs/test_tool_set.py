@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.events import RunStarted
+from planner.events import RunStarted, Warned
 from planner.plan.plan import Plan
 from skills.builtin import toolset
 from skills.errors import InputError
+from tests.conftest import add_skill
 from tests.fakes import Recorder
 from tests.weft.calling_tools import model, weft
 from weft.runs.goal import Goal
@@ -51,3 +52,37 @@ def test_an_unknown_tool_is_a_fault_of_the_settings(workspace: Path) -> None:
     with pytest.raises(InputError, match="unknown tool, 'pyhton'"):
         resolve({"tools": "pyhton"}, {}, workspace, workspace / "none.toml")
     assert resolve({"tools": ["grep"]}, {}, workspace, workspace / "none.toml").settings.tool_set == toolset.STANDARD
+
+
+async def test_optional_tools_run_if_the_user_wants_them_and_no_record_grants_them(workspace: Path) -> None:
+    call = ("python_run", {"code": "open('n.txt', 'w').write('x'); print(6 * 7)"})
+    async with weft(workspace, model(call), tools=("python",)) as runtime:
+        result = await runtime.run("Compute")
+        assert result.answer == "42"
+        assert [(one.path, one.task) for one in result.artifacts] == [("n.txt", "look")]
+    async with weft(workspace, model(fail=True), tools=("python",)) as runtime:
+        assert (await runtime.run("Compute")).status == "failed"
+    again = model(call)
+    async with weft(workspace, again) as runtime:
+        result = await runtime.resume("last")
+    assert "python_run" in [tool.name for tool in again.asked[-1].tools], "it is still offered"
+    assert result.answer == "python_run is not allowed in this run any more — go on without it"
+
+
+async def test_a_skills_allowed_tools_narrow_its_task_and_its_scripts_run_once_trusted(workspace: Path) -> None:
+    skill = add_skill(workspace, "brew", "---\nname: brew\ndescription: Brew.\nallowed-tools: Bash Todo\n---\nBrew.")
+    (skill / "scripts").mkdir()
+    (skill / "scripts/brew.sh").write_text("echo brewed $1", encoding="utf-8")
+    row = {"id": "look", "action_type": "skill", "name": "brew", "instruction": "brew"}
+    goal = Goal("Brew", plan=Plan.from_dict({"tasks": [row]}))
+    scripted, record = model(("run_script", {"path": "scripts/brew.sh", "args": ["tea"]})), Recorder()
+    async with weft(workspace, scripted) as runtime:
+        assert "not trusted yet" in str((await runtime.run(goal, record=record)).answer)
+        runtime.workspace.tools.trust_all()
+        assert (await runtime.run(goal)).answer == "brewed tea"
+    assert [tool.name for tool in scripted.asked[0].tools if not tool.name.startswith("excel")] == [
+        "Skill",
+        "run_script",
+    ]
+    warnings = [event.message for event in record.events if isinstance(event, Warned)]
+    assert any("names Todo, which is no tool here" in text for text in warnings)
