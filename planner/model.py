@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-Role = Literal["decomposer", "task", "synthesis", "condition", "detector"]
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]

@@ -7,8 +7,9 @@ replay takes the same decisions and asks the same questions as the version of we
     2  plans are read by `planner/plan/reading.py`: unknown keys are never dropped silently
     3  skills are selected as sets with calibrated scores; the prompts of `seed/` replace those of `seed/earlier/2/`;
        the skills of a given plan are not selected; the listing says what a skill needs; tasks may have keys that
-       earlier plans could not: `needs_approval`, `when`, `for_each`; small models get plans by rule, plans that hold
-       the whole goal, and files in their prompts; the answer says which files were not read
+       earlier plans could not: `needs_approval`, `when`, `for_each`, `output_schema`, `check`, `model`, and refer to
+       fields of results; small models get plans by rule, plans that hold the whole goal, and files in their prompts;
+       the answer says which files were not read; a plan may be changed at rest
 
 To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
 change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 FIRST = 1
 LOOSE_PLANS = 2
-PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = 3
+PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = 3
 CURRENT = 3
 
 KEY = "rules"

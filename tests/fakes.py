@@ -29,7 +29,7 @@ class ScriptedModel:
             raise answer
         return answer
 
-    def for_role(self, role: Role) -> ScriptedModel:
+    def for_role(self, role: Role, called: str | None = None) -> ScriptedModel:
         return self
 
     def named(self, name: str) -> ScriptedModel:
@@ -38,7 +38,7 @@ class ScriptedModel:
     async def ready(self, role: Role) -> None:
         """It has nothing to load."""
 
-    def profile(self, role: Role, task: str | None = None) -> Profile:
+    def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         return FULL
 
 

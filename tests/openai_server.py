@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -63,9 +63,11 @@ class Call:
     @property
     def role(self) -> str:
         if "<available_skills>" in self.system:
-            return "decomposer"
+            return "replanner" if "Why the plan needs a change:" in self.user else "decomposer"
         if "<condition>" in self.user:
             return "condition"
+        if "<criterion>" in self.user and "<task>" not in self.user:
+            return "checker"
         return "task" if "<task>" in self.user else "synthesis"
 
 
@@ -89,7 +91,7 @@ class OpenAIServer:
     def asked(self, role: str) -> list[Call]:
         return [call for call in self.calls if call.role == role]
 
-    def __enter__(self) -> OpenAIServer:
+    def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         assert self._ready.wait(10)
@@ -104,7 +106,7 @@ class OpenAIServer:
         loop = asyncio.new_event_loop()
         self._loop = loop
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        self.add_routes(app)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         loop.run_until_complete(runner.setup())
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -115,6 +117,10 @@ class OpenAIServer:
         loop.run_until_complete(runner.cleanup())
         loop.run_until_complete(_end_the_rest())
         loop.close()
+
+    def add_routes(self, app: web.Application) -> None:
+        """What it answers to."""
+        app.router.add_post("/v1/chat/completions", self._complete)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         call = Call(await request.json(), time.monotonic())
@@ -194,14 +200,20 @@ def scripted(
     task: Script | None = None,
     synthesis: str = "the answer",
     condition: str = '{"holds": true, "why": ""}',
+    change: Script | None = None,
 ) -> Script:
-    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together."""
+    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together.
+
+    Without a script for it, no plan is changed.
+    """
     text = plan if isinstance(plan, str) else json.dumps(plan)
 
     def script(call: Call) -> Answer:
         match call.role:
             case "decomposer":
                 return Say(text)
+            case "replanner":
+                return change(call) if change else Say('{"give_up": "nothing else is known"}')
             case "task":
                 return task(call) if task else Say(f"did: {instruction(call)}")
             case "condition":

@@ -26,8 +26,9 @@ _MODULES = {
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
+    "weft.runs.steps.reviewing": "Review",
     "executor.history.result": "Result TaskReport",
-    "executor.tasks.kept_files": "Artifact",
+    "executor.tasks.results.kept_files": "Artifact",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",
@@ -36,6 +37,7 @@ _MODULES = {
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",
     # Plans
+    "planner.plan.forms.result_keys": "ResultCheck",
     "planner.plan.plan": "Plan Task",
     # Approvals
     "planner.approvals": "Answer ApprovalRequest Approve",
@@ -51,10 +53,10 @@ _MODULES = {
     "skills.tools.fault": "ToolFault",
     # Events
     "planner.events": (
-        "ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
+        "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record RunFinished RunResumed RunStarted SkillLoaded SkillPrint "
-        "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
+        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
+        "SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
         "ToolStarted Warned"
     ),
     # Errors

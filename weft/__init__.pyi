@@ -9,7 +9,7 @@ from executor.stores.errors import RunExists as RunExists
 from executor.stores.errors import RunHeld as RunHeld
 from executor.stores.errors import StoreFailed as StoreFailed
 from executor.stores.errors import UnknownRun as UnknownRun
-from executor.tasks.kept_files import Artifact as Artifact
+from executor.tasks.results.kept_files import Artifact as Artifact
 from executor.tasks.runner import ToolFailed as ToolFailed
 from planner.approvals import Answer as Answer
 from planner.approvals import ApprovalRequest as ApprovalRequest
@@ -36,6 +36,7 @@ from planner.errors import ToolsRefused as ToolsRefused
 from planner.errors import Transient as Transient
 from planner.errors import UnknownModel as UnknownModel
 from planner.errors import Unreachable as Unreachable
+from planner.events import AnswerChecked as AnswerChecked
 from planner.events import ApprovalAsked as ApprovalAsked
 from planner.events import ApprovalGiven as ApprovalGiven
 from planner.events import CallFailed as CallFailed
@@ -54,6 +55,8 @@ from planner.events import PlanMade as PlanMade
 from planner.events import PlanRefused as PlanRefused
 from planner.events import PromptMade as PromptMade
 from planner.events import Record as Record
+from planner.events import ReplanAsked as ReplanAsked
+from planner.events import ResultChecked as ResultChecked
 from planner.events import RunFinished as RunFinished
 from planner.events import RunResumed as RunResumed
 from planner.events import RunStarted as RunStarted
@@ -75,6 +78,7 @@ from planner.model import Request as Request
 from planner.model import ToolCall as ToolCall
 from planner.model import ToolSpec as ToolSpec
 from planner.model import Usage as Usage
+from planner.plan.forms.result_keys import ResultCheck as ResultCheck
 from planner.plan.plan import Plan as Plan
 from planner.plan.plan import Task as Task
 from skills.errors import BrokenSkill as BrokenSkill
@@ -104,6 +108,7 @@ from weft.runs.rerun import RerunPlan as RerunPlan
 from weft.runs.run_goal import run_goal as run_goal
 from weft.runs.run_goal import run_goal_sync as run_goal_sync
 from weft.runs.runtime import Weft as Weft
+from weft.runs.steps.reviewing import Review as Review
 from weft.runs.stop import Stop as Stop
 from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
@@ -111,6 +116,7 @@ from weft.version import __version__ as __version__
 
 __all__ = [
     "Answer",
+    "AnswerChecked",
     "AnswerNeeded",
     "AnsweredAlready",
     "ApprovalAsked",
@@ -164,11 +170,15 @@ __all__ = [
     "Record",
     "RecordEnded",
     "Refused",
+    "ReplanAsked",
     "Reply",
     "Request",
     "RequestRefused",
     "RerunPlan",
     "Result",
+    "ResultCheck",
+    "ResultChecked",
+    "Review",
     "RunExists",
     "RunFinished",
     "RunHeld",

@@ -17,6 +17,9 @@ from planner.events import SkillPrint
 if TYPE_CHECKING:
     from planner.events import Event
 
+# Characters of a hash.
+HASH = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Capture:
@@ -76,7 +79,7 @@ class Capture:
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
-        return digest(self.value(value))[:32]
+        return digest(self.value(value))[:HASH]
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind: type = type(value)

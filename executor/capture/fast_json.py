@@ -30,4 +30,9 @@ canonical = encoder_of(sort_keys=True)
 
 def digest(value: Any) -> str:
     """The SHA-256 of a value's canonical JSON, in hex."""
-    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(canonical(value))
+
+
+def digest_of(text: str) -> str:
+    """The SHA-256 of a text, in hex."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from executor.files import text
 from executor.files.choice import Limits, choose
 from planner.events import FileRead, Warned
-from planner.plan.plan import strings
+from planner.plan.references import strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from executor.capture.capture import Capture
-    from planner.events import CallStarted
+    from planner.events import CallStarted, PlanChanged
     from planner.model import Request
     from planner.plan.plan import Plan, Task
 
@@ -78,6 +78,19 @@ def of_tasks(then: Sequence[Task], now: Sequence[Task]) -> Iterator[str]:
         yield f"tasks are in another order: {', '.join(before)} → {', '.join(after)}"
 
 
+def of_changes(then: PlanChanged, now: PlanChanged, capture: Capture) -> Iterator[str]:
+    """What differs between two changes of a plan."""
+    yield from of_tasks(then.added, now.added)
+    for part in ("dropped", "rewired"):
+        before, after = (capture.value(getattr(one, part)) for one in (then, now))
+        if before != after:
+            yield f"the tasks that are {part}: {_told(before)} → {_told(after)}"
+    for part in ("synthesis", "note"):
+        texts = [capture.text(getattr(one, part) or "") for one in (then, now)]
+        if (what := difference(*texts)) is not None:
+            yield f"the {part} of the change: {what}"
+
+
 def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:
     """The first message that differs, and how."""
     for number, (before, after) in enumerate(zip_longest(then.messages, now.messages), start=1):
@@ -96,6 +109,10 @@ def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:
 
 def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _told(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if value else "none"
 
 
 def _cut(text: str | None, other: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from executor.approvals.record import ApprovalRecord
 from executor.history.result import COST_PLACES, Result, TaskReport
-from executor.tasks.kept_files import KeptFiles
+from executor.tasks.results.kept_files import KeptFiles
 from planner.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -94,11 +94,15 @@ class Ledger:
         self._tasks |= {task.id: _pending(task) for task in event.added}
 
     def _reopen(self) -> None:
-        """Resume: tasks without a result are pending again; to have waited for a person is no attempt."""
+        """Resume: tasks without a result are pending again, unless others have taken their place.
+
+        To have waited for a person is no attempt.
+        """
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
+        replaced = self.plan.replaced if self.plan is not None else ()
         for task in self._tasks.values():
-            if task.status != "done":
+            if task.status != "done" and task.id not in replaced:
                 if waited and task.status == "pending" and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
@@ -131,6 +135,7 @@ class Ledger:
             seconds=self._seconds,
             plan=self.plan,
             code=end.code,
+            data=end.data,
             waiting=() if end.status == "clarification" else self.approvals.waiting,
             artifacts=self.files.listed(),
         )

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from executor.history.difference import difference, of_listings, of_messages, of_names, of_plans, of_tasks
+from executor.history.difference import difference, of_changes, of_listings, of_messages, of_names, of_plans, of_tasks
 from executor.history.replay_approvals import ReplayApprovals, wait_for
 from executor.tasks.memo import FinishedWork, Memo
 from planner.errors import ModelError, RecordEnded
@@ -28,19 +28,17 @@ from planner.events import (
     TaskReused,
     ToolCalled,
 )
-from planner.plan.change import is_growth_fault
 from skills.errors import WeftError
 from skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from executor.capture.capture import Capture
     from executor.history.run_history import RunHistory
-    from executor.tasks.expand import GrowthLimits
     from planner.events import Record
     from planner.model import Reply, Request
-    from planner.plan.plan import Plan, Task
+    from planner.plan.plan import Plan
     from skills.tools.envelope import Envelope
     from skills.tools.tool import Tool
 
@@ -70,6 +68,8 @@ class Tape:
     _used: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     _planned: int = 0
+    _changes: int = 0
+    _replans: int = 0
 
     def differs(self, where: str, what: str) -> None:
         """Add a difference, once."""
@@ -90,6 +90,8 @@ class Tape:
                 then_planned = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
                 self._planned += 1
                 self._all_differ("plan", of_plans(then_planned.plan, event.plan))
+            case PlanChanged(cause="replan" | "person"):
+                self._compare_replan(event)
             case PlanChanged() if history.plan is not None:
                 self._compare_change(history.plan, event)
             case SkillLoaded():
@@ -136,16 +138,24 @@ class Tape:
 
     def _nearest(self, request: Request, number: int) -> str:
         """The key of the recorded request in this one's place; the difference between them is drift."""
-        label = _label(request.role, request.task)
+        label, where = self._place(request, number)
         for call in self.history.calls:
             if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
                 what = of_messages(call, request, self.capture)
-                self.differs(f"{label}, call {number}", f"prompt of {label}: {what}")
+                self.differs(where, f"prompt of {label}: {what}")
                 return call.request
         if self.was_cut_off(request.task):
             raise self.end_of(request.task)
-        self.differs(f"{label}, call {number}", f"prompt of {label}: it is not on record")
+        self.differs(where, f"prompt of {label}: it is not on record")
         raise ModelError("no reply on record answers this request")
+
+    def _place(self, request: Request, number: int) -> tuple[str, str]:
+        """What a request is for, and where in the run it is made."""
+        if request.role == "replanner":
+            label = f"plan change {self._replans + 1}"
+            return label, label
+        label = _label(request.role, request.task)
+        return label, f"{label}, call {number}"
 
     def _all_differ(self, where: str, whats: Iterable[str]) -> None:
         for what in whats:
@@ -161,6 +171,17 @@ class Tape:
         then = plan.parts_of(event.of) if event.of is not None else ()
         if then:
             self._all_differ(f"task {event.of}", of_tasks(then, event.added))
+
+    def _compare_replan(self, event: PlanChanged) -> None:
+        """Compare a change that a model made; what a person did is given."""
+        changes = self.history.replans.changes
+        then = changes[self._changes].event if self._changes < len(changes) else None
+        self._changes += 1
+        if event.cause == "person":
+            return
+        self._replans += 1
+        if then is not None:
+            self._all_differ(f"plan change {self._replans}", of_changes(then, event, self.capture))
 
     def _compare_skill(self, event: SkillLoaded) -> None:
         then = self.history.loaded.get((event.task, event.name))
@@ -202,25 +223,6 @@ class Tape:
         return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedLimits:
-    """How far a recorded plan could grow: which task came to the limit for all depended on who was faster."""
-
-    history: RunHistory
-    limits: GrowthLimits
-
-    def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
-        """Why the recorded task did not grow; None if it did."""
-        if self.history.plan is not None and self.history.plan.parts_of(task.id):
-            return None
-        then = self.history.tasks.get(task.id)
-        error = then.error if then is not None and then.status == "failed" else None
-        if error is not None and is_growth_fault(error):
-            return error
-        now = self.limits.fault(task, added, plan)
-        return None if now is not None and is_growth_fault(now) else now
-
-
 @dataclass(slots=True)
 class ReplayMemo(Memo):
     """Answers tool calls from the tape; only `Skill` is called, to see whether the skill has changed."""
@@ -231,7 +233,7 @@ class ReplayMemo(Memo):
     def of(cls, tape: Tape, record: Record) -> ReplayMemo:
         """A memo with the recorded tool results and reused outputs; tasks are run again."""
         then = tape.history.finished
-        finished = FinishedWork(envelopes=then.envelopes, given=then.given)
+        finished = FinishedWork(envelopes=then.envelopes, given=then.given, verdicts=then.verdicts)
         return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
@@ -281,4 +283,6 @@ def reused(history: RunHistory) -> list[TaskReused]:
 
 
 def _label(role: str, task: str | None) -> str:
-    return f"task {task!r}" if task is not None else {"decomposer": "planning"}.get(role, role)
+    if task is None:
+        return {"decomposer": "planning"}.get(role, role)
+    return f"check of task {task!r}" if role == "checker" else f"task {task!r}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from executor.tasks.kept_files import Artifact
+    from executor.tasks.results.kept_files import Artifact
     from planner.approvals import ApprovalRequest
     from planner.events import RunStatus, TaskStatus
     from planner.model import Usage
@@ -18,7 +18,12 @@ COST_PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files made."""
+    """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
+    that were made.
+
+    `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
+    them; None if it asked for none, or the answer has another form.
+    """
 
     run_id: str
     status: RunStatus
@@ -36,10 +41,11 @@ class Result:
     code: str | None = None
     waiting: tuple[ApprovalRequest, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
+    data: Any = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
-        return {
+        document = {
             "run_id": self.run_id,
             "status": self.status,
             "goal": self.goal,
@@ -54,6 +60,11 @@ class Result:
             "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }
+        if self.data is None:
+            return document
+        from pydantic_core import to_jsonable_python  # the data may be a program's own model
+
+        return document | {"data": to_jsonable_python(self.data)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
+from executor.history.replans import Replans
 from executor.journal import codec
 from executor.journal.event_check import plan_faults
 from executor.tasks.memo import FinishedPart, FinishedWork
+from executor.tasks.results.form import UnfitAnswer
 from planner.events import (
+    AnswerChecked,
     CallFailed,
     CallFinished,
     CallStarted,
@@ -19,6 +22,7 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ResultChecked,
     RunResumed,
     RunStarted,
     SkillLoaded,
@@ -64,8 +68,10 @@ class RunHistory:
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
     asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    replans: Replans = field(default_factory=Replans)
     last_seq: int = 0
     _latest: dict[str | None, Event] = field(default_factory=dict)
+    _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
     _reuse_recorded: dict[str, TaskReused] = field(default_factory=dict)
 
@@ -86,6 +92,7 @@ class RunHistory:
             self._check(event)
         self.ledger.note(event)
         self.finished.approvals.note(event)
+        self.replans.note(event)
         match event:
             case RunStarted():
                 self.started = event
@@ -121,6 +128,10 @@ class RunHistory:
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
+            case ResultChecked():
+                self._latest[event.task] = event
+            case AnswerChecked():
+                self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
                 self._latest[event.task] = event
                 self.tools.append(event)
@@ -160,17 +171,23 @@ class RunHistory:
     def reopen(self) -> None:
         """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
 
-        Earlier answers stay, and so does the last one if a call failed after it. A task that ended well without one of
-        its parts is forgotten too, so that it goes on in them again.
+        Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
+        is forgotten with the verdict. A task that ended well without one of its parts is forgotten too, so that it goes
+        on in them again.
         """
         failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
         end = self.ledger.finished
         if self.planned is None and end is not None and end.status == "failed":
             failed.append(None)
+        if end is not None and end.code == UnfitAnswer.code:
+            self.finished.replies.pop(self._last_reply.get(("synthesis", None), ""), None)
         for name in failed:
             match self._latest.get(name):
                 case CallFinished(request=key):
                     self.finished.replies.pop(key, None)
+                case ResultChecked():
+                    for role in ("task", "checker"):
+                        self.finished.replies.pop(self._last_reply.get((role, name), ""), None)
                 case ToolCalled(call=key):
                     self.finished.envelopes.pop(key, None)
                 case _:
@@ -190,8 +207,10 @@ class RunHistory:
                 self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
             case CallFailed():
                 self.failed[event.request] = event
+                self.finished.replies.pop(event.request, None)  # it was forgotten and asked for again
             case CallFinished():
                 self.finished.replies[event.request] = event.reply
+                self._last_reply[event.role, event.task] = event.request
 
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:

@@ -90,6 +90,10 @@ def _parts(rows: list[Mapping[str, Any]]) -> tuple[FilePart, ...]:
     return tuple(FilePart(**row) for row in rows)
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -104,4 +108,5 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "own_tools": _tools,
     "selections": _selections,
     "parts": _parts,
+    "data": _as_it_is,
 }

@@ -57,6 +57,12 @@ class Store(Protocol):
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types of every run, run by run."""
 
+    def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
+        """The newest `task_finished` with this key, recorded since a time in any run but one; None if there is none.
+
+        Imported runs do not count: anyone may have written them.
+        """
+
     def claim(self, run_id: str, holder: Holder) -> None:
         """Take the lease of a stored run; raises `RunHeld` if another live process has it."""
 

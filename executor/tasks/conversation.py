@@ -19,7 +19,7 @@ from skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from executor.tasks.memo import Memo
-    from planner.model import Model, OnText, Reply, ToolCall
+    from planner.model import Model, OnText, Reply, Role, ToolCall
     from skills.tools.tool import Tool
 
 TOOL_CALLS = 30
@@ -70,22 +70,29 @@ class Toolbox:
 
 @dataclass(slots=True)
 class Conversation:
-    """One task's messages so far; `answer` runs it to its end."""
+    """One task's messages so far; `answer` runs it to its end.
+
+    The provider is asked to enforce the `schema`, if there is one. `called` counts the tools called so far, and `cut`
+    says whether the last answer stayed truncated.
+    """
 
     model: Model
     toolbox: Toolbox
-    task: str
+    task: str | None
     messages: tuple[Message, ...]
     continuations: int = 3
     on_text: OnText | None = None
-    _called: int = 0
+    role: Role = "task"
+    schema: Mapping[str, Any] | None = None
+    called: int = 0
+    cut: bool = False
     _parts: list[str] = field(default_factory=list)
 
     async def answer(self) -> str:
         """The model's answer, after as many tool calls as it makes within the limit."""
         empty = cut = 0
         while True:
-            reply = await self.model.complete(self._request())
+            reply = await self.model.complete(self.request())
             if reply.finish == "content_filter":
                 raise ContentRefused(
                     f"the content filter of {reply.model} stopped the answer", hint="say the task differently"
@@ -104,43 +111,53 @@ class Conversation:
             else:
                 raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
 
+    async def answer_again(self, answer: str, why: str) -> str:
+        """The model's next answer, after it was told what is wrong with its last one."""
+        self._parts.clear()
+        self._add(Message("assistant", answer), Message("user", why))
+        return await self.answer()
+
     def _whole(self, last: Reply) -> str:
         text = "".join([*self._parts, last.text]).strip()
+        self.cut = last.cut_off
         if not last.cut_off:
             return text
         name = last.model or self.model.name
-        return marked(text, f"the answer of task {self.task}", name, self.toolbox.memo.record)
+        what = f"the answer of task {self.task}" if self.task is not None else "the answer"
+        return marked(text, what, name, self.toolbox.memo.record)
 
     @property
     def _at_limit(self) -> bool:
-        return self._called >= self.toolbox.limit
+        return self.called >= self.toolbox.limit
 
-    def _request(self) -> Request:
+    def request(self) -> Request:
+        """What the model is asked next."""
         return Request(
             self.messages,
             tools=self.toolbox.specs,
             may_call_tools=not self._at_limit,
-            role="task",
+            schema=self.schema,
+            role=self.role,
             task=self.task,
             on_text=self.on_text,
         )
 
     async def _use_tools(self, reply: Reply) -> None:
-        left = max(self.toolbox.limit - self._called, 0)
+        left = max(self.toolbox.limit - self.called, 0)
         calls = (self._call(call, reply) for call in reply.tool_calls[:left])
         ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
         envelopes = [_raised(one) for one in ended]
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
-        over = [self.toolbox.refuse(call, self.task, no) for call in reply.tool_calls[left:]]
+        over = [self.toolbox.refuse(call, self.task or "", no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
         for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
             self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
-        self._called += len(reply.tool_calls)
+        self.called += len(reply.tool_calls)
         if self._at_limit:
             self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
 
     async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
-        return await self.toolbox.call(call, self.task, whole=not reply.cut_off)
+        return await self.toolbox.call(call, self.task or "", whole=not reply.cut_off)
 
     def _add(self, *messages: Message) -> None:
         self.messages += messages

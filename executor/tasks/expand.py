@@ -15,8 +15,9 @@ from executor.tasks.outcome import Done, Grown, Outcome
 from planner.events import PlanChanged, TaskReused, Warned
 from planner.plan import change, fan_out
 from planner.plan.conditions import value_of
-from planner.plan.plan import Item, strings
-from planner.plan.references import ITEM, MISSING, NUMBER, VALUE, value_at
+from planner.plan.forms.output_schema import canonical
+from planner.plan.plan import Item
+from planner.plan.references import ITEM, MISSING, NUMBER, VALUE, strings, value_at
 from planner.plan.task_id import item_id, number_of
 from skills.errors import WeftError
 from skills.text.plural import counted, plural
@@ -103,7 +104,7 @@ class FanOut:
         self._join(task, parts, len(numbered) - len(taken))
 
         async def finish(outcomes: Mapping[str, Outcome]) -> str:
-            return joined(parts, outcomes)
+            return joined(parts, outcomes, as_json=task.output_schema is not None)
 
         return Grown(parts, finish, task.width)
 
@@ -178,19 +179,24 @@ def _equal(parts: Sequence[Task], finished: Sequence[FinishedPart]) -> dict[str,
 
 def _content(part: Task) -> str:
     """What an item's task is told, whatever its place in the list, unless it is told that too."""
-    numbered = any(
-        match["path"] == NUMBER for text in strings((part.instruction, part.arguments)) for match in ITEM.finditer(text)
-    )
+    texts = strings((part.instruction, part.arguments, part.asked))
+    numbered = any(match["path"] == NUMBER for text in texts for match in ITEM.finditer(text))
     document = part.to_dict() | {"id": part.id if numbered else part.id.rpartition("[")[0]}
     return json.dumps(document, ensure_ascii=False, sort_keys=True)
 
 
-def joined(parts: Sequence[Task], outcomes: Mapping[str, Outcome]) -> str:
-    """The items' outputs one after the other, each under its item; raises if there are items and none has one."""
+def joined(parts: Sequence[Task], outcomes: Mapping[str, Outcome], *, as_json: bool = False) -> str:
+    """The items' outputs together; raises if there are items and none has one.
+
+    Outputs with a form are a JSON list (`as_json`), with null for an item that failed; others each stand under their
+    item.
+    """
     done = {part.id: one.output for part in parts if isinstance(one := outcomes[part.id], Done)}
     errors = [f"{part.id}: {one.error}" for part in parts if not isinstance(one := outcomes[part.id], Done)]
     if errors and not done:
         raise WeftError(f"none of its {counted(len(parts), 'item')} has a result; {errors[0]}")
+    if as_json:
+        return canonical([json.loads(done[part.id]) if part.id in done else None for part in parts])
     texts = (
         f"### {fan_out.heading(part.item.value if part.item else '')}\n\n{done[part.id]}"
         for part in parts

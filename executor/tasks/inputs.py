@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.plan import fan_out
-from planner.plan.plan import REFERENCE, strings
-from planner.plan.references import ITEM, MISSING, as_text
+from planner.plan.forms.output_schema import canonical
+from planner.plan.references import (
+    ITEM,
+    MISSING,
+    REFERENCE,
+    Reference,
+    as_text,
+    field_of,
+    reference_of,
+    references,
+    strings,
+)
 from planner.plan.task_id import number_of
 from skills.errors import WeftError
 
@@ -27,6 +37,12 @@ _LEAST = 200
 _ITEM_OR_REFERENCE = re.compile(f"{ITEM.pattern}|{REFERENCE.pattern}")
 
 
+class MissingField(WeftError):
+    """A task refers to a field that the result of an earlier task does not have."""
+
+    code = "MISSING_FIELD"
+
+
 @dataclass(frozen=True, slots=True)
 class UpstreamResult:
     """An upstream task's output as a prompt shows it."""
@@ -36,30 +52,47 @@ class UpstreamResult:
     text: str
 
 
-def fill(text: str, results: Mapping[str, str], item: Mapping[str, str] | None = None) -> str:
-    """The text with each `<<id.output>>` replaced, and each `<<item…>>` by its path where there is an item.
+def texts_of(found: Iterable[Reference], results: Mapping[str, str]) -> dict[str, str]:
+    """The text of each result, or field of a result, by the reference's key; empty if the task has no result."""
+    return {one.key: _text(field_value(one, results)) if one.path else results.get(one.id, "") for one in found}
+
+
+def field_value(reference: Reference, results: Mapping[str, str]) -> Any:
+    """The value of a field, empty text if the task has no result; raises MissingField if its result has none."""
+    if reference.id not in results:
+        return ""
+    try:
+        return field_of(results[reference.id], reference.path)
+    except ValueError as error:
+        raise MissingField(f"{reference} cannot be read: {error}") from error
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else canonical(value)
+
+
+def given_to(task: Task, results: Mapping[str, str]) -> dict[str, str]:
+    """The results that a task builds on, and the fields of results that stand in its texts, by their keys."""
+    return {name: results[name] for name in task.depends_on if name in results} | texts_of(task.given, results)
+
+
+def fill(text: str, texts: Mapping[str, str], item: Mapping[str, str] | None = None) -> str:
+    """The text with references replaced, by their keys, and each `<<item…>>` by its path where there is an item.
 
     All are replaced at once: a reference inside a result or an item is left alone.
     """
     if item is None:
-        return REFERENCE.sub(lambda match: results.get(match.group(1), match.group()), text)
+        return REFERENCE.sub(lambda match: texts.get(match[1] + match[2], match[0]), text)
     return _ITEM_OR_REFERENCE.sub(
-        lambda match: item[match["path"]] if match[2] is None else results.get(match[2], match.group()), text
+        lambda match: item[match["path"]] if match[2] is None else texts.get(match[2] + match[3], match[0]), text
     )
-
-
-def given_to(task: Task, results: Mapping[str, str]) -> dict[str, str]:
-    """The results that a task builds on; one that it refers to is empty if that task has none."""
-    names = dict.fromkeys((*task.depends_on, *task.references))
-    referred = task.references
-    return {name: results.get(name, "") for name in names if name in results or name in referred}
 
 
 def item_texts(task: Task) -> dict[str, str] | None:
     """What each `<<item…>>` of a task stands for, by its path; None for a task that is for no item."""
     if task.item is None:
         return None
-    texts = strings((task.instruction, task.arguments))
+    texts = strings((task.instruction, task.arguments, task.asked))
     values = fan_out.item_values(texts, task.item.value, number_of(task.id) or 0)
     for path, value in values.items():
         if value is MISSING:
@@ -68,37 +101,51 @@ def item_texts(task: Task) -> dict[str, str] | None:
     return {path: as_text(value) for path, value in values.items()}
 
 
-def fill_arguments(
-    arguments: Mapping[str, Any],
-    results: Mapping[str, str],
-    schema: Mapping[str, Any],
-    item: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """A tool's arguments with references filled; a lone reference that is not for a string is read as JSON."""
+def fill_arguments(task: Task, results: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a tool's task with references filled.
+
+    A lone reference that is not for a string is read as JSON; to a field, it stands for the field's value.
+    """
+    given = task.arguments if isinstance(task.arguments, Mapping) else {}
+    filling = _Filling(results, item_texts(task), task.pattern)
     properties = schema.get("properties", {})
-    return {
-        name: _filled(value, results, properties.get(name, {}).get("type", "string"), item)
-        for name, value in arguments.items()
-    }
+    return {name: filling.value(value, properties.get(name, {})) for name, value in given.items()}
 
 
-def _filled(value: Any, results: Mapping[str, str], wanted: str, item: Mapping[str, str] | None) -> Any:
-    match value:
-        case str():
-            text = fill(value, results, item)
-            lone = REFERENCE if item is None else _ITEM_OR_REFERENCE
-            if wanted != "string" and lone.fullmatch(value.strip()):
-                try:
-                    return json.loads(text)
-                except ValueError:
-                    return text  # the tool's argument check says what is wrong with it
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Fills in the values of one tool task's arguments."""
+
+    results: Mapping[str, str]
+    item: Mapping[str, str] | None
+    pattern: re.Pattern[str]
+
+    def value(self, value: Any, schema: Mapping[str, Any], *, nested: bool = False) -> Any:
+        match value:
+            case str():
+                return self._text(value, schema, nested=nested)
+            case Mapping():
+                inner = schema.get("properties", {})
+                return {key: self.value(one, inner.get(key, {}), nested=True) for key, one in value.items()}
+            case list():
+                return [self.value(one, schema.get("items", {}), nested=True) for one in value]
+            case _:
+                return value
+
+    def _text(self, value: str, schema: Mapping[str, Any], *, nested: bool) -> Any:
+        wanted = schema.get("type", None if nested else "string")
+        field = self.pattern.fullmatch(value.strip())
+        is_item = self.item is not None and ITEM.fullmatch(value.strip()) is not None
+        if field is not None and field[2] and not is_item:
+            found = field_value(reference_of(field), self.results)
+            return _text(found) if wanted == "string" else found
+        text = fill(value, texts_of(references(value, self.pattern), self.results), self.item)
+        if nested or wanted == "string" or not (field or is_item):
             return text
-        case Mapping():
-            return {key: _filled(inner, results, "string", item) for key, inner in value.items()}
-        case list():
-            return [_filled(inner, results, "string", item) for inner in value]
-        case _:
-            return value
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text  # the tool's argument check says what is wrong with it
 
 
 def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict[str, str]:
@@ -119,6 +166,16 @@ def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict
     }
 
 
+def beginning(text: str, budget: int, artifacts: Artifacts) -> tuple[str, int]:
+    """The beginning of a text, and how many characters are left out; both are the same in another checkout."""
+    roots = artifacts.roots
+    portable = roots.portable(text)
+    if len(portable) <= budget:
+        return text, 0
+    cut = _whole_names(portable[:budget])
+    return roots.local(cut), len(portable) - len(cut)
+
+
 def nothing_below(_: str) -> str:
     """For results below which nothing stands."""
     return ""
@@ -131,7 +188,7 @@ def results_for(
 
     `below` gives what else stands below a task's result, even if the result itself is in the instruction.
     """
-    contained = set(task.references)
+    contained = {one.id for one in task.given if not one.path}
     listed = {
         before: (texts[before] if before not in contained else "") + below(before)
         for before in dict.fromkeys((*task.depends_on, *task.references))
@@ -156,7 +213,10 @@ def _shares(lengths: Mapping[str, int], budget: int) -> dict[str, int]:
 
 def _cut(text: str, allowed: int) -> str:
     """The beginning of a text, not cut inside the name of a root."""
-    cut = text[: max(allowed - _NOTE, _LEAST)]
+    return _whole_names(text[: max(allowed - _NOTE, _LEAST)])
+
+
+def _whole_names(cut: str) -> str:
     opened = cut.rfind("⟦")
     return cut[:opened] if opened > cut.rfind("⟧") else cut
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from executor.approvals.approvals import Approvals, Settle
 from executor.approvals.record import ApprovalRecord
-from executor.capture.capture import Capture
-from executor.tasks.kept_files import KeptFiles
+from executor.capture.capture import HASH, Capture
+from executor.capture.fast_json import canonical, digest_of
+from executor.tasks.results.kept_files import KeptFiles
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ class FinishedPart:
 
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's."""
+    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's.
+
+    `verdicts` has the faults of answers that were checked, by the answers' hashes.
+    """
 
     replies: dict[str, Reply] = field(default_factory=dict)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
@@ -46,6 +50,7 @@ class FinishedWork:
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     parts: list[FinishedPart] = field(default_factory=list)
     files: KeptFiles = field(default_factory=KeptFiles)
+    verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
@@ -69,7 +74,8 @@ async def at_once() -> None:
 class Memo:
     """Looks up finished work before doing it again, and returns new work only once it is on disk.
 
-    New tool calls pass the run's `approvals`.
+    New tool calls pass the run's `approvals`. `first_asked` has, by task, the hash of the first request to its model,
+    as it would be in any run and task.
     """
 
     record: Record
@@ -79,6 +85,7 @@ class Memo:
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     called: list[Context] = field(default_factory=list)
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
+    first_asked: dict[str | None, str] = field(default_factory=dict)
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
@@ -88,7 +95,29 @@ class Memo:
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
-        return self.capture.hash(request_form(request, model, [self._tool_hash(tool) for tool in request.tools]))
+        return self._hashes(request, model)[0]
+
+    def hash_anywhere(self, request: Request, model: str) -> str:
+        """The hash of a request, whatever the run and the task."""
+        return self._hashes(replace(request, task=None), model)[0]
+
+    def hash_and_note(self, request: Request, model: str) -> str:
+        """The hash of a request within its task; notes the hash of the first one."""
+        is_first = request.role == "task" and request.task not in self.first_asked
+        key, anywhere = self._hashes(request, model, both=is_first)
+        if is_first:
+            self.first_asked[request.task] = anywhere
+        return key
+
+    def _hashes(self, request: Request, model: str, *, both: bool = False) -> tuple[str, str]:
+        """The hash within its task and, if both are wanted, in any: all but the hashing itself is done once."""
+        form = self.capture.value(request_form(request, model, [self._tool_hash(tool) for tool in request.tools]))
+        text = canonical(form)
+        key = digest_of(text)[:HASH]
+        if not both:
+            return key, ""
+        within, anywhere = canonical(form[:2])[:-1], canonical([form[0], None])[:-1]
+        return key, digest_of(anywhere + text[len(within) :])[:HASH]
 
     def _tool_hash(self, tool: ToolSpec) -> str:
         """The hash of an offered tool, computed once: every call of every task offers the same tools."""
@@ -161,7 +190,7 @@ class MemoModel:
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
-        key = self.memo.counted(self.memo.request_hash(request, self.name))
+        key = self.memo.counted(self.memo.hash_and_note(request, self.name))
         known = self.memo.finished.replies.get(key)
         if known is not None:
             return known

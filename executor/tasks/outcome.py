@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It succeeded, with this output."""
+    """It succeeded, with this output; by the `key`, if there is one, other runs find it."""
 
     output: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ ready tasks start, as many at a time as the limit allows
 → tasks that waited only for it become ready, or are skipped if it has no result
 → until nothing is ready or running, and no more tasks can be added; a failed task does not fail the others
 
-A task may grow into tasks of its own. It then waits for them, without counting as running, and ends after them. A task
-that waits for a person does not count as running either.
+A task may grow into tasks of its own, and ends after them. Neither this nor waiting for a person counts as running.
+A task may be held, so that the plan can change before it starts.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from executor.approvals.parking import holding
+import networkx as nx
+
+from executor.tasks.attempt import attempt
 from executor.tasks.finished import NOTHING, Finished
 from executor.tasks.growth import Growth
-from executor.tasks.outcome import STATUS, Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
-from planner.errors import AnswerNeeded, Halted, RecordEnded, TaskDenied
+from executor.tasks.outcome import STATUS, Cancelled, Done, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
+from planner.errors import Halted
 from planner.events import TaskFinished, TaskStarted
-from skills.errors import WeftError
+from planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
     from planner.events import Record
     from planner.plan.plan import Plan, Task
 
-RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Grown | Unneeded]]
+RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | Unneeded]]
 Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]
 
 _STOPPED = Cancelled("stopped before its end")
@@ -55,7 +57,6 @@ async def run_plan(
     """Run every task once, after its dependencies; finished tasks are neither run nor recorded again.
 
     A task that never started is not in the result. `check` says whether a task with a condition is needed.
-
     Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
     """
     schedule = Schedule(run_task, record, limits, finished, check)
@@ -68,7 +69,8 @@ async def run_plan(
 class Schedule:
     """Runs tasks as they become ready; more may be added while it runs, until it is closed.
 
-    `run` returns when it is closed and at rest. It may then be given more tasks, and run again.
+    `run` returns when it is closed and at rest. It may then be given more tasks, and run again. A task that `hold` says
+    to hold does not start, and nothing behind it: they have no outcome until the plan is changed.
     """
 
     run_task: RunTask
@@ -76,6 +78,7 @@ class Schedule:
     limits: ScheduleLimits
     finished: Finished = NOTHING
     check: Check | None = None
+    hold: Callable[[Task], bool] | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     halted: Halted | None = None
     _tasks: dict[str, Task] = field(default_factory=dict)
@@ -111,6 +114,27 @@ class Schedule:
                 self._release(task, settled)
         self._settle_all(settled)
         self._wake.set()
+
+    def change(self, plan: Plan) -> None:
+        """Take a plan, without grown tasks, that was changed at rest: what was held or skipped is looked at again."""
+        held = {task_id for task_id in self._tasks if task_id not in self.outcomes}
+        skipped = {task_id for task_id, outcome in self.outcomes.items() if isinstance(outcome, Skipped)}
+        other = {task.id for task in plan.tasks if self._tasks.get(task.id) is not task} | held
+        after = {name for task_id in other & set(plan.graph) for name in nx.descendants(plan.graph, task_id)}
+        again = (other | after) & (held | skipped)
+        for task_id in again:
+            self._forget(task_id)
+        for task_id in [task_id for task_id in self._tasks if task_id not in plan and parent_of(task_id) is None]:
+            self._forget(task_id)
+            del self._tasks[task_id]
+        new = [task for task in plan.tasks if task.id not in self._tasks and task.id not in plan.replaced]
+        self.add(*(task for task in plan.tasks if task.id in again), *new)
+
+    def _forget(self, task_id: str) -> None:
+        for before in self._tasks[task_id].depends_on:
+            self._after[before] = [one for one in self._after[before] if one != task_id]
+        self.outcomes.pop(task_id, None)
+        self._waiting.pop(task_id, None)
 
     def close(self) -> None:
         """Say that no more tasks come from outside; `run` ends once all have ended."""
@@ -174,28 +198,12 @@ class Schedule:
     async def _needed(self, task: Task, check: Check) -> str | Unneeded:
         return "" if await check(task, self.outcomes) else Unneeded()
 
-    async def _attempt(self, work: Awaitable[str | Grown | Unneeded]) -> Outcome | Grown:
-        seconds = self.limits.task_seconds
+    async def _attempt(self, work: Awaitable[str | Done | Grown | Unneeded]) -> Outcome | Grown:
         try:
-            async with asyncio.timeout(seconds) as limit:
-                with holding(limit, self._move):
-                    found = await work
-                return Done(found) if isinstance(found, str) else found
+            return await attempt(work, self.limits.task_seconds, self._move)
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
-        except RecordEnded as cut:
-            return Cancelled(cut.message)
-        except AnswerNeeded as needed:
-            return Waiting(needed.message)
-        except TaskDenied as denied:
-            return Skipped(denied.message)
-        except TimeoutError:
-            return Failed(f"it took longer than {seconds:g} s; raise task_timeout, or split the task")
-        except WeftError as error:
-            return Failed(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
-            return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
 
     def _move(self, parked: int) -> None:
         """Count a task that waits for a person, or no longer does; others may take its place meanwhile."""
@@ -232,6 +240,8 @@ class Schedule:
         verdict = why_not(task, self.outcomes)
         if verdict is not None:
             settled.append((task.id, verdict, 0.0))
+        elif self.hold is not None and self.hold(task):
+            return
         elif task.id not in self._part_of or self._part_of[task.id].may_start(task.id):
             self._ready.append(task.id)
 
@@ -264,9 +274,10 @@ class Schedule:
     def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
         if task_id in self._reused or isinstance(outcome, Waiting):
             return
-        output = outcome.output if isinstance(outcome, Done) else None
-        error = None if isinstance(outcome, Done) else outcome.error
-        self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, output, error))
+        if isinstance(outcome, Done):
+            self.record(TaskFinished(task_id, "done", seconds, outcome.output, key=outcome.key))
+        else:
+            self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, None, outcome.error))
 
     async def _cancel(self) -> None:
         """Cancel running tasks and wait until they have ended."""
@@ -281,9 +292,8 @@ class Schedule:
 
     def _abandon(self) -> None:
         """Stop the tasks that wait for parts of their own, which will not all run."""
-        for task_id in self._growths:
-            if task_id not in self.outcomes:
-                self._stop(task_id)
+        for task_id in [name for name in self._growths if name not in self.outcomes]:
+            self._stop(task_id)
 
     def _stop(self, task_id: str) -> None:
         now = time.monotonic()

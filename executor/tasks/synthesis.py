@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from executor.tasks.conversation import Conversation, Toolbox
 from executor.tasks.inputs import UpstreamResult, nothing_below, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from executor.tasks.artifacts import Artifacts
+    from executor.tasks.results.data import DataForm
     from planner.events import Record
     from planner.model import Model, OnText
     from planner.plan.plan import Plan, Task
@@ -38,7 +40,8 @@ NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hol
 class Synthesis:
     """Writes a plan's answer from its tasks' outcomes.
 
-    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on.
+    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on. A
+    `form` is what the answer must be, instead of text.
     """
 
     goal: str
@@ -52,6 +55,7 @@ class Synthesis:
     keeps_all: bool = False
     wanted: frozenset[str] = frozenset()
     below: Callable[[str], str] = nothing_below  # what stands below a task's result
+    form: DataForm | None = None
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -60,6 +64,26 @@ class Synthesis:
             return self.without_model(outcomes)
         text = await self._ask(model, self._request(outcomes, lost))
         return with_missing(self._with_all(text, outcomes) if self.keeps_all else text, lost)
+
+    async def data(self, outcomes: Mapping[str, Outcome], model: Callable[[], Model]) -> Any:
+        """The answer as a value of the form asked for; raises UnfitAnswer if none of the model's answers has it.
+
+        A result that is all there is, and has the form already, is the answer.
+        """
+        assert self.form is not None  # noqa: S101 - the caller checked it
+        results = self._results(outcomes)
+        if self.plan.synthesis is None and len(results) == 1:
+            value, faults = self.form.read(results[0].text)
+            if not faults:
+                return value
+        *before, user = self._request(outcomes, self.missing(outcomes)).messages
+        messages = (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}"))
+        toolbox = Toolbox(self.form.memo)
+        return await self.form.answer(
+            Conversation(
+                model(), toolbox, None, messages, self.continuations, role="synthesis", schema=self.form.enforced
+            )
+        )
 
     def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
         """The text, with each result below it of which it has too little: small models drop some."""
@@ -99,7 +123,8 @@ class Synthesis:
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if not isinstance(outcomes.get(task.id), Done | Unneeded)
+            if task.id not in self.plan.replaced
+            and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or parent_of(task.id) not in outcomes)
         ]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
 from planner.goal.clauses import mask
 from planner.goal.coverage import content_words, missing
-from planner.plan.plan import Plan, strings
+from planner.plan.references import strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from planner.decompose.by_rule import Wanted
     from planner.goal.parts import Part
-    from planner.plan.plan import Task
+    from planner.plan.plan import Plan, Task
 
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
 _KEPT_PART = 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,8 @@ Ready = Callable[[], Awaitable[None]]
 class Brief:
     """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
 
-    `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal.
+    `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
+    answer must have the form of `schema`.
     """
 
     goal: str
@@ -50,6 +52,7 @@ class Brief:
     rules: int = rules.CURRENT
     asked: tuple[str, ...] = ()
     skill_for: SkillFor = no_skill
+    schema: Mapping[str, Any] | None = None
 
     @property
     def wanted(self) -> Wanted:
@@ -84,6 +87,8 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "most_tasks": brief.max_tasks,
         "files": brief.files,
         "answers": brief.answers,
+        "models": tuple(brief.known.models),
+        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
     }
 
 

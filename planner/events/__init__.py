@@ -19,13 +19,14 @@ from planner.events.calls import (
     PromptMade,
     TextStreamed,
 )
-from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused
-from planner.events.run import RunFinished, RunResumed, RunStarted, RunStatus, Warned
+from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused, ReplanAsked
+from planner.events.run import AnswerChecked, RunFinished, RunResumed, RunStarted, RunStatus, Warned
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
     ConditionChecked,
     FilePart,
     FileRead,
+    ResultChecked,
     SkillLoaded,
     TaskFinished,
     TaskReused,
@@ -36,6 +37,7 @@ from planner.events.tasks import (
 )
 
 __all__ = [
+    "AnswerChecked",
     "ApprovalAsked",
     "ApprovalGiven",
     "CallFailed",
@@ -55,6 +57,8 @@ __all__ = [
     "PlanRefused",
     "PromptMade",
     "Record",
+    "ReplanAsked",
+    "ResultChecked",
     "RunFinished",
     "RunResumed",
     "RunStarted",
@@ -89,10 +93,12 @@ Event = (
     | PlanRefused
     | PlanMade
     | PlanChanged
+    | ReplanAsked
     | ConditionChecked
     | TaskStarted
     | TaskReused
     | SkillLoaded
+    | ResultChecked
     | ToolStarted
     | FileRead
     | ToolCalled
@@ -101,6 +107,7 @@ Event = (
     | ApprovalGiven
     | TaskFinished
     | Warned
+    | AnswerChecked
     | RunFinished
 )
 Record = Callable[[Event], None]

@@ -15,10 +15,11 @@ ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
 
 @dataclass(frozen=True, slots=True)
 class PlanRefused:
-    """The decomposer's answer is not a valid plan; these are all its faults."""
+    """A model's answer is not a valid plan, or not a valid change of that number; these are all its faults."""
 
     attempt: int
     faults: tuple[str, ...]
+    change: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,10 @@ class PlanChanged:
     def applied(self, plan: Plan) -> Plan:
         """The plan after the change."""
         return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplanAsked:
+    """A person asked for a change of the plan, in these words."""
+
+    request: str

@@ -20,7 +20,8 @@ class RunStarted:
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
-    A goal of a batch names the batch, its own id there, and how many goals the batch has.
+    A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
+    answer must have.
     """
 
     run_id: str
@@ -39,6 +40,7 @@ class RunStarted:
     batch: str | None = None
     batch_goal: str | None = None
     batch_size: int | None = None
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,16 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerChecked:
+    """An answer was compared with the form asked for; `answer` is its hash, `faults` all that is wrong with it."""
+
+    answer: str
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The run ended; `code` names the error, if there was one."""
+    """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any."""
 
     status: RunStatus
     answer: str | None = None
@@ -66,3 +76,4 @@ class RunFinished:
     question: str | None = None
     seconds: float = 0.0
     code: str | None = None
+    data: Any = None

@@ -31,7 +31,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class TaskReused:
-    """A task's output was taken from the parent run or from a file."""
+    """A task's output was taken from the parent run, from a file, or (`cache`) from another run of the same task."""
 
     task: str
     output: str
@@ -74,6 +74,16 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultChecked:
+    """A task's result was judged by its check; `attempt` counts from 1."""
+
+    task: str
+    attempt: int
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCalled:
     """A tool answered; `call` is the hash of the call, by which its answer is found."""
 
@@ -96,10 +106,11 @@ class ToolLogged:
 
 @dataclass(frozen=True, slots=True)
 class TaskFinished:
-    """A task ended."""
+    """A task ended; `key` is the hash of what its model was asked, if other runs may use its output for the same."""
 
     task: str
     status: TaskStatus
     seconds: float = 0.0
     output: str | None = None
     error: str | None = None
+    key: str = ""

@@ -2,7 +2,7 @@
 
 A model's text becomes JSON (`json_answer`), then a full plan document (`shape`, `schema`), is checked for every fault
 at once (`validate`), and becomes a `Plan` with its graph (`plan`). `references`, `conditions` and `fan_out` are what
-tasks say about the results of others.
+tasks say about the results of others, `forms` what they ask of their own.
 
 May import `skills`, no other wing of `planner`. Start with `plan.py`.
 """

@@ -12,7 +12,7 @@ from planner.plan.task_id import MAX_LENGTH, depth_of, parent_of
 from planner.plan.validate import graph_problems, row_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from planner.plan.plan import Plan, Task
     from planner.plan.validate import Known
@@ -35,11 +35,16 @@ class Change:
         return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
 
 
-def problems(change: Change, plan: Plan, begun: Mapping[str, str], known: Known) -> list[str]:
-    """All faults of a change, each with a remedy; `begun` has the status of each task that has started."""
+def problems(
+    change: Change, plan: Plan, begun: Mapping[str, str], known: Known, *, edited: Collection[str] = ()
+) -> list[str]:
+    """All faults of a change, each with a remedy; `begun` has the status of each task that has started.
+
+    Tasks that are `edited` are dropped and added again under the same id.
+    """
     after = change.applied(plan)
     return [
-        *_added_problems(change, plan, known),
+        *_added_problems(change, plan, known, edited),
         *_dropped_problems(change, plan, begun),
         *_rewired_problems(change, plan, after, begun),
         *_dependency_problems(change, after, begun),
@@ -79,9 +84,9 @@ def _rows(change: Change, after: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def _added_problems(change: Change, plan: Plan, known: Known) -> Iterator[str]:
+def _added_problems(change: Change, plan: Plan, known: Known, edited: Collection[str]) -> Iterator[str]:
     for number, task in enumerate(change.added, 1):
-        if task.id in plan or task.id in plan.dropped:
+        if task.id not in edited and (task.id in plan or task.id in plan.dropped):
             yield f"the id {task.id!r} was used before; give the added task another"
         if parent_of(task.id) is None:
             yield from row_problems(number, task.to_dict(), known)
@@ -101,6 +106,8 @@ def _rewired_problems(change: Change, plan: Plan, after: Plan, begun: Mapping[st
             yield f"there is no task {old!r} to rewire"
         if new not in after:
             yield f"{old!r} cannot be rewired to {new!r}, which is not in the plan; add it"
+        elif begun.get(new) == "failed":
+            yield f"{old!r} cannot be rewired to {new!r}, which failed; add a task that replaces both"
     for task in plan.tasks:
         if task.id in begun and task.id not in change.dropped and task.rewired(change.rewired) is not task:
             yield f"task {task.id!r} has begun and cannot be rewired: it is {begun[task.id]}"
@@ -113,5 +120,5 @@ def _dependency_problems(change: Change, after: Plan, begun: Mapping[str, str]) 
         for before in task.depends_on:
             if before in change.dropped and before not in added:
                 yield f"task {task.id!r} depends on {before!r}, which is dropped; drop it too, or rewire {before!r}"
-            elif begun.get(before) == "failed" and task.id in added:
+            elif begun.get(before) == "failed" and task in change.added:
                 yield f"task {task.id!r} depends on {before!r}, which failed; depend on what replaces it"

@@ -57,7 +57,7 @@ def load(text: str) -> tuple[Any, str]:
 
 
 def _json(text: str) -> Any:
-    return json.loads(text, strict=False, object_pairs_hook=_unique)
+    return json.loads(text, strict=False, object_pairs_hook=unique_keys)
 
 
 def _corrected(text: str) -> Any:
@@ -99,7 +99,7 @@ def _python(text: str) -> Any:
 def _value(node: ast.expr) -> Any:
     match node:
         case ast.Dict(keys=keys, values=values) if None not in keys:
-            return _unique([(_key(key), _value(value)) for key, value in zip(keys, values, strict=True) if key])
+            return unique_keys([(_key(key), _value(value)) for key, value in zip(keys, values, strict=True) if key])
         case ast.List(elts=items):
             return [_value(item) for item in items]
         case ast.Constant(value=str() | int() | float() | bool() | None as value):
@@ -158,7 +158,7 @@ _PlanLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:tru
 _PlanLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:null|~|)$"), ["n", "~", ""])
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The pairs as an object; a key may be repeated only with the same value."""
     found: dict[str, Any] = {}
     for key, value in pairs:

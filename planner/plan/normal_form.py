@@ -35,6 +35,9 @@ ADAPTIVE = {
     "width": (),
     "first": (),
     "needs_approval": (),
+    "output_schema": ("outputSchema", "result_schema"),
+    "check": (),
+    "model": (),
 }
 _LATER = (*ADAPTIVE, "item")
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import networkx as nx
 
-from planner.plan.references import VALUE
+from planner.plan.forms.result_keys import ResultCheck
+from planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, renamed, strings
 from planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Sequence
 
 ActionType = Literal["skill", "tool", "llm"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
-
-REFERENCE = re.compile(r"<<\s*([\w-]+)\.output\s*>>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,10 @@ class Task:
     """One step of a plan.
 
     With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
-    `width` at a time, only the `first` of them; each of these has its `item`.
+    `width` at a time, only the `first` of them; each of these has its `item`. With an `output_schema` its result is
+    JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings.
+
+    Of a run made before results had fields, `names_fields` is false: its references are to whole results alone.
     """
 
     id: str
@@ -50,15 +52,38 @@ class Task:
     width: int | None = None
     first: int | None = None
     item: Item | None = None
+    output_schema: Mapping[str, Any] | None = None
+    check: ResultCheck | None = None
+    model: str | None = None
+    names_fields: bool = field(default=True, repr=False, compare=False)
+
+    @property
+    def given(self) -> tuple[Reference, ...]:
+        """The results, and fields of results, that stand in its instruction or arguments, each once."""
+        return self.referred((self.instruction, self.arguments))
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The ids of tasks whose output its instruction or arguments refer to, each once."""
-        found = (match for text in strings((self.instruction, self.arguments)) for match in REFERENCE.findall(text))
-        names = dict.fromkeys(found)
-        if self.for_each is not None or self.item is not None:
-            names.pop("item", None)  # <<item.output>> is a field of the item
-        return tuple(names)
+        """The ids of tasks whose output it refers to, each once."""
+        found = self.referred((self.instruction, self.arguments, self.asked))
+        return tuple(dict.fromkeys(one.id for one in found))
+
+    @property
+    def asked(self) -> str:
+        """What its check asks; empty if it has none."""
+        return self.check.ask if self.check is not None else ""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What a reference looks like in its texts."""
+        return REFERENCE if self.names_fields else WHOLE
+
+    def referred(self, value: object) -> tuple[Reference, ...]:
+        """The references inside one of its texts or values, each once."""
+        found = dict.fromkeys(references(value, self.pattern))
+        if self.for_each is None and self.item is None:
+            return tuple(found)
+        return tuple(one for one in found if one.id != "item")  # <<item.output>> is a field of the item
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -85,11 +110,12 @@ class Task:
             return self
         return replace(
             self,
-            instruction=_renamed(self.instruction, ids),
-            arguments=_renamed(self.arguments, ids),
-            when=_renamed(self.when, ids, VALUE),
-            for_each=_renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
+            instruction=renamed(self.instruction, ids),
+            arguments=renamed(self.arguments, ids),
+            when=renamed(self.when, ids, VALUE),
+            for_each=renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
             depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
+            check=replace(self.check, ask=renamed(self.check.ask, ids)) if self.check is not None else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +139,9 @@ class Task:
             given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
         if self.item is not None:
             given["item"] = self.item.value
-        return given
+        check = self.check.to_dict() if self.check is not None else None
+        form = {"output_schema": self.output_schema, "check": check, "model": self.model}
+        return given | {key: value for key, value in form.items() if value is not None}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Task:
@@ -134,18 +162,25 @@ class Task:
             width=row.get("width"),
             first=row.get("first"),
             item=Item(row["item"]) if "item" in row else None,
+            output_schema=row.get("output_schema") or None,
+            check=ResultCheck.from_dict(row["check"]) if row.get("check") else None,
+            model=row.get("model") or None,
         )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`."""
+    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`.
+
+    Other tasks have taken the place of those `replaced`: nothing waits for these any more, and no answer needs them.
+    """
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
     grown: int = field(default=0, repr=False, compare=False)
     dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    replaced: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -173,21 +208,31 @@ class Plan:
         """The plan without the tasks dropped and with those added, its other tasks rewired.
 
         `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
-        a `synthesis`, the plan keeps its own.
+        a `synthesis`, the plan keeps its own; an empty one takes it away.
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
         return Plan(
             (*kept, *added),
-            self.synthesis if synthesis is None else synthesis,
+            self.synthesis if synthesis is None else _text(synthesis),
             self.clarification,
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
+            self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
         )
 
     def without_grown(self) -> Plan:
         """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
+    def without_fields(self) -> Plan:
+        """The plan as a run has it that was made before results had fields."""
+        return replace(self, tasks=tuple(replace(task, names_fields=False) for task in self.tasks))
+
+    def without_replaced(self) -> Plan:
+        """The plan without the tasks that others have taken the place of."""
+        kept = tuple(task for task in self.tasks if task.id not in self.replaced)
         return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
@@ -197,8 +242,10 @@ class Plan:
 
     @property
     def finals(self) -> tuple[Task, ...]:
-        """The tasks that no other task depends on, in plan order."""
-        return tuple(task for task in self.tasks if self.graph.out_degree(task.id) == 0)
+        """The tasks that no other task depends on, in plan order, except those that were replaced."""
+        return tuple(
+            task for task in self.tasks if self.graph.out_degree(task.id) == 0 and task.id not in self.replaced
+        )
 
     @property
     def needs_synthesis(self) -> bool:
@@ -236,38 +283,6 @@ def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
     parents = ((task.id, parent_of(task.id)) for task in tasks)
     graph.add_edges_from((task_id, parent) for task_id, parent in parents if parent is not None and parent in graph)
     return graph
-
-
-def strings(value: object) -> Iterator[str]:
-    """Every string inside a JSON-like value."""
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for item in value.values():
-                yield from strings(item)
-        case list() | tuple():
-            for item in value:
-                yield from strings(item)
-
-
-def _renamed(value: Any, ids: Mapping[str, str], pattern: re.Pattern[str] = REFERENCE) -> Any:
-    """A JSON-like value whose references name other tasks."""
-    match value:
-        case str():
-            return pattern.sub(lambda match: _with_id(match, ids), value)
-        case Mapping():
-            return {key: _renamed(item, ids, pattern) for key, item in value.items()}
-        case list() | tuple():
-            return [_renamed(item, ids, pattern) for item in value]
-        case _:
-            return value
-
-
-def _with_id(match: re.Match[str], ids: Mapping[str, str]) -> str:
-    start, end = match.start(1) - match.start(), match.end(1) - match.start()
-    whole = match.group()
-    return whole[:start] + ids.get(match.group(1), match.group(1)) + whole[end:]
 
 
 def _text(text: str | None) -> str | None:

@@ -6,7 +6,7 @@ A replay reads answers by the rules of its run (`planner/rules.py`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,8 @@ def told(repairs: tuple[str, ...]) -> str:
 
 def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
     """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
+    if made_by < rules.ADAPTIVE_PLANS:
+        known = replace(known, fields=False)
     if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
         document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
         return Reading(document, tuple(problems(document, known, made_by)))
@@ -59,6 +61,8 @@ def read_document(
     """The plan in a document, in its normal form."""
     form = normal_form(document, made_by)
     widened = shape.widen(form.document)
+    if made_by < rules.ADAPTIVE_PLANS:
+        widened = without_later_keys(widened)
     faults = (*form.faults, *problems(widened, known, made_by))
     return Reading(widened, faults, (*repairs, *form.repairs))
 

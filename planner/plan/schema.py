@@ -12,6 +12,13 @@ _ADAPTIVE: dict[str, Any] = {
     "for_each": {"type": ["string", "array", "null"], "items": {"type": "string"}},
     "width": {"type": ["integer", "null"]},
     "first": {"type": ["integer", "null"]},
+    "output_schema": {"type": ["object", "null"]},
+    "check": {
+        "type": ["object", "null"],
+        "properties": {"ask": {"type": "string"}, "tries": {"type": "integer"}, "model": {"type": ["string", "null"]}},
+        "required": ["ask"],
+    },
+    "model": {"type": ["string", "null"]},
 }
 
 

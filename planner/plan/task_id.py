@@ -36,6 +36,13 @@ def parent_of(task_id: str) -> str | None:
     return match["parent"] if match else None
 
 
+def root_of(task_id: str) -> str:
+    """The id of the planned task that a grown one is a part of, however deep; its own if it did not grow."""
+    while (parent := parent_of(task_id)) is not None:
+        task_id = parent
+    return task_id
+
+
 def number_of(task_id: str) -> int | None:
     """The number of an item among its task's items; None if the task is no item."""
     match = _GROWN.fullmatch(task_id)

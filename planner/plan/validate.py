@@ -14,8 +14,9 @@ import networkx as nx
 
 from planner import rules
 from planner.plan import conditions, fan_out
-from planner.plan.plan import ACTION_TYPES, REFERENCE, strings
-from planner.plan.references import ITEM, VALUE
+from planner.plan.forms.result_keys import field_fault, form_faults
+from planner.plan.plan import ACTION_TYPES
+from planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
 from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
 from skills.tools.parameter import TYPES, fits
@@ -25,7 +26,8 @@ from skills.tools.parameter import TYPES, fits
 class Known:
     """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
 
-    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep.
+    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
+    which tasks may choose one. Without `fields`, as in earlier runs, a reference is to a whole result.
     """
 
     skills: Sequence[str] = ()
@@ -33,6 +35,8 @@ class Known:
     max_tasks: int = 100
     max_grown: int = 1_000
     max_depth: int = 2
+    models: Sequence[str] = ()
+    fields: bool = True
 
 
 def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> list[str]:
@@ -55,7 +59,7 @@ def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> li
         found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
         found += row_problems(number, row, known, made_by)
-    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
+    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)], fields=known.fields)]
 
 
 def row_problems(number: int, row: object, known: Known, made_by: int = rules.CURRENT) -> Iterator[str]:
@@ -84,6 +88,7 @@ def row_problems(number: int, row: object, known: Known, made_by: int = rules.CU
         texts = list(strings((row.get("instruction"), row.get("arguments"))))
         yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
         yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
+        yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -125,26 +130,24 @@ def _tool_problems(name: object, arguments: object, known: Known, *, in_items: b
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:
         given = arguments if isinstance(arguments, Mapping) else {}
-        faults = argument_problems(given, known.tools[name], in_items=in_items)
+        faults = argument_problems(given, known.tools[name], in_items=in_items, fields=known.fields)
         yield from (f"tool {name!r} {fault}" for fault in faults)
 
 
-def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False) -> Iterator[str]:
+def argument_problems(
+    given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False, fields: bool = True
+) -> Iterator[str]:
     """What the call itself would be refused for; null counts as left out, as in the call."""
     properties = schema.get("properties", {})
+    # An upstream result, or an item, is known to the run alone.
+    patterns = [REFERENCE if fields else WHOLE, *([ITEM] if in_items else [])]
     for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
         yield f"needs the argument {missing!r}"
     for key, value in given.items():
         if key not in properties:
             yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
-        elif value is not None and not _is_reference(value, in_items=in_items):
+        elif value is not None and not (isinstance(value, str) and any(one.search(value) for one in patterns)):
             yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
-
-
-def _is_reference(value: object, *, in_items: bool) -> bool:
-    """Whether a value is, or contains, an upstream result or an item, which only the run knows."""
-    patterns = (REFERENCE, ITEM) if in_items else (REFERENCE,)
-    return isinstance(value, str) and any(pattern.search(value) for pattern in patterns)
 
 
 def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -156,7 +159,7 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"one of {', '.join(map(repr, choices))}"
 
 
-def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def graph_problems(rows: Sequence[Mapping[str, Any]], *, fields: bool = True) -> Iterator[str]:
     """What is wrong with tasks together: their ids, dependencies and references."""
     rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
     ids = [row["id"] for row in rows]
@@ -177,42 +180,50 @@ def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if len(component) > 1:
             circle = _cycle(graph, component, ids)
             yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
+    by_id = {row["id"]: row for row in rows}
     for row in rows:
-        yield from _reference_problems(row, graph, ids)
+        yield from _reference_problems(row, graph, ids, by_id, fields=fields)
 
 
-def _reference_problems(row: Mapping[str, Any], graph: nx.DiGraph[str], ids: Sequence[str]) -> Iterator[str]:
-    referred = _referred(row)
+def _reference_problems(
+    row: Mapping[str, Any],
+    graph: nx.DiGraph[str],
+    ids: Sequence[str],
+    by_id: Mapping[str, Mapping[str, Any]],
+    *,
+    fields: bool,
+) -> Iterator[str]:
+    referred = _referred(row, fields=fields)
     if not referred:
         return
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
-    for text, name in referred.items():
-        if name not in graph:
-            yield f"task {row['id']!r} refers to {text}, but there is no task {name!r}; tasks are: {_some(ids)}"
-        elif name == row["id"]:
+    for text, (one, needs_form) in referred.items():
+        start = f"task {row['id']!r} refers to {text}, "
+        if one.id not in graph:
+            yield f"{start}but there is no task {one.id!r}; tasks are: {_some(ids)}"
+        elif one.id == row["id"]:
             own = "its own output" if ".output" in text else "its own"
-            yield f"task {name!r} refers to {text}, {own}; leave that out, or name another task"
-        elif name not in upstream:
-            yield (
-                f"task {row['id']!r} refers to {text}, but {name!r} is not upstream of it; "
-                + (
-                    "it waits for this task: leave the reference out"
-                    if name in later
-                    else f"add {name!r} to its depends_on"
-                )
-            )
+            yield f"{start}{own}; leave that out, or name another task"
+        elif one.id not in upstream:
+            waits = one.id in later
+            remedy = "it waits for this task: leave the reference out" if waits else f"add {one.id!r} to its depends_on"
+            yield f"{start}but {one.id!r} is not upstream of it; {remedy}"
+        elif (why := field_fault(one, by_id[one.id], needs_form=needs_form)) is not None:
+            yield start + why
 
 
-def _referred(row: Mapping[str, Any]) -> dict[str, str]:
-    """The tasks that a task refers to, by how it refers to them."""
-    texts = strings((row.get("instruction"), row.get("arguments")))
-    found = {f"<<{name}.output>>": name for text in texts for name in REFERENCE.findall(text)}
+def _referred(row: Mapping[str, Any], *, fields: bool) -> dict[str, tuple[Reference, bool]]:
+    """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
+    check = row.get("check")
+    texts = (row.get("instruction"), row.get("arguments"), check.get("ask") if isinstance(check, Mapping) else None)
+    found = {str(one): (one, True) for one in references(texts, REFERENCE if fields else WHOLE)}
     source = row.get("for_each")
-    if source is not None:
-        found.pop("<<item.output>>", None)  # a field of the item
+    if source is not None:  # <<item.output>> is a field of the item
+        found = {text: given for text, given in found.items() if given[0].id != "item"}
     read = (match for text in strings(source if isinstance(source, str) else ()) for match in VALUE.finditer(text))
-    found |= {f"<<{match['id']}.{match['part']}>>": match["id"] for match in read}
-    return found | {str(value): value.id for value in conditions.values_in(row.get("when"))}
+    values = [(f"<<{one['id']}.{one['part']}>>", Reference(one["id"], path_of(one["path"] or ""))) for one in read]
+    values += [(str(one), Reference(one.id, path_of(one.path))) for one in conditions.values_in(row.get("when"))]
+    return found | {text: (one, False) for text, one in values if text not in found}
 
 
 def _dependencies(row: Mapping[str, Any]) -> list[str]:

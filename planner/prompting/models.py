@@ -22,9 +22,9 @@ class Loadable(Protocol):
 
 
 class Models(Protocol):
-    """Which model fills which role."""
+    """Which model fills which role; `called` is a name of `[models]` in the settings that is asked for instead."""
 
-    def for_role(self, role: Role) -> Model:
+    def for_role(self, role: Role, called: str | None = None) -> Model:
         """The model for a role."""
 
     def named(self, name: str) -> Model:
@@ -33,5 +33,5 @@ class Models(Protocol):
     async def ready(self, role: Role) -> None:
         """Load what the model for a role needs, so that its first call does not have to."""
 
-    def profile(self, role: Role, task: str | None = None) -> Profile:
+    def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         """The profile of the model in a role, or in the role for one task."""

@@ -79,13 +79,15 @@ def _digest(messages: tuple[Message, ...]) -> str:
     return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
 
-async def attempt(workspace: Path, run: str | None, goal: str = GOAL, model: NotingModel | None = None) -> None:
+async def attempt(
+    workspace: Path, run: str | None, goal: str = GOAL, model: NotingModel | None = None, **settings: Any
+) -> None:
     """In a process of its own: a new run, or one that is resumed."""
     from weft.runs.runtime import Weft
     from weft.settings.settings import Settings
 
     asked = model or NotingModel(workspace / "calls.jsonl")
-    async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: asked) as weft:
+    async with Weft(workspace, Settings(model="scripted", **settings), open_model=lambda _: asked) as weft:
         print("ready", flush=True)
         result = await (weft.run(goal) if run is None else weft.resume(run))
     print(json.dumps(result.to_dict()))

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.soaks import kill_approvals, kill_batch, kill_fan_out, kill_import, kill_run
+from tests.soaks import kill_approvals, kill_batch, kill_fan_out, kill_forms, kill_import, kill_replan, kill_run
 
-_ALL = (kill_run.SOAK, kill_fan_out.SOAK, kill_batch.SOAK, kill_import.SOAK, kill_approvals.SOAK)
+_ALL = (
+    kill_run.SOAK,
+    kill_fan_out.SOAK,
+    kill_forms.SOAK,
+    kill_replan.SOAK,
+    kill_batch.SOAK,
+    kill_import.SOAK,
+    kill_approvals.SOAK,
+)
 SOAKS = {soak.name: soak for soak in _ALL}

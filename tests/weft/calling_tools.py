@@ -39,4 +39,4 @@ def model(*calls: tuple[str, dict[str, Any]], fail: bool = False) -> ScriptedMod
 
 def weft(workspace: Path, scripted: ScriptedModel, **more: Any) -> Weft:
     """A runtime with this model."""
-    return Weft(workspace, Settings(model="m", **more), open_model=lambda _: scripted)
+    return Weft(workspace, Settings(model="m", max_replans=0, **more), open_model=lambda _: scripted)

@@ -43,7 +43,8 @@ BRIEF = {
     "depends_on": ["survey", "notes"],
 }
 _NAMED = re.compile(
-    r"\bskill '|\bskills were selected|\btask '|\btasks stand|\bprompt of (detector|planning|synthesis|task ')"
+    r"\bskill '|\bskills were selected|\btask '|\btasks stand"
+    r"|\bprompt of (detector|planning|plan change \d|synthesis|task ')"
 )
 PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}
 

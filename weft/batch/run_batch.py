@@ -237,10 +237,9 @@ def open_batch(
 
 
 def batch_settings(resolved: Resolved) -> Settings:
-    """The settings of a batch: it waits longer for a busy provider, unless `retry_patience` is set."""
-    if "retry_patience" in resolved.origins:
-        return resolved.settings
-    return replace(resolved.settings, retry_patience=RETRY_PATIENCE)
+    """The settings of a batch: it waits longer for a busy provider and changes no plans, unless these are set."""
+    own = {"retry_patience": RETRY_PATIENCE, "max_replans": 0}
+    return replace(resolved.settings, **{key: own[key] for key in own if key not in resolved.origins})  # type: ignore[arg-type]
 
 
 async def run_batch(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from planner.approvals import Answer
 from weft.cli import confirm, request_text
+from weft.cli.typed_line import typed_line
 from weft.cli.view import output
 from weft.runs.answers import approve_all
 
@@ -60,11 +59,11 @@ class TerminalApprover:
     async def _decision(self, request: ApprovalRequest) -> Answer | None:
         choices = _CHOICES_OF_TASK if request.tool is None else _CHOICES
         while True:
-            match (await _line(choices) or "later").strip().lower()[:1]:
+            match (await typed_line(choices) or "later").strip().lower()[:1]:
                 case "y":
                     return Answer("allow", by="cli")
                 case "n":
-                    return Answer("deny", note=(await _line("Why not (may be empty)? ") or "").strip(), by="cli")
+                    return Answer("deny", note=(await typed_line("Why not (may be empty)? ") or "").strip(), by="cli")
                 case "a" if request.tool is not None:
                     self.rest.add(request.tool)
                     return Answer("allow_rest", by="cli")
@@ -79,7 +78,7 @@ class TerminalApprover:
 
 async def _answer_question(request: ApprovalRequest) -> Answer | None:
     output.say(f"\n{request.preview}")
-    while (text := await _line("Your answer: ")) is not None:
+    while (text := await typed_line("Your answer: ")) is not None:
         if text.strip():
             return Answer("answer", text=text.strip(), by="cli")
     return None
@@ -88,7 +87,7 @@ async def _answer_question(request: ApprovalRequest) -> Answer | None:
 async def _edited(request: ApprovalRequest) -> Mapping[str, Any] | None:
     """The new arguments, typed as JSON; None if what was typed is none."""
     output.say(f"Now: {json.dumps(dict(request.arguments or {}), ensure_ascii=False)}")
-    text = await _line("New arguments (one line of JSON): ")
+    text = await typed_line("New arguments (one line of JSON): ")
     try:
         value = json.loads(text or "")
     except ValueError as error:
@@ -98,34 +97,3 @@ async def _edited(request: ApprovalRequest) -> Mapping[str, Any] | None:
         output.say('This is not a JSON object such as {"path": "report.md"}')
         return None
     return value
-
-
-async def _line(prompt: str) -> str | None:
-    """A line that the person types; None for Ctrl-D at its beginning. Ctrl-C stops the run, as always."""
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    if sys.platform == "win32":
-        return await asyncio.to_thread(lambda: sys.stdin.readline() or None)
-    loop = asyncio.get_running_loop()
-    typed: asyncio.Future[bytes] = loop.create_future()
-    terminal = sys.stdin.fileno()
-    read = b""
-
-    def take() -> None:
-        nonlocal read
-        try:
-            some = os.read(terminal, 65_536)
-        except OSError:
-            some = b""
-        read += some
-        if not typed.done() and (not some or read.endswith(b"\n")):
-            typed.set_result(read)
-
-    loop.add_reader(terminal, take)
-    try:
-        line = (await typed).decode("utf-8", "replace")
-    finally:
-        loop.remove_reader(terminal)
-    if not line:
-        output.say()
-    return line.rstrip("\r\n") if line else None

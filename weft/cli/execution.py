@@ -19,15 +19,18 @@ from weft.cli.view import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+    from contextlib import AbstractContextManager
 
     from executor.history.result import Result
     from planner.approvals import Approve
     from planner.events import Record
-    from weft.cli.result_target import ResultTarget
     from weft.cli.view.output_mode import OutputMode
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
+
+    Reviewed = Callable[[Callable[[], AbstractContextManager[None]]], "RunFunction"]
 
 EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
 
@@ -78,8 +81,13 @@ def run_to_exit(
     return asyncio.run(run_and_show())
 
 
-async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction, *, approve_all: bool = False) -> Result:
-    """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly."""
+async def run_with_progress(
+    weft: Weft, mode: OutputMode, run: RunFunction, *, approve_all: bool = False, reviewed: Reviewed | None = None
+) -> Result:
+    """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly.
+
+    `reviewed` is the same run with its plan shown first, given what pauses the progress.
+    """
     from planner.events import Event, RunResumed, RunStarted
     from weft.cli.approval_prompt import approver
     from weft.cli.view.progress import progress
@@ -98,6 +106,8 @@ async def run_with_progress(weft: Weft, mode: OutputMode, run: RunFunction, *, a
                     view.note(event)
 
                 approve = approver(mode, view.paused, allow=approve_all)
+                if reviewed is not None:
+                    run = reviewed(view.paused)
                 return await run(record=record, stop=stop, approve=approve)
 
 

@@ -29,6 +29,10 @@ _COMMANDS = {
         "List what runs wait for: calls and tasks to approve, and questions.",
     ),
     "changes": ("weft.cli.commands.runs.changes:changes", "Show what a run changed in the workspace, or undo it."),
+    "replan": (
+        "weft.cli.commands.runs.replan:replan",
+        "Change the plan of a run as you ask, and continue the run by it.",
+    ),
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (

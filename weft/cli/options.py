@@ -173,6 +173,18 @@ def concurrency(command: Command) -> Command:
     return click.option("--max-concurrency", type=int, metavar="N", help=text)(command)
 
 
+def cache(command: Command) -> Command:
+    """Add --cache."""
+    text = "Reuse results that other runs got for the same prompt in the last DAYS."
+    return click.option("--cache", type=float, metavar="DAYS", help=text)(command)
+
+
+def replans(command: Command) -> Command:
+    """Add --max-replans."""
+    text = "Let a model change the plan at most N times if it cannot be carried out (default: 1; 0: never)."
+    return click.option("--max-replans", type=click.IntRange(0), metavar="N", help=text)(command)
+
+
 def yes(command: Command) -> Command:
     """Add --yes."""
     return click.option("--yes", is_flag=True, help="Download a missing local model without asking.")(command)

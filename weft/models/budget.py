@@ -65,6 +65,15 @@ class Budget:
         if self._stopped is not None or self._is_spent():
             raise self._spent(self._stopped or "")
 
+    def left_text(self) -> str:
+        """What may still be spent, for a prompt; empty if there is no limit."""
+        parts = []
+        if self.max_cost is not None:
+            parts.append(f"${max(self.max_cost - self.cost, 0.0):.4f} of ${self.max_cost:g}")
+        if self.max_tokens is not None:
+            parts.append(f"{max(self.max_tokens - self.usage.tokens, 0):,} of {self.max_tokens:,} tokens")
+        return " and ".join(parts)
+
     async def reserve(self, request: Request, names: tuple[str, ...]) -> Reservation:
         """Set aside what a call of one of these models may take, once there is room for it."""
         if not self.limited:

@@ -32,8 +32,9 @@ class ModelChoice:
     def names(self) -> tuple[str, ...]:
         """Every model that a run may call, fallbacks included."""
         default = [self.default.model] if self._needs_default else []
-        own = (name for name in self._own if name)
-        return tuple(dict.fromkeys((*own, *self._settings.fallback, *default)))
+        settings = self._settings
+        own = (name for name in (*self._own, settings.checker, *(settings.models or {}).values()) if name)
+        return tuple(dict.fromkeys((*own, *settings.fallback, *default)))
 
     def needed_for(self, plan: Plan | None) -> bool:
         """Whether a goal with this plan, or without one, calls a model: a plan of tools alone may not."""

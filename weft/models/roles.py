@@ -47,13 +47,13 @@ class RoleModels:
     _unknown: set[str] = field(default_factory=set)
     _warned: set[str] = field(default_factory=set)
 
-    def for_role(self, role: Role) -> Model:
-        """The model for a role: the role's own if set, else the run's."""
-        return self.named(self.name_of(role))
+    def for_role(self, role: Role, called: str | None = None) -> Model:
+        """The model that is called so in the settings, else the role's own if set, else the run's."""
+        return self.named(self.name_of(role, called))
 
-    def name_of(self, role: Role) -> str:
+    def name_of(self, role: Role, called: str | None = None) -> str:
         """The name of the model for a role."""
-        name = self.settings.model_for(role)
+        name = self.settings.model_for(role) if called is None else self.settings.model_called(called)
         if name is None:
             raise SetupError(NO_MODEL, hint=choices())
         return name
@@ -70,9 +70,9 @@ class RoleModels:
                 await model.load()
             self.memo.record(ModelLoaded(name, what, time.monotonic() - began))
 
-    def profile(self, role: Role, task: str | None = None) -> Profile:
+    def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         """The profile of the model for a role."""
-        return self.profile_of(self.name_of(role), self.rules)
+        return self.profile_of(self.name_of(role, called), self.rules)
 
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""

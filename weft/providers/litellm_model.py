@@ -27,6 +27,8 @@ _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # use the bundled price list instead of fetching one at import
     "LITELLM_MODE": "PRODUCTION",  # do not read a .env file at import
 }
+# What a role's schema is called, to a provider that wants to know.
+_SCHEMA_NAMES = {"task": "result", "checker": "verdict"}
 
 
 def load() -> Any:
@@ -131,7 +133,7 @@ class LitellmModel:
             if not request.may_call_tools:
                 arguments["tool_choice"] = "none"
         if request.schema is not None and rung != "prompt":
-            arguments["response_format"] = _format(rung, request.schema)
+            arguments["response_format"] = _format(rung, request.schema, _SCHEMA_NAMES.get(request.role, "plan"))
         from weft.providers import http_limits
 
         limit = http_limits.AnswerLimit()
@@ -243,7 +245,7 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _format(rung: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _format(rung: str, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
     if rung == "json_object":
         return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"name": "plan", "schema": dict(schema), "strict": False}}
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": False}}

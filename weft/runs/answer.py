@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from executor.tasks.outcome import Done, Outcome
-from executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_not_read
+from executor.tasks.results.form import UnfitAnswer
+from executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
 from planner.errors import ModelError
 from planner.events import RunFinished
+from planner.plan.forms.output_schema import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from executor.tasks.synthesis import Synthesis
+    from planner.events import RunStatus
     from planner.prompting.models import Models
 
 NO_RESULT = "TASK_FAILED"
@@ -28,15 +31,20 @@ async def answered(
         if not missing:
             return RunFinished("done", NOTHING_NEEDED)
         return RunFinished("failed", error=error, code=NO_RESULT)
+    data = None
     try:
-        if synthesis.plan.needs_synthesis:
+        if synthesis.form is not None:
+            data = await synthesis.data(outcomes, lambda: models.for_role("synthesis"))
+            answer = with_missing(canonical(data), missing)
+        elif synthesis.plan.needs_synthesis:
             answer = await synthesis.answer(outcomes, models.for_role("synthesis"))
         else:
             answer = synthesis.without_model(outcomes)
-    except ModelError as failure:
+    except (ModelError, UnfitAnswer) as failure:
         what = f"the answer could not be written: {failure}"
         what = f"{error}; {what}" if error else what
         answer = with_not_read(synthesis.without_model(outcomes), not_read)
         return RunFinished("partial", answer, what, code=failure.code)
     answer = with_not_read(answer, not_read)
-    return RunFinished("partial" if missing else "done", answer, error, code=NO_RESULT if missing else None)
+    status: RunStatus = "partial" if missing else "done"
+    return RunFinished(status, answer, error, code=NO_RESULT if missing else None, data=data)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.capture.secrets import Secrets
+from executor.tasks.results.data_schema import DataSchema
 from skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Goal:
     """A goal: its text, skills that must be used, files, a ready plan, and answers to questions.
 
     `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
+    `schema` is the form that the answer must have: a JSON Schema or a pydantic model.
     """
 
     text: str
@@ -42,17 +44,32 @@ class Goal:
     stream: bool = False
     repairs: tuple[str, ...] = ()
     place: BatchPlace | None = None
+    schema: Any = None
 
     @classmethod
     def recorded(
-        cls, text: str, skills: tuple[str, ...], files: tuple[Path, ...], plan: Plan | None, answers: tuple[str, ...]
+        cls,
+        text: str,
+        skills: tuple[str, ...],
+        files: tuple[Path, ...],
+        plan: Plan | None,
+        answers: tuple[str, ...],
+        schema: Mapping[str, Any] | None = None,
     ) -> Goal:
         """A goal from a record: its files existed then, and may not now."""
-        goal = cls(text, skills, (), plan, answers)
+        form = DataSchema(schema, recorded=True) if schema is not None else None
+        goal = cls(text, skills, (), plan, answers, schema=form)
         object.__setattr__(goal, "files", files)
         return goal
 
+    @property
+    def data(self) -> DataSchema | None:
+        """What the answer must be."""
+        return self.schema if isinstance(self.schema, DataSchema) else None
+
     def __post_init__(self) -> None:
+        if self.schema is not None:
+            object.__setattr__(self, "schema", DataSchema.of(self.schema))
         if not self.text.strip():
             raise InputError("the goal is empty", hint='give one: weft run "Write release notes for 1.2"')
         if not all(map(_is_utf8, (self.text, *self.answers))):

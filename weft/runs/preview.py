@@ -30,10 +30,14 @@ class Preview:
         }
 
 
-def expected_calls(plan: Plan | None, rule: str, *, asks: bool) -> str:
-    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes."""
+def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False) -> str:
+    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes.
+
+    An answer of a `form` takes one too.
+    """
     if plan is not None:
-        asking = sum((task.action_type != "tool") + task.asks for task in plan.tasks) + plan.needs_synthesis
+        calls_of = ((task.action_type != "tool") + task.asks + (task.check is not None) for task in plan.tasks)
+        asking = sum(calls_of) + (plan.needs_synthesis or form)
         lists = " and lists have items" if any(task.for_each is not None for task in plan.tasks) else ""
         calls = f"{asking} or more, as tasks call tools{lists}"
     else:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Workspace
 
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", toolset.KEY})
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY})
 
 
 def url(paths: Paths, settings: Settings) -> str:
@@ -145,6 +145,7 @@ def started(
         batch=goal.place.batch if goal.place else None,
         batch_goal=goal.place.goal if goal.place else None,
         batch_size=goal.place.size if goal.place else None,
+        schema=goal.data.document if goal.data else None,
     )
 
 
@@ -159,7 +160,7 @@ def goal_of(history: RunHistory) -> Goal:
     if plan is None and planned is not None and given:  # as earlier versions recorded it
         plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
-    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers))
+    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers), begun.schema)
 
 
 def plain(settings: Settings) -> dict[str, Any]:

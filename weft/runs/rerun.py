@@ -44,7 +44,7 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     """
     if history.plan is None:
         raise InputError("the run has no plan to rerun a part of", hint="run its goal again with `weft run`")
-    plan = history.plan
+    plan = history.plan.without_replaced()
     _check(plan, [*begin, *inputs])
     stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
     stale |= {task.id for task in plan.tasks if parent_of(task.id) is not None and not _is_done(history, task.id)}

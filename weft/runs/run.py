@@ -22,6 +22,7 @@ from skills.builtin import toolset
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
+from weft.runs.kept_results import JournalResults
 from weft.runs.pipeline import Pipeline
 from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
@@ -34,11 +35,17 @@ if TYPE_CHECKING:
     from executor.journal.log import Log
     from executor.stores.lease import Wish
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
+    from planner.events import ApprovalGiven, Record, ReplanAsked
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
+    from weft.telemetry.exporter import SpanExporter
     from weft.workspace.workspace import Workspace
+
+
+# A run that ended so continues later, and is sent as spans then.
+_CONTINUES = ("waiting", "interrupted")
 
 
 @dataclass(slots=True)
@@ -46,7 +53,8 @@ class Run:
     """One run: new, or continuing what `history` has on record.
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
-    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed.
+    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
+    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs.
     """
 
     goal: Goal
@@ -64,7 +72,10 @@ class Run:
     observer: Record | None = None
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
+    given: tuple[PlanChanged | ReplanAsked, ...] = ()
     rules: int = rules.CURRENT
+    spans: SpanExporter | None = None
+    review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
@@ -77,6 +88,7 @@ class Run:
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
         self.ledger.note(event)
+        self.history.replans.note(event)
         self.log.record(event)
         if self.observer is not None:
             self.observer(event)
@@ -90,6 +102,8 @@ class Run:
         for given in self.answers:
             self.record(given)
             self.finished.approvals.note(given)
+        for change in self.given:
+            self.record(change)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
@@ -114,7 +128,8 @@ class Run:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
         await self._finish(replace(end, seconds=time.monotonic() - began))
-        return self.ledger.result(self.journal.url)
+        result = self.ledger.result(self.journal.url)
+        return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
     def _warn_of_missing_tools(self) -> None:
         """Say which tools of a resumed run the user does not allow now."""
@@ -136,6 +151,11 @@ class Run:
         except StoreFailed as error:
             if self.observer is not None:
                 self.observer(Warned(f"the end of the run is not on record: {error.message}"))
+            return
+        if self.spans is not None and end.status not in _CONTINUES:
+            fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
+            if fault is not None and self.observer is not None:
+                self.observer(Warned(fault))
 
     def _show_history(self) -> None:
         """Tell the observer of a resumed run what was done before."""
@@ -166,8 +186,15 @@ class Run:
             self.date,
             self.history,
             self.rules,
+            kept=self._kept(),
+            budget=budget,
+            review=self.review,
             offered=toolset.recorded(begun.settings) if begun is not None else None,
         )
+
+    def _kept(self) -> JournalResults | None:
+        days = self.settings.cache
+        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days) if days else None
 
     def _approvals(self) -> Approvals:
         return Approvals(

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from executor.history.result import Result
     from planner.approvals import Approve
     from planner.events import Record
-    from weft.runs.goal import Goal
 
 
 async def run_goal(
@@ -26,17 +26,19 @@ async def run_goal(
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
     tools: Sequence[Callable[..., Any]] = (),
+    schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,
 ) -> Result:
     """Run one goal, as `weft run` does, and return its result.
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
-    are functions of yours that plans and models may call. `approve` answers what needs a person; where it returns None,
+    are functions of yours that plans and models may call. `schema`, a JSON Schema or a pydantic model, is the form of
+    the answer, which is then the result's `data`. `approve` answers what needs a person; where it returns None,
     or without it, the result's status is `waiting`.
     """
     async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
-        return await weft.run(goal, record=record, approve=approve)
+        return await weft.run(_with_schema(goal, schema), record=record, approve=approve)
 
 
 def run_goal_sync(
@@ -46,13 +48,19 @@ def run_goal_sync(
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
     tools: Sequence[Callable[..., Any]] = (),
+    schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,
 ) -> Result:
     """`run_goal` for programs without an event loop."""
-    return asyncio.run(
-        run_goal(goal, model=model, workspace=workspace, settings=settings, tools=tools, record=record, approve=approve)
-    )
+    options: dict[str, Any] = {"tools": tools, "schema": schema, "record": record, "approve": approve}
+    return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, **options))
+
+
+def _with_schema(goal: Goal | str, schema: Any) -> Goal | str:
+    if schema is None:
+        return goal
+    return Goal(goal, schema=schema) if isinstance(goal, str) else replace(goal, schema=schema)
 
 
 def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:

@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from executor.history.run_history import RunHistory
-from executor.stores.errors import UnknownRun
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import Memo
-from planner import rules
-from planner.events import Event, RunResumed, TaskReused
-from skills.tools.recorded import RecordedTool
+from planner.events import Event, TaskReused
 from weft.models.budget import Budget
 from weft.models.choice import ModelChoice
 from weft.models.open import OpenModel, model_opener
@@ -23,17 +20,19 @@ from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs import records
-from weft.runs.answers import resolved
 from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, without_secrets
 from weft.runs.pipeline import Pipeline, today
+from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
 from weft.runs.run_id import new_run_id
+from weft.runs.steps.reopening import FINISHED, Reopening, checked_request
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
+from weft.telemetry.exporter import SpanExporter
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
@@ -44,13 +43,14 @@ if TYPE_CHECKING:
     from executor.history.result import Result
     from executor.journal.journal import Journal
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
+    from planner.events import Record
     from planner.plan.plan import Plan
     from weft.runs.answers import Answers
+    from weft.runs.plans.plan_edit import PlanInHand
+    from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
     from weft.runs.rerun import RerunPlan
-
-_FINISHED = ("done", "clarification")
+    from weft.runs.steps.reviewing import Review
 
 
 class Weft:
@@ -79,9 +79,10 @@ class Weft:
         self.settings = settings
         self.models = ModelChoice(settings)
         self.workspace = Workspace(self.paths, settings, use, tools=tools)
-        self._tools = tools
+        self.own_tools = tools
         self._journal = journal
-        self._open = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
+        self.spans = SpanExporter() if settings.send_spans else None
+        self.open_model = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
     def journal(self) -> Journal:
@@ -97,13 +98,15 @@ class Weft:
         record: Record | None = None,
         stop: Stop | None = None,
         approve: Approve | None = None,
+        review: Review | None = None,
     ) -> Result:
         """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
 
-        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting.
+        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
+        is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted.
         """
         run = self.new_run(goal, record)
-        run.approve = approve
+        run.approve, run.review = approve, review
         return await run.run(stop or Stop())
 
     def new_run(
@@ -125,9 +128,8 @@ class Weft:
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
-        return Run(
-            goal, self.workspace, settings, self._open, self.journal, log, opening, opening.date, observer=record
-        )
+        given = (goal, self.workspace, settings, self.open_model, self.journal, log, opening, opening.date)
+        return Run(*given, observer=record, spans=self.spans)
 
     async def resume(
         self,
@@ -137,19 +139,39 @@ class Weft:
         stop: Stop | None = None,
         approve: Approve | None = None,
         answers: Answers = (),
+        plan: PlanFile | None = None,
     ) -> Result:
         """Continue a run where it stopped; a finished run is returned as it is.
 
-        `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered.
+        `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered. With a
+        `plan`, which a person made of the run's own, it continues by that; what has begun stays in it as it is.
         """
+        return await self._reopen(run, Reopening(answers, plan), record, stop, approve)
+
+    async def replan(
+        self,
+        run: str,
+        request: str,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+    ) -> Result:
+        """Have a model change the plan of a run as a person asks, and continue it by the changed plan."""
+        how = Reopening(asked=checked_request(request, os.environ))
+        return await self._reopen(run, how, record, stop, approve)
+
+    async def _reopen(
+        self, run: str, how: Reopening, record: Record | None, stop: Stop | None, approve: Approve | None
+    ) -> Result:
         found = self.journal.store.find(run)
         run_id = found.run_id
-        if found.status in _FINISHED:
-            self._resolved(run_id, self._history(run_id), answers)
+        if found.status in FINISHED and not how.changes:
+            how.resolved(self, run_id, self.history(run_id))
             return self.result(run_id)
         await claim(self.journal, run_id)
         try:
-            resumed = self._resumed(run_id, record, approve, answers)
+            resumed = how.run(self, run_id, record, approve)
         except BaseException:
             await release(self.journal, run_id)
             raise
@@ -158,61 +180,17 @@ class Weft:
             return self.result(run_id)
         return await resumed.run(stop or Stop())
 
-    def _resolved(self, run_id: str, history: RunHistory, answers: Answers) -> tuple[ApprovalGiven, ...]:
-        if not answers:
-            return ()
-        builtin = self.workspace.builtin.in_plans(self.settings.tool_set)
-        tools, here = builtin | self.workspace.tools.by_name(), records.capture(self.paths, run_id)
-        return resolved(answers, history.finished.approvals, run_id, here, tools)
-
-    def _resumed(self, run_id: str, record: Record | None, approve: Approve | None, answers: Answers) -> Run | None:
-        """A claimed run, ready to continue; None if another process finished it before the claim."""
-        summary = self.journal.store.find(run_id)
-        if summary.status in _FINISHED:
-            return None
-        history = self._history(run_id)
-        if history.started is None:
-            raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
-        given = self._resolved(run_id, history, answers)
-        history.reopen()
-        goal = records.goal_of(history)
-        settings = self._settings_for(goal)
-        settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
-        return Run(
-            goal=goal,
-            workspace=self._workspace_of(history),
-            settings=settings,
-            open_model=self._open,
-            journal=self.journal,
-            log=self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq),
-            opening=RunResumed(run_id, records.plain(settings)),
-            date=history.started.date,
-            history=history,
-            ledger=history.ledger.copy(),
-            finished=history.finished,
-            reused=history.unrecorded_reuse,
-            observer=record,
-            approve=approve,
-            answers=given,
-            rules=rules.recorded(history.started.versions),
-        )
-
-    def _workspace_of(self, history: RunHistory) -> Workspace:
-        """The workspace with the functions that a run was offered, even if this program did not bring them."""
-        here = {tool.name for tool in self.workspace.tools.own_specs}
-        then = history.catalogue.own_tools if history.catalogue is not None else ()
-        gone = [RecordedTool(one.name, one.description, one.parameters) for one in then if one.name not in here]
-        if not gone:
-            return self.workspace
-        return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self._tools, *gone])
+    def plan_of(self, run: str) -> PlanInHand:
+        """The plan of a stored run as it was last, for a person to edit."""
+        return plan_in_hand(self.history(self.journal.store.find(run).run_id))
 
     def result(self, run: str) -> Result:
         """How a stored run stands."""
-        return self._history(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
+        return self.history(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
 
     def plan_rerun(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
         """What a rerun of a stored run would reuse, and what it would execute."""
-        return plan_rerun(self._history(self.journal.store.find(run).run_id), begin, inputs)
+        return plan_rerun(self.history(self.journal.store.find(run).run_id), begin, inputs)
 
     async def rerun(
         self,
@@ -225,7 +203,7 @@ class Weft:
     ) -> Result:
         """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
-        goal = replace(records.goal_of(self._history(parent)), plan=rerun_plan.plan)
+        goal = replace(records.goal_of(self.history(parent)), plan=rerun_plan.plan)
         again = self.new_run(goal, record, parent=parent)
         again.approve = approve
         again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.given.items()))
@@ -277,12 +255,13 @@ class Weft:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _history(self, run_id: str) -> RunHistory:
+    def history(self, run_id: str) -> RunHistory:
+        """What the record says about a run."""
         return RunHistory.of(self.journal.store.rows(run_id), records.capture(self.paths, run_id))
 
     def _settings_for(self, goal: Goal) -> Settings:
         """The settings of a run of this goal: with a model, unless the goal needs none."""
-        return self.models.settings() if self.models.needed_for(goal.plan) else self.settings
+        return self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
         goal = Goal(goal) if isinstance(goal, str) else goal
@@ -292,7 +271,7 @@ class Weft:
         return Pipeline(goal, self.workspace, settings, models, memo, artifacts, today())
 
     def _role_models(self, settings: Settings, memo: Memo) -> RoleModels:
-        return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self._open)
+        return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self.open_model)
 
 
 def _ignore(event: Event) -> None:

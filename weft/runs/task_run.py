@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from executor.tasks.condition import ConditionCheck
-from executor.tasks.expand import CurrentPlan, FanOut, GrowthLimits, SetLimits
-from executor.tasks.kept_files import writers_of
+from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
+from executor.tasks.results.kept_files import writers_of
 from executor.tasks.runner import TaskRunner
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import Schedule, ScheduleLimits
 from planner.events import ToolLogged, Warned
 from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
@@ -22,37 +23,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from executor.files.given import GivenFiles
-    from executor.tasks.outcome import Grown, Outcome
+    from executor.tasks.expand import CurrentPlan
+    from executor.tasks.outcome import Done, Grown, Outcome
     from planner.events import Record
     from planner.plan.plan import Task
     from skills.programs.executable import CallLog, ToolHost
     from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
+    from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
 
 
 async def run_tasks(
-    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, given: GivenFiles | None
-) -> dict[str, Outcome]:
-    """Run the tasks of a plan to their ends; `given` are the files that came with the goal."""
-    plan, settings, memo = current.plan.without_grown(), pipeline.settings, pipeline.memo
-    runner = _task_runner(pipeline, current, catalogue, given)
+    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
+) -> Mapping[str, Outcome]:
+    """Run the tasks of a plan to their ends, as it may change; `given` are the files that came with the goal."""
+    current, plan, settings, memo = replanning.current, replanning.scheduled, pipeline.settings, pipeline.memo
+    runner = _task_runner(pipeline, replanning, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
     record, budget = pipeline.record, settings.input_budget
     condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
 
-    async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
+    async def run_task(task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+        nonlocal runner
+        if runner.plan is not current.plan:
+            runner = replace(runner, plan=current.plan)
         return await runner.run(task, results) if task.for_each is None else fan_out.grow(task, results)
 
     if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
         await pipeline.models.ready("task")
     limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
-    return await run_plan(plan, run_task, record, limits, memo, condition.check)
+    schedule = Schedule(run_task, record, limits, memo, condition.check, replanning.holds)
+    schedule.add(*plan.tasks)
+    schedule.close()
+    return await replanning.run(schedule)
 
 
 def _task_runner(
-    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, given: GivenFiles | None
+    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
 ) -> TaskRunner:
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
@@ -64,7 +73,7 @@ def _task_runner(
         return workspace.tools.host(folder, _recorder(record))
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
-        before = partial(_comes_before, current, task.id)
+        before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
         for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
@@ -78,7 +87,7 @@ def _task_runner(
         return workspace.task_tools(pipeline.tool_set, place, tools)
 
     return TaskRunner(
-        plan=current.plan,
+        plan=replanning.current.plan,
         goal=goal.text,
         models=pipeline.models,
         skills=workspace.skills.registry,
@@ -87,12 +96,13 @@ def _task_runner(
         record=record,
         artifacts=pipeline.artifacts,
         memo=pipeline.memo,
-        toolbox_for=toolbox_for,
+        toolbox_for=lambda task: [*toolbox_for(task), *replanning.tools(task)],
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
         given=given,
-        on_answer=stream if goal.stream else None,
+        on_answer=stream if goal.stream and goal.data is None else None,
+        kept=pipeline.kept,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skills.errors import InputError
 from skills.text.model_names import carries_address
-from weft.settings.untrusted import MODELS, is_trusted
+from weft.settings.untrusted import MODELS, is_trusted, names_in
 
 if TYPE_CHECKING:
     from weft.settings.paths import Paths
@@ -34,5 +34,4 @@ def check_recorded(recorded: Settings, now: Settings, paths: Paths) -> None:
 
 
 def _model_names(settings: Settings) -> tuple[str, ...]:
-    single = (getattr(settings, name) for name in MODELS if name != "fallback")
-    return tuple(name for name in (*single, *settings.fallback) if name)
+    return tuple(name for setting in MODELS for name in names_in(getattr(settings, setting)) if name)

@@ -13,7 +13,7 @@ from skills import switches
 from skills.builtin import toolset
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
-from weft.settings import untrusted
+from weft.settings import named_models, untrusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,10 @@ def _setting(default: Any, help_text: str, *, guarded: bool = False, may_be_zero
     return field(default=default, metadata={"help": help_text, "guarded": guarded, "may_be_zero": may_be_zero})
 
 
+# The settings for the models of roles whose own name means something else, or that share a model.
+_ROLE_SETTINGS = {"detector": "detector_model", "condition": "task", "replanner": "decomposer"}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, with its default."""
@@ -36,6 +40,8 @@ class Settings:
     task: str | None = _setting(None, "model that runs the tasks (default: `model`)")
     synthesis: str | None = _setting(None, "model that writes the answer (default: `model`)")
     detector_model: str | None = _setting(None, "model used by the detector 'llm' (default: `model`)")
+    checker: str | None = _setting(None, "model that checks results (default: `model`)")
+    models: Mapping[str, str] | None = _setting(None, "models that tasks may choose, by names such as fast and strong")
     api_base: str | None = _setting(None, "base URL for requests, instead of the provider's own", guarded=True)
     detector: str = _setting("ranked", "name of the detector that selects skills")
     strict_skills: bool = _setting(False, "ignore skills whose name is invalid or differs from their folder")
@@ -52,6 +58,9 @@ class Settings:
     max_depth: int = _setting(2, "how deep sub-goals may be nested", may_be_zero=True)
     max_items: int = _setting(200, "how many items a task with `for_each` may have")
     max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
+    cache: float | None = _setting(
+        None, "reuse results of other runs for the same prompt, if they are at most this many days old", guarded=True
+    )
     input_budget: int = _setting(60_000, "how many characters of earlier results a task's prompt may hold")
     approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
         "writes", "which tool calls ask a person first: never, writes or all"
@@ -68,6 +77,9 @@ class Settings:
     helper_minutes: float = _setting(
         10.0, "how long litellm stays loaded for the next run at a terminal, in minutes; 0: never", may_be_zero=True
     )
+    send_spans: bool = _setting(
+        False, "send each run to OTEL_EXPORTER_OTLP_ENDPOINT as OpenTelemetry spans when it ends", guarded=True
+    )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
 
     @property
@@ -77,8 +89,17 @@ class Settings:
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
-        own: str | None = getattr(self, {"detector": "detector_model", "condition": "task"}.get(role, role))
-        return own or self.model
+        own: str | None = getattr(self, _ROLE_SETTINGS.get(role, role))
+        return own or self.model or (self.task if role == "checker" else None)
+
+    def model_called(self, name: str) -> str:
+        """The model of that name in `[models]`; raises SetupError if there is none."""
+        if name not in (self.models or {}):
+            raise SetupError(
+                f"there is no model called {name!r} in [models]",
+                hint=f'name one there, such as {name} = "openai/gpt-4o"',
+            )
+        return (self.models or {})[name]
 
 
 class InvalidSettings(InputError):
@@ -135,7 +156,7 @@ def resolve(
 
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
-    """The settings in a file; models for roles may be in a table [models]."""
+    """The settings in a file; a table [models] has models for roles, and models by names that tasks may choose."""
     if not os.path.lexists(path):
         return
     import tomllib  # here, since there is usually no file
@@ -147,8 +168,7 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
         return
     for key, value in document.items():
         if key == "models" and isinstance(value, Mapping):
-            # In this table `detector` is the detector's model; outside it, the name of a detector.
-            yield from (("detector_model" if role == "detector" else role, name) for role, name in value.items())
+            yield from named_models.settings_in(value, [one.name for one in fields(Settings)])
         else:
             yield key, value
 
@@ -214,9 +234,10 @@ def _merge(
             faults.append(f"{origin}: unknown setting {key!r}; {hint}")
             continue
         try:
-            values[key] = _convert(raw, types[key], may_be_zero=key in may_be_zero)
+            value = _convert(raw, types[key], may_be_zero=key in may_be_zero)
+            values[key] = {**values.get(key, {}), **value} if isinstance(value, dict) else value
             if key == toolset.KEY:
-                toolset.expanded(values[key])
+                toolset.expanded(value)
             origins[key] = origin
         except ValueError as error:
             faults.append(f"{origin}: {key!r} {error}")
@@ -237,6 +258,8 @@ def _convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise ValueError(f"must be a list of strings, not {raw!r}")
         return tuple(item for item in items if item)
+    if get_origin(wanted) is Mapping:
+        return named_models.read(raw)
     if wanted is bool:
         return _boolean(raw)
     if wanted in (int, float):

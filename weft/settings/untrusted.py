@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from weft.settings.paths import Paths
 
-MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model")
+MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "models")
 TEMPLATES = Path(".agents") / "seed"
 
 
@@ -37,8 +37,7 @@ def refused(
     """Each setting of an untrusted workspace that does not count, with the reason; `users` are the user's own."""
     for name, value in values.items():
         if name in MODELS:
-            names = value if isinstance(value, tuple) else (value,)
-            if any(map(carries_address, names)):
+            if any(map(carries_address, names_in(value))):
                 yield name, "and may not name a model by an address"
         elif name == "approve":
             mode = users.get(name, defaults[name])
@@ -46,6 +45,19 @@ def refused(
                 yield name, f"and may not ask less often than {mode!r}"
         elif _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
+
+
+def names_in(value: Any) -> tuple[str, ...]:
+    """The models that a setting names: one, several in order, or several by their names."""
+    match value:
+        case None:
+            return ()
+        case str():
+            return (value,)
+        case dict():
+            return tuple(value.values())
+        case _:
+            return tuple(value)
 
 
 def _loosens(value: Any, limit: Any) -> bool:

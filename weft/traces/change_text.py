@@ -1,4 +1,4 @@
-"""A change of a plan in one line."""
+"""A change of a plan, or a check of a result, in one line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner.events import PlanChanged
+    from planner.events import PlanChanged, ResultChecked
 
 
 def change_text(event: PlanChanged) -> str:
     """Describe a change: whose it is, what was added, dropped and rewired, and why."""
     why = f" ({event.note})" if event.note else ""
-    return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'nothing'}{why}"
+    return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'not changed'}{why}"
+
+
+def checked_text(event: ResultChecked) -> str:
+    """Describe the check of a result: which attempt, whether it holds, and why."""
+    verdict = "holds" if event.holds else "does not hold"
+    return f"check {event.attempt} {verdict}{f': {event.why}' if event.why else ''}"
 
 
 def _parts(event: PlanChanged) -> Iterator[str]:
@@ -24,3 +30,5 @@ def _parts(event: PlanChanged) -> Iterator[str]:
     if event.dropped:
         yield f"dropped {', '.join(event.dropped)}"
     yield from (f"{old} → {new}" for old, new in event.rewired.items())
+    if event.synthesis is not None:
+        yield "another synthesis"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from executor.history.difference import difference
-from planner.plan.plan import REFERENCE
+from planner.plan.references import REFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

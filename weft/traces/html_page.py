@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from executor.journal import codec
 from planner.events import (
+    AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
     CallFailed,
@@ -20,11 +21,13 @@ from planner.events import (
     ConditionChecked,
     PlanChanged,
     PlanRefused,
+    ReplanAsked,
+    ResultChecked,
     ToolCalled,
     Warned,
 )
 from skills.text.plural import counted
-from weft.traces.change_text import change_text
+from weft.traces.change_text import change_text, checked_text
 from weft.traces.timeline import TYPES, Span, Timeline, timeline
 
 if TYPE_CHECKING:
@@ -119,6 +122,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
         case PlanRefused():
             yield _Entry("plan refused: " + "; ".join(event.faults))
+        case ReplanAsked():
+            yield _Entry(f"asked to change the plan: {event.request}")
         case PlanChanged():
             yield _Entry(change_text(event), "\n".join(f"{task.id}  {task.title}".rstrip() for task in event.added))
         case ConditionChecked():
@@ -134,6 +139,11 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
         case ApprovalGiven():
             text = event.note or event.text or json.dumps(event.arguments or {}, ensure_ascii=False)
             yield _Entry(f"{event.task or 'planning'}: {event.decision} by {event.by}", text)
+        case ResultChecked():
+            yield _Entry(f"{event.task}: {checked_text(event)}")
+        case AnswerChecked(faults=faults):
+            has = "does not have" if faults else "has"
+            yield _Entry(f"answer: it {has} the form asked for", "\n".join(faults))
         case Warned():
             yield _Entry(f"warning: {event.message}")
         case _:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # The steps that are not tasks, by the role of their model.
-_ROLES = {"(plan)": "decomposer", "(synthesis)": "synthesis"}
+_ROLES = {"(plan)": "decomposer", "(replan)": "replanner", "(synthesis)": "synthesis"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Trace:
         return self.source.rows(self.run_id, types=types, task=task)
 
     def step_rows(self, step: str) -> Iterator[Row]:
-        """The rows of one task, or of the steps `(plan)` and `(synthesis)`, in full."""
+        """The rows of one task, or of the steps `(plan)`, `(replan)` and `(synthesis)`, in full."""
         role = _ROLES.get(step)
         rows = self.rows(task=None if role else step)
         return (row for row in rows if role is None or row.body.get("role") == role)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from executor.history.ledger import Ledger
-from executor.history.replay import Drift, RecordedLimits, ReplayMemo, ReplayModel, Tape, reused
+from executor.history.recorded_limits import RecordedLimits
+from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
 from executor.history.run_history import RunHistory, reused_by
 from executor.tasks.artifacts import Artifacts
 from planner import rules
@@ -55,8 +56,8 @@ class _ReplayModels:
     memo: ReplayMemo
     rules: int
 
-    def for_role(self, role: Role) -> ReplayModel:
-        return self.named(self._name(role))
+    def for_role(self, role: Role, called: str | None = None) -> ReplayModel:
+        return self.named(self._name(role, called=called))
 
     def named(self, name: str) -> ReplayModel:
         return ReplayModel(name, self.tape, self.memo)
@@ -64,11 +65,12 @@ class _ReplayModels:
     async def ready(self, role: Role) -> None:
         """Recorded replies need nothing loaded."""
 
-    def profile(self, role: Role, task: str | None = None) -> Profile:
-        return profile_of(self._name(role, task), self.rules)
+    def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
+        return profile_of(self._name(role, task, called), self.rules)
 
-    def _name(self, role: Role, task: str | None = None) -> str:
-        return self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)].model_for(role) or "recorded"
+    def _name(self, role: Role, task: str | None = None, called: str | None = None) -> str:
+        settings = self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)]
+        return (settings.model_for(role) if called is None else settings.model_called(called)) or "recorded"
 
 
 async def strict(
@@ -120,6 +122,7 @@ async def strict(
         rules=made_by,
         then=then,
         files=history.files,
+        changes=history.replans,
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
         growth=partial(RecordedLimits, history),
         offered=toolset.recorded(started.settings),

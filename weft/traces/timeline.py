@@ -18,6 +18,7 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ResultChecked,
     RunResumed,
     RunStarted,
     SkillsSelected,
@@ -27,6 +28,7 @@ from planner.events import (
     ToolCalled,
 )
 from planner.plan.task_id import in_order, parent_of
+from weft.traces.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,8 +42,10 @@ if TYPE_CHECKING:
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
     "condition_checked", "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called",
-    "approval_asked", "approval_given", "run_finished",
+    "result_checked", "approval_asked", "approval_given", "run_finished",
 )  # fmt: skip
+# The steps that are not tasks, by the role of their model.
+_STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
 
 
 @dataclass(slots=True)
@@ -61,6 +65,7 @@ class Span:
     tokens: int = 0
     cost_usd: float | None = 0.0
     tools: dict[str, int] = field(default_factory=dict)
+    checks: list[dict[str, Any]] = field(default_factory=list)
     waited_for: str | None = None
     inputs: str = ""
     why: str | None = None
@@ -93,6 +98,7 @@ class Timeline:
     faults: list[str]
     resumed: int
     critical: list[str]
+    changes: list[PlanChanged]
 
     @property
     def status(self) -> str:
@@ -112,6 +118,7 @@ class Timeline:
             "resumed": self.resumed,
             "selected": [asdict(one) for one in self.selections],
             "plan_faults": self.faults,
+            "plan_changes": [_change(one) for one in self.changes],
             "spans": [asdict(span) | {"seconds": round(span.seconds, 3)} for span in self.spans.values()],
             "critical_path": self.critical,
         }
@@ -129,6 +136,7 @@ class _Reader:
     started: str = ""
     resumed: int = 0
     waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
+    changes: list[PlanChanged] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
@@ -156,6 +164,10 @@ class _Reader:
                 self._note_task(event, at)
             case CallFinished() | CallFailed() | CallRetried():
                 self._note_call(event, at)
+            case ResultChecked(task=task) if task in self.spans:
+                verdict = {"attempt": event.attempt, "holds": event.holds, "why": event.why}
+                if verdict not in self.spans[task].checks:  # a resumed task takes the same steps again
+                    self.spans[task].checks.append(verdict)
             case ToolCalled(task=str(task)) if task in self.spans:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
@@ -170,6 +182,8 @@ class _Reader:
             )
 
     def _note_change(self, event: PlanChanged) -> None:
+        if event.cause in ("replan", "person"):
+            self.changes.append(event)
         for task_id in event.dropped:
             self.spans.pop(task_id, None)
         self._note_tasks(event.added)
@@ -188,7 +202,8 @@ class _Reader:
             case TaskReused():
                 span.status, span.why = "reused", event.source
             case TaskFinished():
-                span.status, span.error = event.status, event.error
+                was_reused = span.status == "reused" and event.status == "done"
+                span.status, span.error = "reused" if was_reused else event.status, event.error
                 span.end = at if span.start is not None else None
                 span.waited_for = self._last_part.get(event.task, span.waited_for)
                 if (parent := parent_of(event.task)) is not None:
@@ -205,7 +220,7 @@ class _Reader:
         return self.spans[parent].waited_for if parent in self.spans else None
 
     def _note_call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
-        step = event.task or {"decomposer": "(plan)"}.get(event.role, f"({event.role})")
+        step = event.task or _STEPS.get(event.role, f"({event.role})")
         span = self.spans.setdefault(step, Span(step, event.role))
         if isinstance(event, CallRetried):
             span.attempts += 1
@@ -243,22 +258,19 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         faults=reader.faults,
         resumed=reader.resumed,
         critical=_critical_path(reader.spans),
+        changes=reader.changes,
     )
 
 
-@dataclass(slots=True)
-class Clock:
-    """The time a run has worked: it stops between a run's last event and its being resumed."""
-
-    seconds: float = 0.0
-    _last: datetime | None = None
-
-    def advance(self, at: datetime, *, resumed: bool = False) -> float:
-        """Move to the time of an event and return the seconds worked until then."""
-        if self._last is not None and not resumed:
-            self.seconds += (at - self._last).total_seconds()
-        self._last = at
-        return self.seconds
+def _change(event: PlanChanged) -> dict[str, Any]:
+    """A change of the plan as `trace show --json` prints it, without what the added tasks are told."""
+    return {
+        "cause": event.cause,
+        "added": [task.id for task in event.added],
+        "dropped": list(event.dropped),
+        "rewired": dict(event.rewired),
+        "note": event.note,
+    }
 
 
 def _critical_path(spans: dict[str, Span]) -> list[str]:

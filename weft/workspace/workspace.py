@@ -211,7 +211,8 @@ class Workspace:
         parameters = {name: tool.parameters for name, tool in every.items()}
         names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
         settings = self.settings
-        return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth)
+        models = tuple(settings.models or ())
+        return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth, models)
 
     def task_tools(self, offered: Sequence[str], place: ToolPlace, tools: Mapping[str, Tool]) -> Sequence[Tool]:
         """The tools that one task's model may call: the built-in ones of its run, and these."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BY_RUN = "JOIN gathered.runs g ON g.id = one.run JOIN main.runs m ON m.run_id = g.run_id"
 _REST = "seq, at, type, task, body"
 _COPY = (
-    f"INSERT INTO main.runs ({SUMMARY}) SELECT {SUMMARY} FROM gathered.runs ORDER BY id",  # noqa: S608 - no input
+    f"INSERT INTO main.runs ({SUMMARY}, imported) SELECT {SUMMARY}, 1 FROM gathered.runs ORDER BY id",  # noqa: S608 - no input
     "INSERT OR IGNORE INTO main.texts (sha, text) SELECT sha, text FROM gathered.texts ORDER BY id",
     f"INSERT INTO main.uses (run, sha) SELECT m.id, one.sha FROM gathered.uses one {_BY_RUN}",  # noqa: S608
     f"INSERT INTO main.events (run, {_REST}) SELECT m.id, {_REST} FROM gathered.events one {_BY_RUN} ORDER BY one.id",  # noqa: S608

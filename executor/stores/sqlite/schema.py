@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 APPLICATION = 0x77656674
 
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
+# The key of a finished task's result, and the events that have one; `{}` is the table and a dot, or nothing.
+KEY = "CASE WHEN json_valid({0}body) THEN json_extract({0}body, '$.key') END"
+RESULTS = f"{{0}}type = 'task_finished' AND {KEY.format('{0}')} <> ''"
 STEPS: Sequence[str] = (
     """
     CREATE TABLE runs (
@@ -80,6 +83,12 @@ STEPS: Sequence[str] = (
         WHERE e.{SELECTIONS} AND e.type = 'skills_selected' AND e.run = runs.id AND one.type = 'object'
     ), '')
     """,  # noqa: S608 - no input
+    # Results of other runs are found by what their model was asked; not those of imported runs, which anyone may have
+    # written.
+    f"""
+    CREATE INDEX events_by_key ON events ({KEY.format("")}, at) WHERE {RESULTS.format("")};
+    ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0
+    """,
 )
 VERSION = len(STEPS)
 

@@ -14,7 +14,7 @@ from executor.stores.lease import Holder
 from executor.stores.row import Row
 from executor.stores.sqlite import run_import, run_list
 from executor.stores.sqlite.database import Database
-from executor.stores.sqlite.schema import SELECTIONS
+from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS
 from executor.stores.sqlite.statements import (
     MAX_ROWS,
     SUMMARY,
@@ -148,6 +148,12 @@ class SqliteStore:
     def changed(self) -> int:
         """SQLite's count of commits by others."""
         return self._database.changed()
+
+    def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
+        """The newest result with this key, of another run that was not imported."""
+        found = f"{RESULTS.format('e.')} AND {KEY.format('e.')} = ? AND e.at >= ?"
+        clause = f"{found} AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        return next(self._rows(clause, [key, since, apart_from]), None)
 
     def claim(self, run_id: str, holder: Holder) -> None:
         """Take the lease of a run; a dead holder's is taken over at once."""

@@ -13,6 +13,7 @@ from planner import events
 from planner.event_fields import to_dict
 from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
 from planner.model import Message, Reply, ToolCall, Usage
+from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.plan import Item, Plan, Task
 from skills.errors import InputError
 from skills.selection.detector import Selection
@@ -40,6 +41,9 @@ EVENTS: list[Event] = [
     events.CallFailed("task", "a", "m", "no", 1.0, "k"),
     events.TextStreamed("task", "a", "t"),
     events.PlanRefused(1, ("fault",)),
+    events.PlanMade(Plan((Task("a", "llm", output_schema={"type": "string"}, check=ResultCheck("?"), model="m"),)), 1),
+    events.PlanRefused(1, ("fault",), 2),
+    events.ReplanAsked("otherwise"),
     events.PlanMade(Plan((Task("a", "llm", instruction="i", when={"ask": "?"}, for_each=(1, "x"), first=2),), "s"), 1),
     events.PlanChanged(
         "for_each", "a", (Task("a[1]", "llm", instruction="i", item=Item({"n": None})),), ("b",), {"b": "c"}, "s", "why"
@@ -49,6 +53,7 @@ EVENTS: list[Event] = [
     events.TaskStarted("a", "h"),
     events.TaskReused("a", "o", "run r"),
     events.SkillLoaded("a", "s", "text"),
+    events.ResultChecked("a", 1, False, "why"),
     events.FileRead("a", "/w/f.md", "0" * 64, 9, 2, (events.FilePart(1, "text"),)),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
     ApprovalAsked("k#1", "a", "tool", "t", {"path": ["x"]}, "t(x)", "2026-01-01T00:00:00.000000Z"),
@@ -57,7 +62,9 @@ EVENTS: list[Event] = [
     events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
     events.TaskFinished("a", "done", 1.0, "o", None),
     events.Warned("w"),
-    events.RunFinished("done", "a", None, None, 2.0),
+    events.AnswerChecked("hash", ("it lacks the field 'x'",)),
+    events.RunFinished("done", "a", None, None, 2.0, data={"rows": [1, [2]]}),
+    events.RunFinished("done", "[1]", None, None, 2.0, data=[1, [2]]),
 ]
 
 

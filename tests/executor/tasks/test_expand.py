@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.history.replay import RecordedLimits
+from executor.history.recorded_limits import RecordedLimits
 from executor.history.run_history import RunHistory
 from executor.tasks.expand import CurrentPlan, FanOut, SetLimits
 from executor.tasks.memo import FinishedPart, FinishedWork, Memo

@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.tasks.artifacts import Artifacts
-from executor.tasks.inputs import fill, fill_arguments, results_for, shorten
-from planner.plan.plan import Plan, Task
+from executor.tasks.inputs import MissingField, fill, fill_arguments, given_to, item_texts, results_for, shorten
+from planner.plan.plan import Item, Plan, Task
 
 
 def test_references_inside_results_are_not_filled() -> None:
     assert fill("see <<a.output>>!", {"a": "<<b.output>>", "b": "no"}) == "see <<b.output>>!"
     assert fill("<< a.output >> <<a.title>> {{a.output}}", {"a": "1"}) == "1 <<a.title>> {{a.output}}"
+
+
+RESULT = '{"n":7,"rows":[{"name":"Ulm"}]}'
 
 
 @given(st.text(), st.text())
@@ -39,7 +42,48 @@ def test_a_lone_reference_for_another_type_than_string_is_read_as_json(
     kind: str, given_value: Any, wanted: Any
 ) -> None:
     schema = {"properties": {"x": {"type": kind}}}
-    assert fill_arguments({"x": given_value}, {"a": "[1, 2]", "bad": "not json"}, schema) == {"x": wanted}
+    task = Task("t", "tool", arguments={"x": given_value})
+    assert fill_arguments(task, {"a": "[1, 2]", "bad": "not json"}, schema) == {"x": wanted}
+
+
+@pytest.mark.parametrize(
+    ("schema", "given_value", "wanted"),
+    [
+        ({"type": "integer"}, "<<a.output.n>>", 7),
+        ({"type": "string"}, "<<a.output.n>>", "7"),
+        ({"type": "string"}, "<<a.output.rows[0].name>>", "Ulm"),
+        ({"type": "array"}, " <<a.output.rows>> ", [{"name": "Ulm"}]),
+        ({"type": "string"}, "in <<a.output.rows[0].name>>, <<a.output.n>>", "in Ulm, 7"),
+        ({"type": "object"}, {"deep": ["<<a.output.n>>"]}, {"deep": [7]}),
+        ({"type": "array", "items": {"type": "string"}}, ["<<a.output.n>>", "<<a.output>>"], ["7", RESULT]),
+        ({"type": "string"}, "<<unneeded.output.n>>|<<unneeded.output>>", "|"),
+    ],
+)
+def test_a_lone_reference_to_a_field_is_its_value(schema: dict[str, Any], given_value: Any, wanted: Any) -> None:
+    task = Task("t", "tool", arguments={"x": given_value})
+    assert fill_arguments(task, {"a": RESULT}, {"properties": {"x": schema}}) == {"x": wanted}
+
+
+def test_a_field_that_is_missing_says_so() -> None:
+    task = Task("t", "tool", arguments={"x": "<<a.output.m>>"})
+    with pytest.raises(
+        MissingField, match=r"^<<a.output.m>> cannot be read: it has no field 'm'; its fields are: n, rows$"
+    ):
+        fill_arguments(task, {"a": RESULT}, {"properties": {"x": {"type": "integer"}}})
+
+
+def test_a_task_of_an_earlier_run_keeps_what_looks_like_a_field() -> None:
+    task = Task("t", "tool", arguments={"x": "<<a.output.n>> <<a.output>>"}, names_fields=False)
+    assert fill_arguments(task, {"a": RESULT}, {}) == {"x": f"<<a.output.n>> {RESULT}"}
+    assert given_to(task, {"a": RESULT}) == {"a": RESULT}
+
+
+def test_items_and_fields_are_filled_at_once() -> None:
+    task = Task("t[2]", "llm", instruction="<<item.n>> of <<a.output.n>>, <<item>>", item=Item({"n": "<<a.output.n>>"}))
+    filled = fill(task.instruction, given_to(task, {"a": RESULT}), item_texts(task))
+    assert filled == '<<a.output.n>> of 7, {"n": "<<a.output.n>>"}'
+    own = Task("t[1]", "tool", arguments={"x": "<<item.output.n>>"}, item=Item({"output": {"n": 3}}))
+    assert fill_arguments(own, {}, {"properties": {"x": {"type": "integer"}}}) == {"x": 3}
 
 
 def test_texts_that_fit_stay_whole_and_others_are_cut_with_a_note(tmp_path: Path) -> None:

@@ -164,3 +164,24 @@ def test_a_grown_task_is_a_part_of_its_parent_and_no_final_task() -> None:
     assert [task.id for task in plan.parts_of("b")] == ["b[1]", "b[2]"]
     assert ("b[1]", "b") in plan.graph.edges
     assert [task.id for task in plan.without_grown().tasks] == ["a", "b"]
+
+
+def test_a_replaced_task_is_no_part_of_the_answer() -> None:
+    plan = PLAN.changed([llm("b2", "a")], (), {"b": "b2"})
+    assert plan.replaced == {"b"}
+    assert [task.id for task in plan.finals] == ["c"]
+    assert [task.id for task in plan.without_replaced().tasks] == ["a", "c", "b2"]
+    last = plan.changed([llm("c2", "b2")], (), {"c": "c2"}).changed([], ["c2"])
+    assert last.replaced == {"b", "c"}
+    assert last.finals == ()
+
+
+def test_an_empty_synthesis_takes_it_away() -> None:
+    assert PLAN.changed(synthesis="").synthesis is None
+    assert PLAN.changed(synthesis=None).synthesis == "all of it"
+
+
+def test_an_edited_task_keeps_its_id() -> None:
+    change = Change((llm("c", "a"),), ("c",))
+    assert problems(change, PLAN, {"a": "done"}, KNOWN) == ["the id 'c' was used before; give the added task another"]
+    assert problems(change, PLAN, {"a": "done"}, KNOWN, edited=["c"]) == []

@@ -314,5 +314,6 @@ def test_an_item_in_a_plan_is_dropped() -> None:
 def test_the_schema_of_earlier_runs_is_as_it_was() -> None:
     full = SHAPES["full"]
     then, now = (full.schema("g", (), 5, made_by)["properties"]["tasks"]["items"] for made_by in (2, 3))
-    assert now["properties"].keys() - then["properties"].keys() == {"when", "for_each", "width", "first"}
+    new = {"when", "for_each", "width", "first", "output_schema", "check", "model"}
+    assert now["properties"].keys() - then["properties"].keys() == new
     assert now["required"] == then["required"]

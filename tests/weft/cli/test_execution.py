@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from executor.history.result import Result, TaskReport
 from planner.model import Usage
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
-from weft.cli.result_target import ResultTarget
 from weft.cli.view.output_mode import OutputMode
+from weft.cli.view.result_target import ResultTarget
 from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
 

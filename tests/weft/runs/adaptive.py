@@ -91,7 +91,11 @@ class Adaptive:
 
     def _weft(self, answers: Answers | None, settings: dict[str, Any]) -> Weft:
         self.model, self.record = ScriptedModel(answering(answers or {})), Recorder()
-        return Weft(self.workspace, Settings(model="scripted", **settings), open_model=lambda _: self.model)
+        return Weft(
+            self.workspace,
+            Settings(model="scripted", **{"max_replans": 0, **settings}),
+            open_model=lambda _: self.model,
+        )
 
 
 def statuses(result: Result) -> dict[str, str]:

@@ -32,7 +32,7 @@ from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
-from weft.traces import otlp
+from weft.telemetry import otlp
 from weft.traces.diff import compare
 from weft.traces.html_page import render
 from weft.traces.strict_replay import strict

@@ -16,7 +16,7 @@ from skills.errors import InputError
 from weft.cli.view.event_text import describe
 from weft.cli.view.timeline import draw
 from weft.runs.rerun import plan_rerun
-from weft.traces import otlp
+from weft.telemetry import otlp
 from weft.traces.diff import compare
 from weft.traces.html_page import render
 from weft.traces.timeline import timeline
@@ -121,7 +121,7 @@ def test_the_timeline_shows_grown_tasks_and_the_critical_path_leads_through_them
 def test_the_page_shows_changes_and_grown_tasks() -> None:
     page = render([list(rows())])
     assert "all: 2 tasks added" in page
-    assert "plan: 1 task added, dropped old, old → new (it failed)" in page
+    assert "plan: 1 task added, dropped old, old → new, another synthesis (it failed)" in page
     assert "all[1]  Item 1" in page
 
 
@@ -150,7 +150,7 @@ def test_changes_are_described_in_a_line() -> None:
     texts = [
         describe(event) for row in rows() if (event := codec.event(row.type, row.body)) and row.type == "plan_changed"
     ]
-    assert texts == ["all: 2 tasks added", "plan: 1 task added, dropped old, old → new (it failed)"]
+    assert texts == ["all: 2 tasks added", "plan: 1 task added, dropped old, old → new, another synthesis (it failed)"]
 
 
 @pytest.mark.parametrize(

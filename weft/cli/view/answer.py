@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.history.result import Result
-    from weft.cli.result_target import ResultTarget
+    from weft.cli.view.result_target import ResultTarget
 
 _MOST_FILES = 20
 

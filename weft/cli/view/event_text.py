@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.events import (
+    AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
     CallRetried,
@@ -12,6 +13,8 @@ from planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    ReplanAsked,
+    ResultChecked,
     SkillsSelected,
     TaskFinished,
     TaskReused,
@@ -20,7 +23,7 @@ from planner.events import (
 )
 from skills.text.plural import counted
 from weft.cli.request_text import short_id, title
-from weft.traces.change_text import change_text
+from weft.traces.change_text import change_text, checked_text
 from weft.workspace.planned_selection import PLAN
 
 
@@ -34,6 +37,10 @@ def describe(event: Event) -> str | None:
             return f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
         case ModelLoading():
             return f"loading {event.what}"
+        case ReplanAsked():
+            return f"asked to change the plan: {event.request}"
+        case PlanRefused(change=int(number)):
+            return f"plan change {number} refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanRefused():
             return f"plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
@@ -51,6 +58,10 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: started"
         case TaskReused():
             return f"{event.task}: reused from {event.source}"
+        case ResultChecked():
+            return f"{event.task}: {checked_text(event)}"
+        case AnswerChecked(faults=faults) if faults:
+            return f"answer: it does not have the form asked for: {'; '.join(faults)}"
         case TaskFinished():
             reason = f": {event.error}" if event.error else ""
             duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started

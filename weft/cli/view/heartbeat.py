@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 EVERY = 15.0  # seconds between two beats
 LONGEST = 55.0  # seconds of silence at most
 _MAX_NAMED = 3
-_ACTIVITIES = {"decomposer": "planning", "synthesis": "writing the answer", "detector": "selecting skills"}
+_ACTIVITIES = {
+    "decomposer": "planning",
+    "replanner": "changing the plan",
+    "synthesis": "writing the answer",
+    "detector": "selecting skills",
+}
 
 
 class Heartbeat:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skills.text.plural import counted
 from weft.cli import request_text
 from weft.cli.view import width
+from weft.traces.change_text import change_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,8 @@ _MARKS = {
     "pending": "·",
 }
 
+_CAUSES = {"replan": "changed by a model", "person": "changed by a person"}
+
 
 def draw(view: Timeline, max_width: int | None = None) -> str:
     """Draw a run: its summary, its skills and why, its graph with times, its critical path."""
@@ -55,6 +58,8 @@ def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
         yield width.wrap(f"skill: {skill.name} {skill.score:.2f} ({skill.reason})", max_width)
     for fault in view.faults:
         yield width.wrap(f"plan refused: {fault}", max_width)
+    for change in view.changes:
+        yield width.wrap(f"{_CAUSES[change.cause]}: {change_text(change)}", max_width)
 
 
 def _graph(view: Timeline, max_width: int | None) -> Iterator[str]:
@@ -91,6 +96,8 @@ def _details(span: Span) -> Iterator[str]:
     if span.cost_usd:
         yield f"${span.cost_usd:.4f}"
     yield from (f"{tool}×{count}" for tool, count in span.tools.items())
+    if span.checks:
+        yield f"checked×{len(span.checks)}"
     for position, dependency in enumerate(span.depends_on, start=1):
         yield f"{'← ' if position == 1 else ''}{dependency}{',' if position < len(span.depends_on) else ''}"
     if len(span.depends_on) > 1 and span.waited_for:

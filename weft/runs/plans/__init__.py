@@ -1,1 +1,1 @@
-"""Plans as files: written, edited by a person, read back, and checked with line numbers."""
+"""Plans as files: written, edited by a person, also while a run of theirs is not running, read back, and checked."""

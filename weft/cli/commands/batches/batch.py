@@ -20,16 +20,9 @@ if TYPE_CHECKING:
 
 _RATE = click.FloatRange(0, min_open=True)
 _SETTINGS = (
-    "model",
-    "fallback",
-    "timeout",
-    "detector",
-    "strict_skills",
-    "unsafe_tools",
-    "journal",
-    "tools",
-    "workspace_writes",
-)
+    "model", "fallback", "timeout", "cache", "detector", "strict_skills", "unsafe_tools", "journal", "max_replans",
+    "tools", "workspace_writes",
+)  # fmt: skip
 # Passed on to BatchOptions as they are.
 _OPTIONS = (
     "jobs", "max_calls", "rpm", "tpm", "max_cost", "max_tokens", "errors", "resume", "retry_errors", "rerun_changed",
@@ -62,6 +55,8 @@ _OPTIONS = (
 @click.option("--max-cost", type=float, help="Budget of the batch in US dollars; --resume starts a new count.")
 @click.option("--max-tokens", type=int, help="Budget of the batch in tokens; --resume starts a new count.")
 @click.option("--timeout", type=float, help="Seconds that each goal may take.")
+@options.cache
+@click.option("--max-replans", type=click.IntRange(0), help="Plans may change N times in each goal (default: 0).")
 @options.yes
 @options.skills
 @options.tools
@@ -81,6 +76,7 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
       weft batch goals.txt -o results.jsonl --max-calls 64 --rpm 500 --max-cost 10
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
+      weft batch goals.jsonl -o again.jsonl --cache 30
 
     A goal that needs your approval or answer waits, with status `waiting`, while the others go on. `weft approvals`
     lists what for; answer with `weft resume`, then continue the batch with --resume.

@@ -11,8 +11,9 @@ import click
 
 from planner.errors import BudgetSpent
 from planner.events import Warned
-from weft.cli import options, result_target
-from weft.cli.view import output, width
+from skills.errors import InputError
+from weft.cli import options
+from weft.cli.view import output, result_target, width
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 
 
 @click.command()
-@click.argument("goal")
+@click.argument("goal", required=False)
+@click.option("--of", "run", metavar="RUN", help="The plan of a recorded run instead of a new one, for you to edit.")
 @options.models
 @options.yes
 @options.skills
@@ -37,10 +39,17 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
     type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
     help="Print the plan in this form: to edit (yaml, json) or to look at. Default: by the file's name, else yaml.",
 )
+@options.journal
 @options.output_file("Write the plan to this file; its name may choose the form: .json, .mmd, .dot, .svg.")
 @options.common
 def plan(
-    goal: str, workspace: Path, files: tuple[Path, ...], target: Path | None, form: str | None, **rest: Any
+    goal: str | None,
+    workspace: Path,
+    files: tuple[Path, ...],
+    target: Path | None,
+    form: str | None,
+    run: str | None,
+    **rest: Any,
 ) -> int:
     """Make a plan for a goal without running it.
 
@@ -53,6 +62,8 @@ def plan(
       weft plan --json "Compare three caches"
       weft plan --format graph "Compare three caches"
       weft plan "Compare three caches" -o plan.svg
+      weft plan --of last -o plan.yaml                # edit it, then:
+      weft resume last --plan plan.yaml
 
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
@@ -64,6 +75,11 @@ def plan(
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
     result_target.check_writable(target)
+    if (goal is None) == (run is None):
+        raise InputError("give a goal, or a run with --of", hint='for example: weft plan "Compare three caches"')
+    if run is not None:
+        return _write_plan_of(workspace, run, rest["journal"], target, form, mode)
+    assert goal is not None  # noqa: S101 - one of the two is given
     full_goal = Goal(
         options.goal_text(goal),
         skills=rest.pop("skill"),
@@ -92,6 +108,25 @@ def plan(
     return 0
 
 
+def _write_plan_of(
+    workspace: Path, run: str, journal: str | None, target: Path | None, form: str | None, mode: OutputMode
+) -> int:
+    """Print the plan of a recorded run, or write it to a file."""
+    from weft.cli.commands.runs.plan_of import plan_of
+
+    made, goal, comments = plan_of(workspace, run, journal)
+    chosen = form or (_SUFFIXES.get(target.suffix.lower(), "yaml") if target is not None else "yaml")
+    text = _text(made, chosen, goal)
+    if chosen == "yaml" and not text.startswith("{"):
+        text = comments + text
+    written = target is not None and _write(text, target, mode, chosen, f"weft resume {run} --plan")
+    if mode.as_json:
+        output.print_json(made.to_dict())
+    elif not written:
+        output.print_result(text)
+    return 0
+
+
 def _text(made: Plan, form: str, goal: str = "") -> str:
     """The plan in a form; a question has no graph, so it is printed as YAML."""
     from weft.cli.view import plan_graph
@@ -103,7 +138,7 @@ def _text(made: Plan, form: str, goal: str = "") -> str:
     return plan_graph.draw(made, width.of(sys.stdout)) if form == "graph" else FORMS[form](made)
 
 
-def _write(text: str, target: Path, mode: OutputMode, form: str) -> bool:
+def _write(text: str, target: Path, mode: OutputMode, form: str, command: str = "weft run --plan") -> bool:
     """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
     try:
         target.write_text(text, encoding="utf-8")
@@ -113,7 +148,7 @@ def _write(text: str, target: Path, mode: OutputMode, form: str) -> bool:
     if not mode.quiet and form not in ("yaml", "json"):
         output.say(f"Graph written to {target}. To run or edit the plan, write it as YAML: -o plan.yaml")
     elif not mode.quiet:
-        output.say(f"Plan written to {target}. Run it with: weft run --plan {shlex.quote(str(target))}")
+        output.say(f"Plan written to {target}. Run it with: {command} {shlex.quote(str(target))}")
     return True
 
 

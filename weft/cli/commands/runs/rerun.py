@@ -11,12 +11,12 @@ import click
 
 from planner.plan.task_id import parent_of
 from skills.errors import InputError
-from weft.cli import execution, options, result_target
-from weft.cli.view import output
+from weft.cli import execution, options
+from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
-    from weft.cli.result_target import ResultTarget
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}

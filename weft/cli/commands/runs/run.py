@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.text.plural import counted
-from weft.cli import execution, options, result_target
-from weft.cli.view import output
+from weft.cli import execution, options
+from weft.cli.plan_argument import read_plan
+from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from planner.plan.plan import Plan
-    from weft.cli.result_target import ResultTarget
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
-    from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
 
 # Part of the prompts, and so of every recorded run: do not change it.
@@ -37,7 +37,12 @@ _NO_GOAL = "Carry out this plan."
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
+@click.option(
+    "--review", is_flag=True, help="Show the plan on the terminal first, and run it only if you say so; edit it there."
+)
 @options.concurrency
+@options.cache
+@options.replans
 @options.powers
 @result_target.output_option
 @options.journal
@@ -64,7 +69,8 @@ def run(
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       weft run --write "Rename the option --colour to --color"
       weft run --dry-run "Review the code in src/"
-      weft run --plan plan.yaml
+      weft run --review "Compare three caches"
+      weft run --plan plan.yaml --cache 7
       echo "Summarise the news" | weft run --json -
 
     On a terminal you are asked at once what needs your approval or an answer; elsewhere the run waits, and
@@ -73,14 +79,16 @@ def run(
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
     limit; 6 it waits for your answer; 130 interrupted.
     """
-    from weft.cli import model_download, trust_prompt, warm_up
+    from weft.cli import model_download, plan_review, trust_prompt, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
-    trust, approve_all = rest.pop("trust"), rest.pop("approve_all")
+    trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
+    if review:
+        plan_review.check_terminal(mode, dry_run=dry_run)
     if target is not None:
         target.check()
     where = options.paths(workspace)
@@ -89,7 +97,7 @@ def run(
     resolved = options.settings(where, rest, quiet=mode.quiet)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
-    plan = _read_plan(weft, plan_file) if plan_file is not None else None
+    plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
         skills=skills,
@@ -110,17 +118,10 @@ def run(
     if weft.models.needed_for(full_goal.plan):
         warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    running = execution.run_with_progress(weft, mode, partial(weft.run, full_goal), approve_all=approve_all)
+    reviewed = partial(plan_review.reviewed_run, weft, full_goal) if review else None
+    run_goal = partial(weft.run, full_goal)
+    running = execution.run_with_progress(weft, mode, run_goal, approve_all=approve_all, reviewed=reviewed)
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
-
-
-def _read_plan(weft: Weft, path: Path) -> PlanFile:
-    from weft.runs.plans import plan_file
-
-    known = weft.workspace.known()
-    if str(path) == "-":
-        return plan_file.parse(options.stdin_text("the plan"), "on stdin", known)
-    return plan_file.read(path, known)
 
 
 def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:

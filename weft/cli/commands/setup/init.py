@@ -62,8 +62,8 @@ def template() -> str:
 
     from weft.settings.settings import Settings
 
-    roles = ("decomposer", "task", "synthesis")
-    settings = [setting for setting in fields(Settings) if setting.name not in roles]
+    roles = ("decomposer", "task", "synthesis", "checker")
+    settings = [setting for setting in fields(Settings) if setting.name not in (*roles, "models")]
     guarded = "; ignored here until you trust this workspace (weft run --trust)"
     lines = [
         f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"
@@ -71,11 +71,12 @@ def template() -> str:
         for setting in settings
     ]
     models = "".join(f'# {role} = "openai/gpt-4o"\n' for role in roles)
-    return "\n".join([_HEAD, *lines, f"# A model for one role only.\n# [models]\n{models}"])
+    named = '# Any other name is one that a task of a plan may choose.\n# fast = "openai/gpt-4o-mini"\n'
+    return "\n".join([_HEAD, *lines, f"# A model for one role only.\n# [models]\n{models}{named}"])
 
 
 def _toml(name: str, default: Any) -> str:
-    samples = {"model": '"openai/gpt-4o"', "max_cost": "1.00", "max_tokens": "100000", "timeout": "600"}
+    samples = {"model": '"openai/gpt-4o"', "max_cost": "1.00", "max_tokens": "100000", "timeout": "600", "cache": "7"}
     if default is None:
         return samples.get(name, '"…"')
     if isinstance(default, bool):

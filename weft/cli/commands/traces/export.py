@@ -64,7 +64,7 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 
 
 def _send(store: Store, ids: Sequence[str], *, content: bool, as_json: bool, quiet: bool, **_: Any) -> int:
-    from weft.traces import otlp
+    from weft.telemetry import otlp
 
     total = 0
     for run_id in ids:

@@ -25,8 +25,8 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
     from planner.events import RunFinished, RunResumed, RunStarted
     from weft.cli.view.event_text import describe
     from weft.runs import records
+    from weft.traces.clock import Clock
     from weft.traces.read import find_traces
-    from weft.traces.timeline import Clock
 
     max_width = width.of(sys.stdout)
 

@@ -92,6 +92,7 @@ class RunState:
                 tasks = {task.id: TaskRow(task) for task in event.plan.tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
+                self.activity = "running"
                 self._change(event)
             case TaskStarted(task=task) if task in self.rows:
                 row = self.rows[task]
@@ -130,6 +131,8 @@ class RunState:
         self.streamed = ""  # an answer that is asked for again is written from its beginning
         if event.role == "decomposer":
             self.activity = f"planning with {event.model}"
+        elif event.role == "replanner":
+            self.activity = f"changing the plan with {event.model}"
         elif event.role == "synthesis":
             self.activity = f"writing the answer with {event.model}"
 

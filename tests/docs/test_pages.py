@@ -12,7 +12,7 @@ import pytest
 from executor.history.result import Result, TaskReport
 from planner.model import Usage
 from planner.plan.validate import Known
-from tests.openai_server import OpenAIServer, Script, scripted
+from tests.openai_server import OpenAIServer, Say, Script, scripted
 from weft.cli.execution import EXIT
 from weft.runs.plans import plan_file
 from weft.settings.settings import Settings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = [
     example
     for page in ("library", "approvals")
@@ -35,7 +35,7 @@ PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]
 def test_the_librarys_examples_work_as_shown(
     example: str, workspace: Path, serve: Callable[[Script], OpenAIServer], nursery: Nursery
 ) -> None:
-    serve(scripted(PLAN))
+    serve(lambda call: Say('{"rivers": []}') if "<schema>" in call.user else scripted(PLAN)(call))
     code = example.replace("path/to/workspace", str(workspace)).replace('"code-review"', '"cataloging-apis"')
     ran = nursery.run_python(["-c", code], {**os.environ, "WEFT_MODEL": "openai/test-model"}, workspace)
     assert ran.status == 0, ran.err

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from planner.errors import ModelError
-from planner.model import Reply
+from planner.model import Reply, Request
+from planner.plan.plan import Plan
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
-from weft.traces import otlp
+from weft.runs.goal import Goal
+from weft.telemetry import otlp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,3 +73,21 @@ async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) ->
     for wrong in ({"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a b"}):
         with pytest.raises(otlp.NotSent):
             otlp.send(rows(workspace), env=env | wrong)
+
+
+async def test_a_check_is_an_evaluation_inside_its_task(workspace: Path) -> None:
+    def script(request: Request) -> Reply:
+        return Reply('{"holds": true, "why": "it does"}' if request.role == "checker" else "done")
+
+    task = {"id": "a", "action_type": "llm", "instruction": "Do it", "check": {"ask": "It is done."}}
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        await runtime.run(Goal(GOAL, plan=Plan.from_dict({"tasks": [task]})))
+    spans = otlp.spans(rows(workspace), content=True)
+    (check,), (parent,) = named(spans, "evaluate a"), named(spans, "invoke_agent a")
+    assert check["parentSpanId"] == parent["spanId"]
+    told = {one["key"]: one["value"]["stringValue"] for one in check["attributes"]}
+    assert told == {
+        "gen_ai.evaluation.name": "check",
+        "gen_ai.evaluation.score.label": "pass",
+        "gen_ai.evaluation.explanation": "it does",
+    }

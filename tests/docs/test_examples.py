@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery, Ran
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
 MODEL = {"WEFT_MODEL": "openai/test-model"}

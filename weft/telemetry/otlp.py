@@ -30,13 +30,18 @@ class NotSent(WeftError):
     code = "NOT_SENT"
 
 
+def is_configured(env: Mapping[str, str]) -> bool:
+    """Whether the environment names a collector."""
+    return bool(env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
+
+
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
     """Send a run's spans to the collector that the environment names; returns how many were sent."""
-    sent = spans(list(rows), content=content)
     base = env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT
     url = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base.rstrip('/')}/v1/traces"
     if not url.startswith(("http://", "https://")):
         raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
+    sent = spans(list(rows), content=content)
     resource = {"attributes": _attributes({"service.name": env.get("OTEL_SERVICE_NAME") or "weft"})}
     document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
@@ -112,6 +117,8 @@ class _SpanBuilder:
                 self._add_call(body, at)
             case "tool_called":
                 self._add_tool_call(row.seq, body, at)
+            case "result_checked":
+                self._add_check(row.seq, body, at)
             case "run_finished":
                 self._root["weft.status"] = body["status"]
                 self._failure = body.get("error") or "" if body["status"] == "failed" else None
@@ -193,6 +200,13 @@ class _SpanBuilder:
         span = self._add(f"tool {seq}", f"execute_tool {body['name']}", start, at, attributes, self._parent(body))
         if envelope["status"] == "error":
             _fail(span, envelope["error"]["message"])
+
+    def _add_check(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
+        label = "pass" if body["holds"] else "fail"
+        attributes = {"gen_ai.evaluation.name": "check", "gen_ai.evaluation.score.label": label}
+        if self._content:
+            attributes["gen_ai.evaluation.explanation"] = body["why"]
+        self._add(f"check {seq}", f"evaluate {body['task']}", at, at, attributes, self._parent(body))
 
     def _parent(self, body: Mapping[str, Any]) -> str:
         if body.get("task") and body.get("role") != "condition":  # which comes before its task starts

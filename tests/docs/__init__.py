@@ -1,0 +1,1 @@
+"""What the documentation shows is run as it is shown."""

@@ -1,0 +1,150 @@
+"""Every command in the documentation runs as written, against a server in place of the providers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+
+from tests.docs import weft_command
+from tests.openai_server import scripted
+from tests.provider_server import ProviderServer
+from weft.cli.main import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.nursery import Nursery
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]+) -->\n+)?```sh\n(?P<text>(?!#!).*?)```", re.DOTALL)
+COMMAND = re.compile(r"^(?:\w+=\S+ )?weft .*$", re.MULTILINE)
+EXIT = re.compile(r"# exit status (\d+)")
+FILES = {
+    "notes.md": "# Notes\n\nMonday: shipped the cache. Tuesday: wrote tests.\n",
+    "notes/week.md": "Monday: shipped the cache.\n",
+    "CHANGES.md": "- Adds a cache\n- Fixes a crash\n",
+    "README.md": "# A service\n",
+    "goals.jsonl": '{"goal": "Write the release notes of version 2.1", "expected": "release-notes"}\n',
+}
+PLAN = {
+    "tasks": [
+        {"id": "one", "action_type": "llm", "instruction": "Do one part"},
+        {"id": "two", "action_type": "llm", "instruction": "Do the other"},
+    ]
+}
+PLANS: dict[str, Any] = {"approvals": {"tasks": [{**task, "needs_approval": True} for task in PLAN["tasks"]]}}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block of commands on a page."""
+
+    text: str
+    reason: str | None
+
+    @property
+    def statuses(self) -> list[int]:
+        """How each `weft` in it is to end, by the comment beside it."""
+        return [int(found[1]) if (found := EXIT.search(line)) else 0 for line in COMMAND.findall(self.text)]
+
+
+def blocks(page: Path) -> list[Shown]:
+    return [Shown(found["text"], found["reason"]) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "work" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def shell(tmp_path: Path, nursery: Nursery) -> dict[str, str]:
+    model = {"WEFT_MODEL": "openai/gpt-4o", "OPENAI_API_KEY": "sk-test", "EDITOR": "true"}
+    return {**weft_command.install(tmp_path / "bin", tmp_path / "log.jsonl", nursery), **model}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(not one.reason for one in blocks(page))], ids=lambda page: page.stem
+)
+@pytest.mark.slow
+def test_the_commands_of_a_page_run_as_written(page: Path, workspace: Path, shell: dict[str, str]) -> None:
+    _git(workspace)
+    with ProviderServer(scripted(PLANS.get(page.stem, PLAN))) as server:
+        for shown in blocks(page):
+            if shown.reason is None:
+                _run(shown, workspace, shell, server)
+
+
+def _run(shown: Shown, workspace: Path, shell: dict[str, str], server: ProviderServer) -> None:
+    log = Path(shell[weft_command.LOG])
+    log.write_text("", encoding="utf-8")
+    script = shown.text.replace("https://gateway.example.com/v1", server.base)
+    ran = subprocess.run(
+        ["bash", "-c", script], cwd=workspace, env={**shell, **server.env}, capture_output=True, text=True, timeout=120
+    )
+    said = f"{script}\n{ran.stdout}\n{ran.stderr}"
+    assert [json.loads(line)["status"] for line in log.read_text(encoding="utf-8").splitlines()] == shown.statuses, said
+    assert "Traceback" not in said
+    assert ran.returncode == (shown.statuses[-1] if shown.statuses else 0), said
+
+
+def _git(folder: Path) -> None:
+    """Two commits with a tag between them, as pages assume that a project has."""
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"], ["tag", "v1.1"]):
+        subprocess.run(["git", *author, *command], cwd=folder, check=True)
+    subprocess.run(["git", *author, "commit", "-q", "--allow-empty", "-m", "Two"], cwd=folder, check=True)
+
+
+def test_what_is_not_run_says_why() -> None:
+    reasons = {one.reason for page in PAGES for one in blocks(page) if one.reason}
+    known = (
+        "needs the internet",
+        "needs another machine",
+        "needs an earlier commit",
+        "runs the tests",
+        "runs until Ctrl-C",
+    )
+    assert {reason for reason in reasons if not reason.startswith(known)} == set()
+
+
+def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _commands(below, (*path, name))
+
+
+COMMANDS = dict(_commands(cli))
+EXAMPLES = {
+    line.partition("  #")[0].strip()
+    for command in COMMANDS.values()
+    for line in re.findall(r"^ +(?:echo .* \| )?(weft .*)$", command.help or "", re.MULTILINE)
+}
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_an_example_of_the_help_is_understood(example: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its options and their values are taken; the tests of each command run it."""
+    monkeypatch.chdir(workspace)
+    words = shlex.split(re.split(r" (?:\||>+|&) ", example)[0])[1:]
+    path: tuple[str, ...] = ()
+    while words and (*path, words[0]) in COMMANDS:
+        path = (*path, words.pop(0))
+    COMMANDS[path].make_context("weft", words)

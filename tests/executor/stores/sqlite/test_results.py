@@ -1,0 +1,95 @@
+"""Results of other runs, found by the key of what was asked."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.stores.row import Row
+from executor.stores.sqlite import schema
+from executor.stores.sqlite.store import SqliteStore
+from tests.executor.stores.runs import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "journal.sqlite")
+    yield opened
+    opened.close()
+
+
+def finished(run: str, seq: int, key: str, output: str, day: int = 1) -> Row:
+    body = {"task": "a", "status": "done", "seconds": 0.1, "output": output, "error": None, "key": key}
+    return Row(run, seq, f"2026-01-{day:02}T00:00:00.000000Z", "task_finished", body)
+
+
+def put(store: SqliteStore, *rows: Row) -> None:
+    store.append(rows, {row.run_id: line(row.run_id) for row in rows})
+
+
+def output(store: SqliteStore, key: str, since: str = "2026-01-01", apart_from: str = "mine") -> str | None:
+    found = store.result(key, since, apart_from=apart_from)
+    return None if found is None else found.body["output"]
+
+
+def test_the_newest_result_of_another_run_is_found_whole(store: SqliteStore) -> None:
+    put(
+        store,
+        finished("r1", 1, "k", "old"),
+        finished("r2", 1, "k", "long " * 1_000, 3),
+        finished("r3", 1, "j", "no", 4),
+    )
+    assert output(store, "k") == "long " * 1_000
+    assert output(store, "k", since="2026-01-04") is None
+    assert output(store, "k", apart_from="r2") == "old"
+    assert output(store, "other") is None
+    store.delete(["r2"])
+    assert output(store, "k") == "old"
+
+
+def test_a_result_without_a_key_is_never_found(store: SqliteStore) -> None:
+    put(
+        store, finished("r1", 1, "", "no"), Row("r1", 2, "2026-01-01T00:00:00Z", "warned", {"key": "k", "output": "no"})
+    )
+    assert output(store, "") is None
+    assert output(store, "k") is None
+
+
+def test_imported_runs_do_not_count(store: SqliteStore) -> None:
+    rows = [finished("theirs", 1, "k", "planted")]
+    store.import_runs([(rows, {"theirs": line("theirs")})])
+    assert [row.body["key"] for row in store.rows("theirs")] == ["k"]
+    assert output(store, "k") is None
+    put(store, finished("r1", 1, "k", "ours"))
+    assert output(store, "k") == "ours"
+
+
+def test_a_journal_of_before_is_migrated_even_where_a_row_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    before = SqliteStore(path)
+    put(before, finished("r1", 1, "k", "old"))
+    before.close()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "DROP INDEX events_by_key; ALTER TABLE runs DROP COLUMN imported;"
+            "INSERT INTO events (run, seq, at, type, body) VALUES (1, 2, '2026', 'task_finished', '{broken')"
+        )
+        connection.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
+    connection.close()
+    after = SqliteStore(path)
+    assert output(after, "k") == "old"
+    after.close()
+
+
+def test_the_index_finds_it(store: SqliteStore, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "journal.sqlite")
+    found = f"{schema.RESULTS.format('e.')} AND {schema.KEY.format('e.')} = ? AND e.at >= ?"
+    steps = connection.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM events e WHERE {found}", ("k", "2026"))  # noqa: S608
+    assert "events_by_key" in str(steps.fetchall())
+    connection.close()

@@ -1,0 +1,60 @@
+"""A plan that is shown before it runs, as programs meet it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.errors import InputError
+from tests.fakes import Recorder
+from tests.weft.recorded import GOAL, weft
+from tests.weft.runs.steps.replanned import Planner, changed, llm, plan, statuses
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.plan.plan import Plan
+
+TWO = plan(llm("one"), llm("two", "one"))
+
+
+async def test_the_plan_that_comes_back_is_run(workspace: Path) -> None:
+    planner, seen = Planner(TWO), Recorder()
+
+    async def shorter(found: Plan) -> Plan:
+        assert planner.worked == []
+        return replace(found, tasks=found.tasks[:1])
+
+    async with weft(workspace, planner.model) as runtime:
+        result = await runtime.run(GOAL, review=shorter, record=seen)
+    assert (result.status, statuses(result), planner.worked) == ("done", {"one": "done"}, ["one"])
+    assert [(one["cause"], one["dropped"]) for one in changed(workspace)] == [("person", ["two"])]
+
+
+async def test_a_plan_that_cannot_run_is_refused_and_kept_for_a_resume(workspace: Path) -> None:
+    planner = Planner(TWO)
+
+    async def broken(found: Plan) -> Plan:
+        return replace(found, tasks=found.tasks[1:])
+
+    async with weft(workspace, planner.model) as runtime:
+        with pytest.raises(InputError, match="depends on 'one', which is dropped"):
+            await runtime.run(GOAL, review=broken)
+        result = await runtime.resume("last")
+    assert (result.status, planner.worked) == ("done", ["one", "two"])
+
+
+async def test_none_leaves_the_run_interrupted(workspace: Path) -> None:
+    planner = Planner(TWO)
+
+    async def no(_: Plan) -> None:
+        return None
+
+    async with weft(workspace, planner.model) as runtime:
+        result = await runtime.run(GOAL, review=no)
+        assert (result.status, result.error) == ("interrupted", "the plan was not run: it was declined in review")
+        assert planner.worked == []
+        again = await runtime.resume("last")
+    assert (again.status, planner.worked) == ("done", ["one", "two"])

@@ -1,0 +1,39 @@
+"""`weft plan --of RUN`: the plan of a recorded run, to look at or to edit."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from typing import TYPE_CHECKING
+
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.plan.plan import Plan
+
+
+def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, str]:
+    """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
+    from weft.runs import records
+    from weft.runs.runtime import Weft
+
+    where = options.paths(workspace)
+    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    store = records.recorded_runs(where, settings)
+    first = records.first_event(store, run, where)
+    store.close()
+    weft = Weft(workspace, settings)
+    try:
+        found = weft.plan_of(first.run_id)
+    finally:
+        asyncio.run(weft.close())
+    lines = [f"The plan of run {first.run_id}.", *found.comments(), f"Continue with: {command(first.run_id)}"]
+    return found.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
+
+
+def command(run_id: str, target: Path | None = None) -> str:
+    """The command that continues a run by an edited plan."""
+    return shlex.join(["weft", "resume", run_id, "--plan", str(target) if target is not None else "FILE"])

@@ -1,0 +1,54 @@
+"""`weft replan`: have a model change the plan of a run, and continue it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import execution, options, recorded_run
+from weft.cli.view import result_target
+from weft.cli.view.output_mode import OutputMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.cli.view.result_target import ResultTarget
+
+
+@click.command()
+@click.argument("run")
+@click.argument("request", metavar="WHAT")
+@options.models
+@options.replans
+@options.concurrency
+@options.powers
+@result_target.output_option
+@options.trust
+@options.journal
+@options.common
+def replan(run: str, request: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
+    """Change the plan of a run as you ask, and continue the run by it.
+
+    RUN is an id, the beginning of one, or `last`; it must not be running. WHAT says what to change (`-` reads it from
+    stdin). A model adds, drops and rewires tasks; those that have begun stay as they are, and finished ones are not
+    paid for again.
+
+    \b
+    Examples:
+      weft replan last "Leave out the comparison with 2019"
+      weft replan 20261115T0213 "Take the numbers from data/pay.csv instead of the web page"
+      weft replan last - < request.txt
+
+    To change the plan by hand instead: `weft plan --of RUN -o plan.yaml`, then `weft resume RUN --plan plan.yaml`.
+
+    Exit status: see `weft run --help`; 1 also if the plan could not be changed.
+    """
+    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
+    if target is not None:
+        target.check()
+    text = options.stdin_text("what to change") if request == "-" else request
+    weft, run_id = recorded_run.runtime_of(run, workspace, rest, mode, trust=trust)
+    changed = execution.run_with_progress(weft, mode, partial(weft.replan, run_id, text))
+    return execution.run_to_exit(changed, execution.ResultOutput(mode, workspace, target, settings=weft.settings))

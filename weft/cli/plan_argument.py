@@ -1,0 +1,23 @@
+"""Plans that are given on the command line: a file, or stdin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.runs.plans.plan_file import PlanFile
+    from weft.runs.runtime import Weft
+
+
+def read_plan(weft: Weft, path: Path) -> PlanFile:
+    """The plan in a file, or on stdin (`-`), checked against the workspace."""
+    from weft.runs.plans import plan_file
+
+    known = weft.workspace.known()
+    if str(path) == "-":
+        return plan_file.parse(options.stdin_text("the plan"), "on stdin", known)
+    return plan_file.read(path, known)

@@ -1,0 +1,35 @@
+"""A runtime for a recorded run, with the run's own settings except those given now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
+    from weft.runs.runtime import Weft
+
+
+def runtime_of(run: str, workspace: Path, flags: dict[str, Any], mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
+    """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
+    from weft.cli import trust_prompt, warm_up
+    from weft.runs import records
+    from weft.runs.runtime import Weft
+    from weft.settings.recorded import check_recorded
+
+    where = options.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
+    now = options.settings(where, flags, quiet=mode.quiet).settings
+    store = records.recorded_runs(where, now)
+    recorded = records.first_event(store, run, where)
+    store.close()
+    settings = records.settings_of(recorded.settings, now, flags)
+    check_recorded(settings, now, where)
+    open_model = warm_up.begin(settings, where)
+    weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded))
+    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    return weft, recorded.run_id

@@ -1,0 +1,24 @@
+"""The time that a run has worked, without its pauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time a run has worked: it stops between a run's last event and its being resumed."""
+
+    seconds: float = 0.0
+    _last: datetime | None = None
+
+    def advance(self, at: datetime, *, resumed: bool = False) -> float:
+        """Move to the time of an event and return the seconds worked until then."""
+        if self._last is not None and not resumed:
+            self.seconds += (at - self._last).total_seconds()
+        self._last = at
+        return self.seconds
