@@ -7,6 +7,7 @@ May import discovery, functions, tools and the ground below; never selection, ma
     file_tools      ReadFile and ListFiles
     allowed_tools   what a skill's `allowed-tools` leaves of them
     code/           python_run, shell_run and run_script
+    web/            WebFetch
     writing/        WriteFile and EditFile
     search/         Grep, and ListFiles with a glob
     readable_roots  which paths they may read, and how a path is opened safely

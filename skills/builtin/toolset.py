@@ -20,7 +20,7 @@ KEY = "tools"
 EARLIER = ("Skill", "ReadFile", "ListFiles@1")
 STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
 # Off unless the user asks for them, by the short name or the tool's own.
-OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run"}
+OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run", "web": "WebFetch"}
 
 
 def expanded(names: Iterable[str]) -> tuple[str, ...]:
@@ -35,6 +35,14 @@ def expanded(names: Iterable[str]) -> tuple[str, ...]:
             raise ValueError(f"names an unknown tool, {name!r}; {hint}")
         chosen.append(found)
     return tuple(dict.fromkeys((*STANDARD, *chosen)))
+
+
+def checked_host(text: str) -> str:
+    """A host that tasks may read; raises ValueError if it is none."""
+    from skills.builtin.web.hosts import AllowedHost  # few allow any
+
+    AllowedHost.of(text)
+    return text
 
 
 def recorded(settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -155,7 +155,10 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
 
 def _powers(settings: Settings | None) -> list[str]:
     """The flags that allow a run's tools again: no record does."""
-    return ["--tools", ",".join(settings.tools)] if settings is not None and settings.tools else []
+    if settings is None:
+        return []
+    tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
+    return [*tools, *(part for host in settings.allow_web for part in ("--allow-web", host))]
 
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:

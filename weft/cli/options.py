@@ -50,6 +50,13 @@ _WRITE = click.option(
     help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
 )
 _TOOLS = click.option("--tools", metavar="NAMES", help="Tools that are off by default: python, shell.")
+_ALLOW_WEB = click.option(
+    "--allow-web",
+    "allow_web",
+    multiple=True,
+    metavar="HOST",
+    help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
+)
 APPROVE_ALL = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
 _DETECTOR = click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked).")
 
@@ -92,7 +99,7 @@ def tools(command: Command) -> Command:
 
 def powers(command: Command) -> Command:
     """Add the options that let tasks do more than read and write their own files."""
-    for option in (_TOOLS, _WRITE):
+    for option in (_ALLOW_WEB, _TOOLS, _WRITE):
         command = option(command)
     return command
 

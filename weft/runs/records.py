@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
+_WEB = ("allow_web", "web_proxy")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY})
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY, *_WEB})
 
 
 def url(paths: Paths, settings: Settings) -> str:

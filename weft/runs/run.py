@@ -137,7 +137,11 @@ class Run:
         offered = toolset.recorded(begun.settings) if begun is not None else ()
         if missing := toolset.missing(offered, self.settings.tool_set):
             names = ", ".join(missing)
-            self.record(Warned(f"the run began with {names}, which you do not allow now; --tools allows them again"))
+            self.record(
+                Warned(
+                    f"the run began with {names}, which you do not allow now; --tools or --allow-web allows them again"
+                )
+            )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for one in outputs:

@@ -77,11 +77,15 @@ class WithheldTool:
 
 @dataclass(frozen=True, slots=True)
 class BuiltinTools:
-    """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills."""
+    """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills.
+
+    `web` has the hosts that may be read, and whether through a proxy.
+    """
 
     skills: WorkspaceSkills
     allowed: tuple[str, ...]
     trusted: Callable[[Skill], bool]
+    web: tuple[tuple[str, ...], bool] = ((), False)
 
     def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
         """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
@@ -146,6 +150,11 @@ class BuiltinTools:
                 from skills.builtin.code import tools as code
 
                 return (code.PythonRun if name == "python_run" else code.ShellRun)(place.host)
+            case "WebFetch":
+                from skills.builtin.web.tool import WebFetch, WebPlace
+
+                allowed, proxy = self.web
+                return WebFetch(WebPlace(self.skills.registry.workspace, place.artifacts, allowed, proxy))
             case "run_script":
                 from skills.builtin.code.script_tool import RunScript, ScriptHost
 

@@ -94,7 +94,9 @@ class Workspace:
         self._prompts: dict[int, Prompts] = {}
         self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
-        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts)
+        self.builtin = BuiltinTools(
+            self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
+        )
 
     def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
         """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.events import RunStarted, Warned
+from planner.events import CatalogueTaken, RunStarted, Warned
 from planner.plan.plan import Plan
 from skills.builtin import toolset
 from skills.errors import InputError
@@ -86,3 +88,60 @@ async def test_a_skills_allowed_tools_narrow_its_task_and_its_scripts_run_once_t
     ]
     warnings = [event.message for event in record.events if isinstance(event, Warned)]
     assert any("names Todo, which is no tool here" in text for text in warnings)
+
+
+class Page(BaseHTTPRequestHandler):
+    """One page."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<h1>News</h1>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+async def test_the_web_is_read_where_the_user_allows_it_and_replayed_without_it(workspace: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{server.server_port}"
+        row = {"id": "look", "action_type": "tool", "name": "WebFetch", "arguments": {"url": f"http://{host}/"}}
+        goal = Goal("Read the news", plan=Plan.from_dict({"tasks": [row]}))
+        record = Recorder()
+        async with Weft(workspace, Settings(allow_web=(host,))) as runtime:
+            result = await runtime.run(goal, record=record)
+        server.shutdown()
+    assert "# News\n</foreign-text>" in str(result.answer)
+    (taken,) = [event for event in record.events if isinstance(event, CatalogueTaken)]
+    assert "<name>WebFetch</name>" in taken.tool_listing
+    assert "web access: not available" not in taken.skill_listing
+
+
+def test_the_web_is_allowed_by_the_user_alone(workspace: Path) -> None:
+    (workspace / "weft.toml").write_text('allow_web = ["evil.example"]\nweb_proxy = true\n', encoding="utf-8")
+    for trusted in (False, True):
+        found = resolve({}, {}, workspace, workspace / "none.toml", trusted=trusted)
+        assert (found.settings.allow_web, found.settings.web_proxy) == ((), False)
+        assert "'allow_web' is ignored: it counts as a flag" in found.warnings[0]
+    config = workspace / "config.toml"
+    config.write_text('allow_web = ["example.org"]\n', encoding="utf-8")
+    assert "WebFetch" in resolve({}, {}, workspace, config).settings.tool_set
+    with pytest.raises(InputError, match="is not a host"):
+        resolve({"allow_web": ["http://x/"]}, {}, workspace, workspace / "none.toml")
+
+
+async def test_programs_name_built_in_tools_beside_their_functions(workspace: Path) -> None:
+    scripted = model(("python_run", {"code": "print(1)"}))
+    runtime = Weft(workspace, Settings(model="m"), open_model=lambda _: scripted, tools=["python", orders_find])
+    async with runtime:
+        assert (await runtime.run("Find")).answer == "1"
+    assert {"python_run", "orders_find"} <= {tool.name for tool in scripted.asked[-1].tools}
+    with pytest.raises(InputError, match="unknown tool, 'pyton'; did you mean 'python'"):
+        Weft(workspace, Settings(), tools=["pyton"])
+
+
+def orders_find(customer: str) -> str:
+    """Find a customer's orders."""
+    return customer
