@@ -70,6 +70,78 @@ def create(path: Path, text: str, *, below: Path) -> bool:
         return True
 
 
+class Changed(InputError):
+    """A file is no longer what it was expected to be."""
+
+    code = "CHANGED"
+
+
+def read(path: Path, *, below: Path, limit: int) -> bytes | None:
+    """The content of a plain file, up to a limit and one byte more; None if there is none. No link is followed."""
+    if not os.path.lexists(path):
+        return None
+    with _opened(path.parent, below, make=False) as at:
+        return _content(at, path, limit)
+
+
+def replace_if(path: Path, data: bytes, was: bytes | None, *, below: Path, drafts: Path) -> None:
+    """Write a whole file if its content is still what it `was` (None: there was no file); raises Changed if not.
+
+    The new content is written in `drafts`, a folder below the same one, and moved: a kill leaves the old file or the
+    new one, and nothing beside it.
+    """
+    draft = drafts / f".weft-{secrets.token_hex(8)}"
+    with _opened(drafts, below) as source, _opened(path.parent, below) as at:
+        handle = os.open(source.path(draft.name), _NEW, 0o666, dir_fd=source.handle)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if _content(at, path, len(was or b"")) != was:
+                raise Changed(f"{path} has changed meanwhile")
+            _move(source, draft.name, at, path.name, is_new=was is None)
+        except FileExistsError as error:
+            raise Changed(f"{path} has been created meanwhile") from error
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(source.path(draft.name), dir_fd=source.handle)
+
+
+def remove_if(path: Path, was: bytes, *, below: Path) -> None:
+    """Remove a file if its content is still what it `was`; raises Changed if not."""
+    with _opened(path.parent, below, make=False) as at:
+        if _content(at, path, len(was)) != was:
+            raise Changed(f"{path} has changed meanwhile")
+        os.unlink(at.path(path.name), dir_fd=at.handle)
+
+
+def _content(at: _Folder, path: Path, limit: int) -> bytes | None:
+    try:
+        handle = os.open(at.path(path.name), os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW, dir_fd=at.handle)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):
+            raise _refused(path, os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)) from error
+        raise
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(path, found)
+        return file.read(limit + 1)
+
+
+def _move(source: _Folder, draft: str, at: _Folder, name: str, *, is_new: bool) -> None:
+    """Move a draft into its place with the mode of the file that was there; a new one must find the place empty."""
+    if is_new:
+        os.link(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
+        return
+    mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
+    os.chmod(source.path(draft), mode, dir_fd=source.handle)
+    os.replace(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
+
+
 def refuse_links(path: Path, *, below: Path) -> None:
     """Raise if a part of the path, from `below` on, is a link; for files that another library opens."""
     here = below
@@ -103,11 +175,12 @@ class _Folder:
 
 
 @contextlib.contextmanager
-def _opened(folder: Path, below: Path) -> Iterator[_Folder]:
+def _opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[_Folder]:
     parts = _parts(folder, below)
     if not _HAS_HANDLES:
         refuse_links(folder, below=below)
-        folder.mkdir(parents=True, exist_ok=True)
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
         yield _Folder(folder, None)
         return
     handle = os.open(below, _FOLDER & ~os.O_NOFOLLOW)  # the user's own path may lead through links
@@ -115,7 +188,7 @@ def _opened(folder: Path, below: Path) -> Iterator[_Folder]:
         here = below
         for part in parts:
             here = here / part
-            inner = _step(handle, part, here)
+            inner = _step(handle, part, here, make=make)
             os.close(handle)
             handle = inner
         yield _Folder(folder, handle)
@@ -123,10 +196,11 @@ def _opened(folder: Path, below: Path) -> Iterator[_Folder]:
         os.close(handle)
 
 
-def _step(handle: int, name: str, path: Path) -> int:
-    """A handle of a folder inside another, created if it is missing."""
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(name, dir_fd=handle)
+def _step(handle: int, name: str, path: Path, *, make: bool) -> int:
+    """A handle of a folder inside another, created if it is missing and that is asked for."""
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=handle)
     try:
         return os.open(name, _FOLDER, dir_fd=handle)
     except OSError as error:

@@ -28,6 +28,7 @@ _MODULES = {
     "weft.runs.rerun": "RerunPlan",
     "weft.runs.steps.reviewing": "Review",
     "executor.history.result": "Result TaskReport",
+    "executor.tasks.results.kept_files": "Artifact",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",

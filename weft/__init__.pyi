@@ -9,6 +9,7 @@ from executor.stores.errors import RunExists as RunExists
 from executor.stores.errors import RunHeld as RunHeld
 from executor.stores.errors import StoreFailed as StoreFailed
 from executor.stores.errors import UnknownRun as UnknownRun
+from executor.tasks.results.kept_files import Artifact as Artifact
 from executor.tasks.runner import ToolFailed as ToolFailed
 from planner.approvals import Answer as Answer
 from planner.approvals import ApprovalRequest as ApprovalRequest
@@ -123,6 +124,7 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalRule",
     "Approve",
+    "Artifact",
     "BadStore",
     "BatchGoal",
     "BatchObserver",

@@ -21,6 +21,7 @@ from executor.approvals.record import ApprovalRecord
 from planner.approvals import Answer, ApprovalRequest
 from planner.errors import AnswerNeeded, TaskDenied
 from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
+from skills.tools.current_call import calling
 from skills.tools.effects import effects_of, preview_of
 from skills.tools.envelope import Context, Envelope, failure
 
@@ -64,6 +65,10 @@ class Approvals:
 
     async def call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
         """Call a tool if that is allowed; `key` is the call's, and the id of the request."""
+        with calling(key):
+            return await self._call(tool, task, arguments, key)
+
+    async def _call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
         effects = effects_of(tool, arguments)
         answer = await self._permission(tool, task, arguments, key, effects)
         if answer is not None and answer.decision == "deny":

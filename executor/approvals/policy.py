@@ -71,6 +71,7 @@ class ApprovalPolicy:
 
     mode: ApprovalMode = "writes"
     rules: tuple[ApprovalRule, ...] = ()
+    workspace_writes: bool = False  # whether changes of the workspace are allowed without asking
 
     def decide(self, tool: str, effects: Effects) -> Ruling:
         """What becomes of a call: what the first rule says or a stricter floor."""
@@ -81,7 +82,8 @@ class ApprovalPolicy:
         return max(found, *floors, key=lambda one: DECISIONS.index(one.decision)) if floors else found
 
     def _by_mode(self, effects: Effects) -> RuleDecision:
-        asks = self.mode == "all" or (self.mode == "writes" and effects.writes)
+        writes = effects.writes and not (self.workspace_writes and effects.reach == "workspace")
+        asks = self.mode == "all" or (self.mode == "writes" and writes)
         return "ask" if asks else "allow"
 
 

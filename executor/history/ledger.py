@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from executor.approvals.record import ApprovalRecord
 from executor.history.result import COST_PLACES, Result, TaskReport
+from executor.tasks.results.kept_files import KeptFiles
 from planner.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -23,6 +24,7 @@ from planner.events import (
     TaskFinished,
     TaskReused,
     TaskStarted,
+    ToolCalled,
 )
 from planner.model import Usage
 
@@ -42,6 +44,7 @@ class Ledger:
     cost: float | None = 0.0
     finished: RunFinished | None = None
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
+    files: KeptFiles = field(default_factory=KeptFiles)
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
@@ -69,6 +72,8 @@ class Ledger:
                 self._close(event)
             case TaskReused() if event.task in self._tasks:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
+            case ToolCalled():
+                self.files.note(event.task, event.envelope)
             case ApprovalAsked() | ApprovalGiven():
                 self.approvals.note(event)
             case RunFinished():
@@ -80,7 +85,7 @@ class Ledger:
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
-        return replace(self, **parts)  # type: ignore[arg-type]
+        return replace(self, files=self.files.copy(), **parts)  # type: ignore[arg-type]
 
     def _change(self, plan: Plan, event: PlanChanged) -> None:
         self.plan = event.applied(plan)
@@ -132,6 +137,7 @@ class Ledger:
             code=end.code,
             data=end.data,
             waiting=() if end.status == "clarification" else self.approvals.waiting,
+            artifacts=self.files.listed(),
         )
 
 

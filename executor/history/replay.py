@@ -260,6 +260,7 @@ class ReplayMemo(Memo):
             if what_differs is not None:
                 self.tape.differs(f"task {task}", f"skill {arguments.get('name')!r}: its instructions: {what_differs}")
         self.record(ToolCalled(task, tool.name, known.to_dict(), key))
+        self.finished.files.note(task, known.to_dict())
         return known
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from executor.tasks.results.kept_files import Artifact
     from planner.approvals import ApprovalRequest
     from planner.events import RunStatus, TaskStatus
     from planner.model import Usage
@@ -17,7 +18,8 @@ COST_PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a goal; `waiting` are the requests that a person has not answered.
+    """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
+    that were made.
 
     `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
     them; None if it asked for none, or the answer has another form.
@@ -38,6 +40,7 @@ class Result:
     plan: Plan | None = field(default=None, repr=False)
     code: str | None = None
     waiting: tuple[ApprovalRequest, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
     data: Any = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,6 +56,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
             "cost_usd": self.cost_usd,
+            "artifacts": [one.to_dict() for one in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }

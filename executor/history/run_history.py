@@ -144,6 +144,7 @@ class RunHistory:
             case ToolCalled():
                 self._latest[event.task] = event
                 self.tools.append(event)
+                self.finished.files.note(event.task, event.envelope)
                 if event.call:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)
             case _:

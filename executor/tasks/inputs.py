@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -176,13 +176,28 @@ def beginning(text: str, budget: int, artifacts: Artifacts) -> tuple[str, int]:
     return roots.local(cut), len(portable) - len(cut)
 
 
-def results_for(task: Task, plan: Plan, texts: Mapping[str, str]) -> list[UpstreamResult]:
-    """The results that a task's prompt lists: its dependencies', except those its instruction already contains."""
+def nothing_below(_: str) -> str:
+    """For results below which nothing stands."""
+    return ""
+
+
+def results_for(
+    task: Task, plan: Plan, texts: Mapping[str, str], below: Callable[[str], str] = nothing_below
+) -> list[UpstreamResult]:
+    """The results that a task's prompt lists: its dependencies', except those its instruction already contains.
+
+    `below` gives what else stands below a task's result, even if the result itself is in the instruction.
+    """
     contained = {one.id for one in task.given if not one.path}
+    listed = {
+        before: (texts[before] if before not in contained else "") + below(before)
+        for before in dict.fromkeys((*task.depends_on, *task.references))
+        if before in texts and before in plan
+    }
     return [
-        UpstreamResult(before, plan.task(before).title, texts[before])
-        for before in task.depends_on
-        if before not in contained and before in texts
+        UpstreamResult(before, plan.task(before).title, text.lstrip("\n") if before in contained else text)
+        for before, text in listed.items()
+        if text or before not in contained
     ]
 
 

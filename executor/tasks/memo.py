@@ -14,6 +14,7 @@ from executor.approvals.approvals import Approvals, Settle
 from executor.approvals.record import ApprovalRecord
 from executor.capture.capture import HASH, Capture
 from executor.capture.fast_json import canonical, digest_of
+from executor.tasks.results.kept_files import KeptFiles
 from planner.events import ToolCalled
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class FinishedWork:
     given: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     parts: list[FinishedPart] = field(default_factory=list)
+    files: KeptFiles = field(default_factory=KeptFiles)
     verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -82,6 +84,7 @@ class Memo:
     finished: FinishedWork = field(default_factory=FinishedWork)
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     called: list[Context] = field(default_factory=list)
+    loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
     first_asked: dict[str | None, str] = field(default_factory=dict)
     _asked: Counter[str] = field(default_factory=Counter)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
@@ -138,13 +141,20 @@ class Memo:
         key = self.tool_key(tool.name, task, arguments)
         known = self.finished.envelopes.get(key)
         if known is not None:
+            self._note_skill(tool, task, known)
             return known
         envelope = await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
+        self.finished.files.note(task, envelope.to_dict())
         await self.settle()
         if envelope.error is None:
             self.called.append(envelope.context)
+        self._note_skill(tool, task, envelope)
         return envelope
+
+    def _note_skill(self, tool: Tool, task: str, envelope: Envelope) -> None:
+        if tool.name == "Skill" and envelope.error is None:
+            self.loaded.setdefault(task, []).append(str(envelope.data.get("name", "")))
 
     def successful_calls(self) -> list[Context]:
         """What tools were called with in this run, recorded calls included; without those that failed."""

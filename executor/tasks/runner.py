@@ -201,10 +201,15 @@ class TaskRunner:
         return await self.memo.approvals.task(task, self.memo.inputs(task, results), request)
 
     def _filled(self, task: Task, results: Mapping[str, str]) -> dict[str, Any]:
-        return fill_arguments(task, results, self.tools[task.name or ""].parameters)
+        return fill_arguments(task, results, self._tool(task).parameters)
+
+    def _tool(self, task: Task) -> Tool:
+        """The tool of a tool's task: a program or function, or else a built-in one."""
+        name = task.name or ""
+        return self.tools[name] if name in self.tools else {one.name: one for one in self.toolbox_for(task)}[name]
 
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
-        tool = self.tools[task.name or ""]
+        tool = self._tool(task)
         given = self._filled(task, results) if arguments is None else arguments
         envelope = await self.memo.tool(tool, task.id, given)
         if (why := denial(envelope)) is not None:
@@ -234,6 +239,9 @@ class TaskRunner:
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given.name)
         return await reader.text_for(task, reads)
 
+    def _files_below(self, task_id: str) -> str:
+        return self.memo.finished.files.below(task_id, self.plan, self.artifacts.folder)
+
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> tuple[str, str]:
         """The task's instruction, and with it the goal and the results that it builds on, within the budget."""
         item = item_texts(task)
@@ -246,7 +254,7 @@ class TaskRunner:
             "goal": self.goal,
             "title": task.title,
             "instruction": instruction,
-            "results": results_for(task, self.plan, texts),
+            "results": results_for(task, self.plan, texts, self._files_below),
             "files": self.files,
         }
         self.record(PromptMade("task", task.id, variables))

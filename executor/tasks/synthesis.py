@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from executor.tasks.conversation import Conversation, Toolbox
-from executor.tasks.inputs import UpstreamResult, shorten
+from executor.tasks.inputs import UpstreamResult, nothing_below, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
 from executor.tasks.truncation import GO_ON, marked
 from planner.errors import ModelError
@@ -56,6 +56,7 @@ class Synthesis:
     wanted: frozenset[str] = frozenset()
     form: FormOfAnswer | None = None
     task: str | None = None
+    below: Callable[[str], str] = nothing_below  # what stands below a task's result
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -134,7 +135,9 @@ class Synthesis:
         texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
-            "results": [UpstreamResult(result.id, result.title, texts[result.id]) for result in results],
+            "results": [
+                UpstreamResult(result.id, result.title, texts[result.id] + self.below(result.id)) for result in results
+            ],
             "missing": missing,
             "synthesis": self.plan.synthesis,
         }

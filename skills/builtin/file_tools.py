@@ -67,11 +67,11 @@ class ReadFile:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Read the file; every error says why it failed and what to do next."""
-        return await _in_thread(self._roots, arguments, self._read)
+        return await in_thread(self._roots, arguments, self._read)
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
-        offset = _number(arguments, "offset", 0, 0)
-        limit = min(_number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
+        offset = number(arguments, "offset", 0, 0)
+        limit = min(number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
         text = self._text(real)
         if offset > len(text):
             raise PathRefused(
@@ -143,7 +143,7 @@ class ListFiles:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """List the folder; every error says why it failed and what to do next."""
-        return await _in_thread(self._roots, arguments, self._list)
+        return await in_thread(self._roots, arguments, self._list)
 
     def _list(self, real: Path, _: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         descriptor = self._roots.open(real)
@@ -168,7 +168,7 @@ class ListFiles:
         )
 
 
-async def _in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Answer from a thread, so that a slow disk does not block other tasks."""
     import asyncio  # lazily: listing skills does not need it
 
@@ -211,7 +211,7 @@ def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
     return path
 
 
-def _number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
+def number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
     value = arguments.get(name)
     if value is None:
         return default

@@ -47,6 +47,7 @@ class ReadableRoots:
         """The real path of a relative or absolute one; raises PathRefused if it is outside the roots."""
         if "\0" in path or not path.strip():
             raise PathRefused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
+        path = self._start(path)
         given = Path(os.path.abspath(self.workspace / path))
         try:
             real = Path(os.path.realpath(self.workspace / path))
@@ -71,6 +72,14 @@ class ReadableRoots:
                 f"{path!r} is hidden from tools, as secrets, settings, .git and .agents are; read other files",
             )
         return real
+
+    def _start(self, path: str) -> str:
+        """The path as tools that write name it: of the workspace, or of an artifact if the workspace has none."""
+        named = path.removeprefix("workspace:")
+        if named == path and self.artifacts is not None and not os.path.lexists(self.workspace / path):
+            kept = self.artifacts / path
+            return str(kept) if os.path.lexists(kept) else path
+        return named if not os.path.lexists(self.workspace / path) else path
 
     def hides(self, given: Path, real: Path) -> bool:
         """Whether a path, as written or where its links lead, is one that no tool sees."""

@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from skills.programs.protocol import Garbled, ProgramAnswer
 from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from skills.tools.left_files import left_since, stamps
 from skills.tools.overflow import Output
 
 if TYPE_CHECKING:
@@ -176,7 +177,9 @@ class _Call:
     async def run(self, filled: dict[str, Any]) -> Envelope:
         manifest, host = self.manifest, self.host
         command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
-        with _scratch(host.scratch) as scratch:
+        kept = host.artifacts if manifest.writes else None
+        before = stamps(kept)
+        with scratch_folder(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)
             readable, shown = self.tool.visible()
@@ -192,7 +195,9 @@ class _Call:
                 ended = await process.run(job)
             finally:
                 launch.done()
-        return self._envelope(ended)
+        envelope = self._envelope(ended)
+        left = await asyncio.to_thread(left_since, kept, before)
+        return replace(envelope, data={**envelope.data, "artifacts": left}) if left else envelope
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
         extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}
@@ -213,7 +218,7 @@ class _Call:
                 next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
                 return self.failed("TIMEOUT", f"{what} — {next_step}")
             case "memory", _:
-                what = f"{name} used more than {_size(self.host.limits.memory)} of memory and was stopped"
+                what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case "flood", _:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
@@ -221,9 +226,9 @@ class _Call:
             case _, ProgramAnswer(error=error) if error:
                 return self.failed("EXECUTION_ERROR", _short(error))
             case "exit", _ if ended.status != 0:
-                what = f"{name} crashed ({_status(ended.status)})"
-                if any(words in ended.stderr for words in _OUT_OF_MEMORY):
-                    what += f": a process may use {_size(self.host.limits.memory)} of memory"
+                what = f"{name} crashed ({status_text(ended.status)})"
+                if out_of_memory(ended.stderr):
+                    what += f": a process may use {size_text(self.host.limits.memory)} of memory"
                 return self.failed("EXECUTION_ERROR", f"{what} — {_ADVICE}")
             case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
@@ -242,11 +247,18 @@ _ADVICE = "try other arguments; if it fails again, its stderr in the run's trace
 _OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad_alloc", "OutOfMemory")
 
 
-def _size(count: int) -> str:
+def out_of_memory(stderr: str) -> bool:
+    """Whether a program says that it had too little memory."""
+    return any(words in stderr for words in _OUT_OF_MEMORY)
+
+
+def size_text(count: int) -> str:
+    """A size as people read it."""
     return f"{count / 1024**3:g} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
 
 
-def _status(status: int) -> str:
+def status_text(status: int) -> str:
+    """How a program ended."""
     if status < 0 or status > 128:
         number = -status if status < 0 else status - 128
         return f"signal {number}, possibly a limit on memory, CPU time or processes"
@@ -265,7 +277,7 @@ def _tail(log: str) -> str:
 
 
 @contextlib.contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
+def scratch_folder(parent: Path) -> Iterator[Path]:
     """A folder for one call, removed afterwards with everything the tool left in it."""
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="call-", dir=parent)).resolve()

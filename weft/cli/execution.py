@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner.approvals import Approve
     from planner.events import Record
     from weft.cli.view.output_mode import OutputMode
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
@@ -50,7 +51,7 @@ class ResultOutput:
 
     mode: OutputMode
     workspace: Path
-    target: Path | None = None
+    target: ResultTarget | None = None
     settings: Settings | None = None
 
 
@@ -115,18 +116,20 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft.cli.view import answer
 
     mode, workspace, target = shown.mode, shown.workspace, shown.target
-    resume = resume_command(result.run_id, workspace, result.journal)
-    if target is not None and result.answer is not None:
+    resume = [*resume_command(result.run_id, workspace, result.journal), *_powers(shown.settings)]
+    if target is not None and (result.answer is not None or result.artifacts):
         try:
-            target.write_text(result.answer + "\n", encoding="utf-8")
-        except OSError as error:
-            output.say_warning(f"cannot write the answer to {target}: {error.strerror}; printing it instead")
+            for left in target.write(result, workspace):
+                output.say_warning(f"an artifact is not in {target}: {left}")
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else error.message
+            output.say_warning(f"cannot write the answer to {target}: {why}; printing it instead")
             target = None
     try:
         if mode.as_json:
             output.print_json(result.to_dict())
         else:
-            answer.show(result, target, resume, quiet=mode.quiet)
+            answer.show(result, target, resume, workspace, quiet=mode.quiet)
     except BrokenPipeError:
         output.discard_stdout()  # stderr and the exit status still say how the run ended
     if result.status in ("interrupted", "stopped", "failed", "partial"):
@@ -135,19 +138,6 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
         output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
     return EXIT[result.status]
-
-
-def check_writable(target: Path | None) -> None:
-    """Raise before anything is spent if the answer could not be written to its file."""
-    if target is None:
-        return
-    folder = target.absolute().parent
-    if target.is_dir():
-        raise InputError(f"-o {target} is a folder", hint="name a file in it")
-    if not folder.is_dir():
-        raise InputError(f"-o {target}: the folder {folder} does not exist", hint="create it, or name another file")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InputError(f"-o {target} is not writable", hint="name another file, or change its permissions")
 
 
 def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
@@ -161,6 +151,14 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
     if flag == "--max-cost":
         return flag, f"{2 * max(result.cost_usd or 0.0, settings.max_cost or 0.0 if settings else 0.0, 0.005):g}"
     return flag, f"{2 * float(seconds):g}"
+
+
+def _powers(settings: Settings | None) -> list[str]:
+    """The flags that allow a run's tools again: no record does."""
+    if settings is None:
+        return []
+    tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
+    return [*tools, *(part for host in settings.allow_web for part in ("--allow-web", host))]
 
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:

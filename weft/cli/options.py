@@ -42,6 +42,21 @@ _TRUST = click.option("--trust", is_flag=True, help="Trust this workspace's tool
 _UNSAFE = click.option(
     "--unsafe-tools", is_flag=True, default=None, help="Run tools unconfined if no sandbox is available."
 )
+_WRITE = click.option(
+    "--write",
+    "workspace_writes",
+    flag_value="ask",
+    default=None,
+    help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
+)
+_TOOLS = click.option("--tools", metavar="NAMES", help="Tools that are off by default: python, shell.")
+_ALLOW_WEB = click.option(
+    "--allow-web",
+    "allow_web",
+    multiple=True,
+    metavar="HOST",
+    help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
+)
 APPROVE_ALL = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
 _DETECTOR = click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked).")
 
@@ -78,6 +93,13 @@ def approve_all(command: Command) -> Command:
 def tools(command: Command) -> Command:
     """Add the options that let a workspace's tools run."""
     for option in (_UNSAFE, _TRUST):
+        command = option(command)
+    return command
+
+
+def powers(command: Command) -> Command:
+    """Add the options that let tasks do more than read and write their own files."""
+    for option in (_ALLOW_WEB, _TOOLS, _WRITE):
         command = option(command)
     return command
 

@@ -57,7 +57,8 @@ class Pipeline:
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
     `growth` gives the limits that it had, `changes` are how its plan changed. A new plan is shown to `review` first.
-    `kept` finds results of other runs, if they may be used again.
+    `kept` finds results of other runs, if they may be used again; `offered` are the built-in tools that a run on record
+    began with.
     """
 
     goal: Goal
@@ -77,6 +78,12 @@ class Pipeline:
     changes: Replans | None = None
     budget: Budget | None = None
     review: Review | None = None
+    offered: tuple[str, ...] | None = None
+
+    @property
+    def tool_set(self) -> tuple[str, ...]:
+        """The built-in tools that tasks are offered."""
+        return self.settings.tool_set if self.offered is None else self.offered
 
     @property
     def prompts(self) -> Prompts:
@@ -144,7 +151,15 @@ class Pipeline:
     @property
     def _selecting(self) -> Selecting:
         return Selecting(
-            self.goal, self.workspace, self.settings, self.models, self.record, self.history, self.rules, self.then
+            self.goal,
+            self.workspace,
+            self.settings,
+            self.models,
+            self.record,
+            self.history,
+            self.rules,
+            self.then,
+            offered=self.tool_set,
         )
 
     async def _answered_plan(self, catalogue: Catalogue) -> tuple[Plan, tuple[str, ...]]:
@@ -233,6 +248,7 @@ class Pipeline:
             profile.continuations,
             keeps_all=keeps_all,
             wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
+            below=lambda task: self.memo.finished.files.below(task, plan, self.artifacts.folder),
             form=DataForm.of(wanted, self.prompts, self.memo) if wanted else None,
         )
         # Outputs of another run may come from the files too.

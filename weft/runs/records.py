@@ -24,6 +24,7 @@ from executor.tasks.artifacts import Artifacts, make_home
 from planner import rules
 from planner.events import RunResumed, RunStarted
 from skills import safe_files
+from skills.builtin import toolset
 from skills.discovery.locations import locations
 from skills.errors import InputError
 from weft.runs.goal import Goal
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from executor.stores.row import Row
     from executor.stores.store import Store
     from planner.events import Event
+    from skills.builtin.toolset import WorkspaceWrites
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
 
-# Settings of the machine that a run runs on, not of the run.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans"})
+_WEB = ("allow_web", "web_proxy")
+# Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
+_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY, *_WEB})
 
 
 def url(paths: Paths, settings: Settings) -> str:
@@ -162,16 +165,16 @@ def goal_of(history: RunHistory) -> Goal:
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from their defaults, as plain values."""
+    """The settings that differ from their defaults, as plain values, and the whole set of built-in tools."""
     values = ((one, getattr(settings, one.name)) for one in fields(Settings))
-    return {one.name: value for one, value in values if value != one.default}
+    return {one.name: value for one, value in values if value != one.default} | {toolset.KEY: settings.tool_set}
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
     """The settings to resume a run with: as recorded, except those of this machine and those given now."""
     names = {one.name for one in fields(Settings)} - _LOCAL
     then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
-    then |= _policy(then, now)
+    then |= _policy(then, now) | {"workspace_writes": writes_of(recorded, now)}
     hints = get_type_hints(Settings)
     wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
     if wrong:
@@ -179,6 +182,13 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**then, **own, **asked})
+
+
+def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
+    """Whether a resumed run may change the workspace: as the user allows now; if they do not, what it asks for asks."""
+    if now.workspace_writes != "deny":
+        return now.workspace_writes
+    return "ask" if recorded.get("workspace_writes") in ("ask", "allow") else "deny"
 
 
 def _policy(then: Mapping[str, Any], now: Settings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from executor.tasks.memo import FinishedWork, Memo
 from planner import rules
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from skills.builtin import toolset
 from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
@@ -107,6 +108,7 @@ class Run:
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
             self._record_reused([one for one in self.reused if one.task in self.history.plan])
+        self._warn_of_missing_tools()
         if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
         try:
@@ -128,6 +130,18 @@ class Run:
         await self._finish(replace(end, seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
+
+    def _warn_of_missing_tools(self) -> None:
+        """Say which tools of a resumed run the user does not allow now."""
+        begun = self.history.started
+        offered = toolset.recorded(begun.settings) if begun is not None else ()
+        if missing := toolset.missing(offered, self.settings.tool_set):
+            names = ", ".join(missing)
+            self.record(
+                Warned(
+                    f"the run began with {names}, which you do not allow now; --tools or --allow-web allows them again"
+                )
+            )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for one in outputs:
@@ -165,6 +179,7 @@ class Run:
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
         artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
+        begun = self.history.started
         return Pipeline(
             self.goal,
             self.workspace,
@@ -178,6 +193,7 @@ class Run:
             kept=self._kept(),
             budget=budget,
             review=self.review,
+            offered=toolset.recorded(begun.settings) if begun is not None else None,
         )
 
     def _kept(self) -> JournalResults | None:
@@ -189,7 +205,9 @@ class Run:
             self.record,
             self.log.settle,
             self.log.capture,
-            policy=ApprovalPolicy(self.settings.approve, self.settings.approvals),
+            policy=ApprovalPolicy(
+                self.settings.approve, self.settings.approvals, self.settings.workspace_writes == "allow"
+            ),
             known=self.finished.approvals,
             approve=self.approve,
             remind=self.observer,

@@ -25,7 +25,7 @@ async def run_goal(
     model: str | None = None,
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
-    tools: Sequence[Callable[..., Any]] = (),
+    tools: Sequence[Callable[..., Any] | str] = (),
     schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,
@@ -33,9 +33,9 @@ async def run_goal(
     """Run one goal, as `weft run` does, and return its result.
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
-    are functions of yours that plans and models may call. `schema`, a JSON Schema or a pydantic model, is the form of
-    the answer, which is then the result's `data`. `approve` answers what needs a person; where it returns None,
-    or without it, the result's status is `waiting`.
+    are functions of yours that plans and models may call, and names of built-in tools that are off by default.
+    `schema`, a JSON Schema or a pydantic model, is the form of the answer, which is then the result's `data`. `approve`
+    answers what needs a person; where it returns None, or without it, the result's status is `waiting`.
     """
     async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
         return await weft.run(_with_schema(goal, schema), record=record, approve=approve)
@@ -47,7 +47,7 @@ def run_goal_sync(
     model: str | None = None,
     workspace: Path | str = ".",
     settings: Settings | Mapping[str, Any] | None = None,
-    tools: Sequence[Callable[..., Any]] = (),
+    tools: Sequence[Callable[..., Any] | str] = (),
     schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,

@@ -30,7 +30,7 @@ from weft.runs.run_id import new_run_id
 from weft.runs.steps.reopening import FINISHED, Reopening, checked_request
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
-from weft.settings.settings import Settings, resolve
+from weft.settings.settings import Settings, resolve, with_tools
 from weft.settings.untrusted import is_trusted
 from weft.telemetry.exporter import SpanExporter
 from weft.workspace.blocking_model import BlockingModel
@@ -58,8 +58,8 @@ class Weft:
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
     `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. `tools`
-    are functions that plans and models may call, besides those of skills and packages. Several runtimes
-    may share a `journal`; closing one of them closes it.
+    are functions that plans and models may call, besides those of skills and packages, and names of built-in tools that
+    are off by default, such as "python". Several runtimes may share a `journal`; closing one of them closes it.
     """
 
     def __init__(
@@ -69,17 +69,18 @@ class Weft:
         *,
         open_model: OpenModel | None = None,
         use: Mapping[str, Path] | None = None,
-        tools: Sequence[Callable[..., Any]] = (),
+        tools: Sequence[Callable[..., Any] | str] = (),
         journal: Journal | None = None,
     ) -> None:
         self.paths = Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
+        settings = with_tools(settings, [tool for tool in tools if isinstance(tool, str)])
         self.settings = settings
         self.models = ModelChoice(settings)
-        self.workspace = Workspace(self.paths, settings, use, tools=tools)
-        self.own_tools = tools
+        self.own_tools = [tool for tool in tools if not isinstance(tool, str)]
+        self.workspace = Workspace(self.paths, settings, use, tools=self.own_tools)
         self._journal = journal
         self.spans = SpanExporter() if settings.send_spans else None
         self.open_model = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))

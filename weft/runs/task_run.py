@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
+
+import networkx as nx
 
 from executor.tasks.condition import ConditionCheck
 from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
+from executor.tasks.results.kept_files import writers_of
 from executor.tasks.runner import TaskRunner
 from executor.tasks.schedule import Schedule, ScheduleLimits
 from planner.events import ToolLogged, Warned
 from planner.plan.changes.sub_goals import GOAL
+from skills.builtin import toolset
+from skills.builtin.writing.claims import Claims
+from skills.builtin.writing.tools import WritePlace
 from weft.runs.steps.sub_goals import SubGoals
+from weft.workspace.builtin_tools import ToolPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from executor.files.given import GivenFiles
+    from executor.tasks.expand import CurrentPlan
     from executor.tasks.outcome import Done, Grown, Outcome
     from planner.events import Record
     from planner.plan.plan import Task
-    from skills.programs.executable import CallLog
+    from skills.programs.executable import CallLog, ToolHost
+    from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
     from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
@@ -64,6 +74,26 @@ def _task_runner(
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
     tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
+    claims = Claims(writers_of(pipeline.memo.finished.files))
+
+    @cache  # found when code first runs: looking for walls takes a moment
+    def host() -> ToolHost:
+        return workspace.tools.host(folder, _recorder(record))
+
+    def toolbox_for(task: Task) -> Sequence[Tool]:
+        before = partial(_comes_before, replanning.current, task.id)
+        writes = pipeline.settings.workspace_writes
+        writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
+        for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
+            record(
+                Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
+            )
+        loaded = pipeline.memo.loaded
+        place = ToolPlace(
+            task, catalogue.skill_listing, goal.files, writing, host, lambda: tuple(loaded.get(task.id, ()))
+        )
+        return workspace.task_tools(pipeline.tool_set, place, tools)
+
     return TaskRunner(
         plan=replanning.current.plan,
         goal=goal.text,
@@ -74,10 +104,7 @@ def _task_runner(
         record=record,
         artifacts=pipeline.artifacts,
         memo=pipeline.memo,
-        toolbox_for=lambda task: [
-            *workspace.task_tools(task, catalogue, tools, goal.files, folder),
-            *replanning.tools(task),
-        ],
+        toolbox_for=lambda task: [*toolbox_for(task), *replanning.tools(task)],
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
@@ -85,6 +112,12 @@ def _task_runner(
         on_answer=stream if goal.stream and goal.data is None else None,
         kept=pipeline.kept,
     )
+
+
+def _comes_before(current: CurrentPlan, task: str, other: str) -> bool:
+    """Whether a task is done before another one starts."""
+    graph = current.plan.graph
+    return other in graph and task in graph and nx.has_path(graph, other, task)
 
 
 def _recorder(record: Record) -> Callable[[CallLog], None]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from skills import switches
+from skills.builtin import toolset
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
 from weft.settings import named_models, untrusted
+from weft.settings.convert import approval_rules, convert
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +21,15 @@ if TYPE_CHECKING:
     from planner.model import Role
 
 
-def _setting(default: Any, help_text: str, *, guarded: bool = False, may_be_zero: bool = False) -> Any:
-    """A setting with its help text; a guarded one is ignored in the weft.toml of an untrusted workspace."""
-    return field(default=default, metadata={"help": help_text, "guarded": guarded, "may_be_zero": may_be_zero})
+def _setting(
+    default: Any, help_text: str, *, guarded: bool = False, own: bool = False, may_be_zero: bool = False
+) -> Any:
+    """A setting with its help text.
+
+    A guarded one is ignored in the weft.toml of an untrusted workspace, one that is the user's `own` in any weft.toml.
+    """
+    metadata = {"help": help_text, "guarded": guarded, "own": own, "may_be_zero": may_be_zero}
+    return field(default=default, metadata=metadata)
 
 
 # The settings for the models of roles whose own name means something else, or that share a model.
@@ -69,6 +76,12 @@ class Settings:
     approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
         "writes", "which tool calls ask a person first: never, writes or all"
     )
+    tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
+    allow_web: tuple[str, ...] = _setting((), "hosts that tasks may read with WebFetch", own=True)
+    web_proxy: bool = _setting(False, "let WebFetch use a proxy, which hides the addresses it reaches", own=True)
+    workspace_writes: toolset.WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
+        "deny", "whether tasks may change files of the workspace: deny, ask or allow", guarded=True
+    )
     approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
@@ -81,6 +94,11 @@ class Settings:
         False, "send each run to OTEL_EXPORTER_OTLP_ENDPOINT as OpenTelemetry spans when it ends", guarded=True
     )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
+
+    @property
+    def tool_set(self) -> tuple[str, ...]:
+        """The built-in tools that tasks of a new run are offered."""
+        return toolset.expanded((*self.tools, *(("web",) if self.allow_web else ())))
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
@@ -95,6 +113,13 @@ class Settings:
                 hint=f'name one there, such as {name} = "openai/gpt-4o"',
             )
         return (self.models or {})[name]
+
+
+# What else a value must be; raises ValueError.
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    toolset.KEY: toolset.expanded,
+    "allow_web": lambda hosts: [toolset.checked_host(host) for host in hosts],
+}
 
 
 class InvalidSettings(InputError):
@@ -115,6 +140,15 @@ class Resolved:
     files: tuple[Path, ...] = ()
 
 
+def with_tools(settings: Settings, names: Sequence[str]) -> Settings:
+    """The settings with further built-in tools; raises InvalidSettings if one is unknown."""
+    try:
+        toolset.expanded(names)
+    except ValueError as error:
+        raise InvalidSettings([f"'tools' {error}"]) from error
+    return replace(settings, tools=tuple(dict.fromkeys((*settings.tools, *names)))) if names else settings
+
+
 def resolve(
     flags: Mapping[str, Any], env: Mapping[str, str], workspace: Path, user_config: Path, *, trusted: bool = False
 ) -> Resolved:
@@ -129,6 +163,8 @@ def resolve(
     project = workspace / "weft.toml"
     for path in (user_config, project):
         table = dict(_read(path, faults))
+        if path == project:
+            warnings += _drop_own(table, path)
         if path == project and not trusted:
             warnings += _drop_guarded(table, path)
             warnings += _drop_refused(table, path, values)
@@ -174,6 +210,13 @@ def _environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
             yield one.name, text
 
 
+def _drop_own(table: dict[str, Any], path: Path) -> Iterator[str]:
+    for one in fields(Settings):
+        if one.metadata["own"] and one.name in table:
+            del table[one.name]
+            yield f"{path}: {one.name!r} is ignored: it counts as a flag or in your own settings alone"
+
+
 def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
     for one in fields(Settings):
         if one.metadata["guarded"] and one.name in table:
@@ -193,7 +236,7 @@ def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -
 def _join_rules(table: dict[str, Any], path: Path, values: Mapping[str, Any], *, tightening: bool) -> Iterator[str]:
     """Put a file's rules before those of the file before it; rules that may only tighten come behind."""
     try:
-        rules = _rules(table.get("approvals", ()))
+        rules = approval_rules(table.get("approvals", ()))
     except ValueError:
         return  # the fault is found when it is merged
     before: tuple[ApprovalRule, ...] = values.get("approvals", ())
@@ -229,60 +272,10 @@ def _merge(
             faults.append(f"{origin}: unknown setting {key!r}; {hint}")
             continue
         try:
-            value = _convert(raw, types[key], may_be_zero=key in may_be_zero)
+            value = convert(raw, types[key], may_be_zero=key in may_be_zero)
             values[key] = {**values.get(key, {}), **value} if isinstance(value, dict) else value
+            if (check := _CHECKS.get(key)) is not None:
+                check(value)
             origins[key] = origin
         except ValueError as error:
             faults.append(f"{origin}: {key!r} {error}")
-
-
-def _convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
-    """A value from TOML or from text, converted to the setting's type."""
-    if get_origin(wanted) in (Union, UnionType):
-        wanted = next(one for one in get_args(wanted) if one is not type(None))
-    if get_origin(wanted) is Literal:
-        if raw not in get_args(wanted):
-            raise ValueError(f"must be one of {', '.join(get_args(wanted))}, not {raw!r}")
-        return raw
-    if wanted == tuple[ApprovalRule, ...]:
-        return _rules(raw)
-    if get_origin(wanted) is tuple:
-        items = [part.strip() for part in raw.split(",")] if isinstance(raw, str) else raw
-        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise ValueError(f"must be a list of strings, not {raw!r}")
-        return tuple(item for item in items if item)
-    if get_origin(wanted) is Mapping:
-        return named_models.read(raw)
-    if wanted is bool:
-        return _boolean(raw)
-    if wanted in (int, float):
-        return _number(raw, wanted, may_be_zero=may_be_zero)
-    if not isinstance(raw, str):
-        raise ValueError(f"must be a string, not {raw!r}")  # noqa: TRY004 - one kind of error for a bad value
-    return raw
-
-
-def _rules(raw: Any) -> tuple[ApprovalRule, ...]:
-    if not isinstance(raw, list | tuple):
-        raise ValueError(f"must be tables [[approvals]] in a file, not {raw!r}")  # noqa: TRY004 - as below
-    return tuple(ApprovalRule.of(row, number) for number, row in enumerate(raw, 1))
-
-
-def _boolean(raw: Any) -> bool:
-    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
-    if isinstance(raw, bool):
-        return raw
-    if isinstance(raw, str) and raw.lower() in words:
-        return words[raw.lower()]
-    raise ValueError(f"must be true or false, not {raw!r}")
-
-
-def _number(raw: Any, wanted: type[int] | type[float], *, may_be_zero: bool) -> int | float:
-    try:
-        number = wanted(raw) if isinstance(raw, str) or not isinstance(raw, bool) else None
-    except (TypeError, ValueError):
-        number = None
-    if number is None or not (number > 0 or (may_be_zero and number == 0)):  # so that `nan` is refused too
-        least = "of 0 or more" if may_be_zero else "above 0"
-        raise ValueError(f"must be a {'whole ' if wanted is int else ''}number {least}, not {raw!r}")
-    return number

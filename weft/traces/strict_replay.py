@@ -14,6 +14,7 @@ from executor.tasks.artifacts import Artifacts
 from planner import rules
 from planner.errors import RecordEnded
 from planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
+from skills.builtin import toolset
 from skills.errors import InputError, WeftError
 from skills.tools.recorded import RecordedTool
 from weft.models.open import profile_of
@@ -124,6 +125,7 @@ async def strict(
         changes=history.replans,
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
         growth=partial(RecordedLimits, history),
+        offered=toolset.recorded(started.settings),
     )
     note(started)
     note(await _run(pipeline, history))

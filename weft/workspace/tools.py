@@ -65,9 +65,19 @@ class WorkspaceTools:
         """The workspace's programs that the user has not trusted."""
         return [row for row, _ in self.programs() if not self.trust.is_trusted(row.base_dir, row.source)]
 
+    def trusts(self, skill: Skill) -> bool:
+        """Whether the user trusts what a skill's folder has to run, as it is now."""
+        return self.trust.is_trusted(skill.base_dir, skill.source)
+
+    def scripted(self) -> list[Skill]:
+        """The workspace's skills that bring scripts."""
+        rows = (row for row in self._registry.list_skills() if row.kind == "context" and row.source not in OWN)
+        return [row for row in rows if (row.base_dir / "scripts").is_dir() and not self.is_root(row.base_dir)]
+
     def trust_all(self, folders: Iterable[Path] = ()) -> None:
-        """Trust the workspace's tools and settings as they are now, and the tools in these folders."""
-        for folder in {*(row.base_dir for row in self.untrusted()), *folders}:
+        """Trust the workspace's tools, scripts and settings as they are now, and the tools in these folders."""
+        rows = [*self.untrusted(), *self.scripted()]
+        for folder in {*(row.base_dir for row in rows), *folders}:
             self.trust.trust(folder)
         self.trust.trust_workspace(self._paths.workspace)
 
@@ -101,6 +111,10 @@ class WorkspaceTools:
         host = replace(host, artifacts=artifacts)
         by_name.update({one.name: ExecutableTool(one, host) for _, one in programs})
         return by_name
+
+    def host(self, artifacts: Path, log: Log | None = None) -> ToolHost:
+        """Where a run's own code and the scripts of its skills run."""
+        return replace(self._host(lambda _: False, log), artifacts=artifacts)
 
     def capabilities(self, tools: Mapping[str, Tool]) -> frozenset[str]:
         """What tasks can do with these tools."""

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from planner import rules
 from planner.plan.validate import Known
 from planner.prompting.prompts import Prompts
-from skills.builtin import readable_roots
-from skills.builtin.file_tools import ListFiles, ReadFile
-from skills.builtin.skill_tool import SkillTool
 from skills.discovery import listing
 from skills.discovery.needs import needs, told
 from skills.discovery.registry import summary
@@ -23,6 +20,7 @@ from skills.errors import SetupError
 from skills.selection import detectors, triggers
 from skills.tools import listing as tool_listing
 from weft.settings import untrusted
+from weft.workspace.builtin_tools import BuiltinTools, ToolPlace
 from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
     from planner.events import SkillPrint
     from planner.model import Reply, Request
-    from planner.plan.plan import Task
     from skills.selection.detector import Selection, SkillDetector
     from skills.selection.language import Foreign
     from skills.skill import Skill
@@ -102,6 +99,9 @@ class Workspace:
         self._prompts: dict[int, Prompts] = {}
         self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
+        self.builtin = BuiltinTools(
+            self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
+        )
 
     def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
         """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""
@@ -124,13 +124,16 @@ class Workspace:
         most: int = listing.MAX_SKILLS,
         *,
         made_by: int = rules.CURRENT,
+        offered: Sequence[str] | None = None,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
-        One goal at a time: neither detectors nor stemmers are thread-safe.
+        `offered` are the built-in tools of a recorded run. One goal at a time: neither detectors nor stemmers are
+        thread-safe.
         """
+        offered = self.settings.tool_set if offered is None else offered
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most, made_by)
+            return self._catalogue(goal, detector or self.skills.detector, most, made_by, offered)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -149,7 +152,9 @@ class Workspace:
 
         return call
 
-    def _catalogue(self, goal: GoalText, detector: SkillDetector, most: int, made_by: int) -> Catalogue:
+    def _catalogue(
+        self, goal: GoalText, detector: SkillDetector, most: int, made_by: int, offered: Sequence[str]
+    ) -> Catalogue:
         skills = self.skills.active()
         tools = self.tools.by_name()
         selections = self.skills.select(goal.text, goal.skills, skills, detector)
@@ -157,7 +162,7 @@ class Workspace:
         ordered = _ordered([*selections, *best], skills)
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
-        able = self.tools.capabilities(tools)
+        able = self.tools.capabilities(tools) | self.builtin.capabilities(offered)
         listed = ordered[:most] if made_by >= rules.LISTED_NEEDS else []
         return Catalogue(
             skills=tuple(ordered),
@@ -171,8 +176,8 @@ class Workspace:
                 portable=self._portable or made_by >= rules.LISTED_NEEDS,
                 needs={skill.name: told(needs(skill), able) for skill in listed},
             ),
-            tool_listing=tool_listing.render(list(tools.values())),
-            known=self._known(skills, tools),
+            tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),
+            known=self._known(skills, tools, offered),
             warnings=tuple(summary(self.skills.registry.warnings)),
             able=able,
             foreign=self._foreign(goal, skills)
@@ -214,32 +219,20 @@ class Workspace:
 
     def known(self) -> Known:
         """What a plan may use."""
-        return self._known(self.skills.active(), self.tools.by_name())
+        return self._known(self.skills.active(), self.tools.by_name(), self.settings.tool_set)
 
-    def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool]) -> Known:
-        parameters = {name: tool.parameters for name, tool in tools.items()}
+    def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
+        every = self.builtin.in_plans(offered) | dict(tools)
+        parameters = {name: tool.parameters for name, tool in every.items()}
         names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
         settings = self.settings
         models = tuple(settings.models or ())
         return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth, models)
 
-    def task_tools(
-        self,
-        task: Task,
-        catalogue: Catalogue,
-        tools: Mapping[str, Tool],
-        files: Sequence[Path],
-        artifacts: Path | None = None,
-    ) -> Sequence[Tool]:
-        """The tools that one task's model may call."""
-        visible = readable_roots.of(self.skills.registry, files, artifacts)
-        loaded = [task.name] if task.action_type == "skill" and task.name else []
-        return [
-            SkillTool(self.skills.registry, stack=loaded, listing=catalogue.skill_listing),
-            ReadFile(visible),
-            ListFiles(visible),
-            *tools.values(),
-        ]
+    def task_tools(self, offered: Sequence[str], place: ToolPlace, tools: Mapping[str, Tool]) -> Sequence[Tool]:
+        """The tools that one task's model may call: the built-in ones of its run, and these."""
+        builtin = self.builtin.for_task(offered, place)
+        return [*(tool for tool in builtin if tool.name not in tools), *tools.values()]
 
 
 def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:

@@ -13,6 +13,7 @@ from executor.history.result import Result, TaskReport
 from planner.model import Usage
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
+from weft.cli.view.result_target import ResultTarget
 from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
 
@@ -46,7 +47,7 @@ def test_a_run_that_is_done_returns_its_exit_status(capsys: pytest.CaptureFixtur
 
 
 def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path(), tmp_path)) == 0
+    assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path(), ResultTarget(tmp_path))) == 0
     captured = capsys.readouterr()
     assert captured.out == "hello\n"
     assert "cannot write the answer to" in captured.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -17,9 +17,6 @@ from planner.plan.plan import Plan, Task
 from weft.cli.main import main
 from weft.cli.view import answer, output
 from weft.cli.view.live.live_view import LiveView
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TITLE = "\x1b]0;evil\x07"
 CLEAR = "\x1b[2J"
@@ -114,7 +111,7 @@ def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.Mon
     stdout, stderr = Terminal(), Terminal()
     result = Result("r1", "done", "g", f"# Done\n\n{HARM}", None, None, (), (), Usage(), None, None)
     with redirect_stdout(stdout), redirect_stderr(stderr):
-        answer.show(result, None, "", quiet=True)
+        answer.show(result, None, "", Path(), quiet=True)
     assert not harmful(stdout.getvalue())
     assert "evil" in stdout.getvalue()
 

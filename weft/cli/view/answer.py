@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from executor.history.result import Result
+    from weft.cli.view.result_target import ResultTarget
+
+_MOST_FILES = 20
 
 
-def show(result: Result, target: Path | None, resume: Sequence[str], *, quiet: bool) -> None:
+def show(result: Result, target: ResultTarget | None, resume: Sequence[str], workspace: Path, *, quiet: bool) -> None:
     """Print the answer (Markdown on a terminal), an error or what it waits for and how to answer that, a summary."""
     max_width = width.of(sys.stderr)
     if result.answer is not None and target is None:
@@ -29,8 +32,21 @@ def show(result: Result, target: Path | None, resume: Sequence[str], *, quiet: b
     _show_waiting(result, resume)
     if target is not None and result.answer is not None and not quiet:
         output.say(f"Answer written to {target}")
+    if result.artifacts and not quiet:
+        _show_artifacts(result, workspace)
     if not quiet:
         output.say(summary_line(result, max_width))
+
+
+def _show_artifacts(result: Result, workspace: Path) -> None:
+    """List the files that the run made."""
+    from executor.tasks.artifacts import Artifacts
+
+    output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
+    for one in result.artifacts[:_MOST_FILES]:
+        output.say(f"  {one.path}  {counted(one.bytes, 'byte')}")
+    if (left := len(result.artifacts) - _MOST_FILES) > 0:
+        output.say(f"  and {left} more (--json lists all)")
 
 
 def _show_waiting(result: Result, resume: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from executor.capture.secrets import Secrets
@@ -62,6 +62,7 @@ class Reopening:
         goal = records.goal_of(history)
         needed = self.asked is not None or weft.models.needed_for(history.plan or goal.plan)
         settings = weft.models.settings() if needed else weft.settings
+        settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
         return Run(
             goal=goal,
             workspace=_workspace_of(weft, history),
@@ -87,7 +88,8 @@ class Reopening:
         """The answers with the requests that they are for; raises if one is unknown or answered."""
         if not self.answers:
             return ()
-        tools, here = weft.workspace.tools.by_name(), records.capture(weft.paths, run_id)
+        builtin = weft.workspace.builtin.in_plans(weft.settings.tool_set)
+        tools, here = builtin | weft.workspace.tools.by_name(), records.capture(weft.paths, run_id)
         return resolved(self.answers, history.finished.approvals, run_id, here, tools)
 
     def _events(self, history: RunHistory, known: Callable[[], Known]) -> tuple[PlanChanged | ReplanAsked, ...]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Selecting:
     """Selects skills for a run's goal, or takes what is on record; `then` is what a replayed run of before selected.
 
-    For a sub-goal, `task` is its id.
+    For a sub-goal, `task` is its id. `offered` are the built-in tools of a run on record.
     """
 
     goal: Goal
@@ -46,6 +46,7 @@ class Selecting:
     rules: int
     then: RecordedSelection | None = None
     task: str | None = None
+    offered: tuple[str, ...] | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
@@ -99,13 +100,13 @@ class Selecting:
         return replace(catalogue, warnings=(*catalogue.warnings, *filter(None, [warning]))), keywords
 
     async def _take(self, detector: SkillDetector | None, most: int = listing.MAX_SKILLS) -> Catalogue:
-        take = partial(self.workspace.catalogue, made_by=self.rules)
+        take = partial(self.workspace.catalogue, made_by=self.rules, offered=self.offered)
         return await asyncio.to_thread(take, self.goal, detector, most)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""
         workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, made_by=self.rules)
+        take = partial(workspace.catalogue, self.goal, made_by=self.rules, offered=self.offered)
         with BlockingModel(self.models.for_role("detector")) as model:
             detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules, translated)
             loop = asyncio.get_running_loop()

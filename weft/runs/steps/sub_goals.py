@@ -62,7 +62,15 @@ class SubGoals:
         one = self.pipeline
         goal = Goal(words or one.goal.text)
         selecting = Selecting(
-            goal, one.workspace, one.settings, one.models, one.record, one.history, one.rules, task=task.id
+            goal,
+            one.workspace,
+            one.settings,
+            one.models,
+            one.record,
+            one.history,
+            one.rules,
+            task=task.id,
+            offered=one.tool_set,
         )
         return await selecting.catalogue()
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _RATE = click.FloatRange(0, min_open=True)
 _SETTINGS = (
     "model", "fallback", "timeout", "cache", "detector", "strict_skills", "unsafe_tools", "journal", "max_replans",
+    "tools", "workspace_writes", "allow_web",
 )  # fmt: skip
 # Passed on to BatchOptions as they are.
 _OPTIONS = (
@@ -59,6 +60,7 @@ _OPTIONS = (
 @options.yes
 @options.skills
 @options.tools
+@options.powers
 @options.approve_all
 @options.journal
 @options.common

@@ -13,7 +13,7 @@ from planner.errors import BudgetSpent
 from planner.events import Warned
 from skills.errors import InputError
 from weft.cli import options
-from weft.cli.view import output, width
+from weft.cli.view import output, result_target, width
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def plan(
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import execution, model_download, warm_up
+    from weft.cli import model_download, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     yes = rest.pop("yes")
-    execution.check_writable(target)
+    result_target.check_writable(target)
     if (goal is None) == (run is None):
         raise InputError("give a goal, or a run with --of", hint='for example: weft plan "Compare three caches"')
     if run is not None:

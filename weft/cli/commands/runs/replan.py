@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli import execution, options, recorded_run
+from weft.cli.view import result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.view.result_target import ResultTarget
 
 
 @click.command()
@@ -20,11 +23,12 @@ if TYPE_CHECKING:
 @options.models
 @options.replans
 @options.concurrency
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.trust
 @options.journal
 @options.common
-def replan(run: str, request: str, workspace: Path, target: Path | None, *, trust: bool, **rest: Any) -> int:
+def replan(run: str, request: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
     """Change the plan of a run as you ask, and continue the run by it.
 
     RUN is an id, the beginning of one, or `last`; it must not be running. WHAT says what to change (`-` reads it from
@@ -42,7 +46,8 @@ def replan(run: str, request: str, workspace: Path, target: Path | None, *, trus
     Exit status: see `weft run --help`; 1 also if the plan could not be changed.
     """
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     text = options.stdin_text("what to change") if request == "-" else request
     weft, run_id = recorded_run.runtime_of(run, workspace, rest, mode, trust=trust)
     changed = execution.run_with_progress(weft, mode, partial(weft.replan, run_id, text))

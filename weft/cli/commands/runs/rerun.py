@@ -12,10 +12,11 @@ import click
 from planner.plan.task_id import parent_of
 from skills.errors import InputError
 from weft.cli import execution, options
-from weft.cli.view import output
+from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
@@ -37,13 +38,14 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
     help="Use FILE (`-`: stdin) as the output of TASK (repeatable).",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.trust
 @options.approve_all
 @options.models
 @options.journal
 @options.common
-def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest: Any) -> int:
+def rerun(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
     """Run part of an earlier run again, as a new run.
 
     The tasks named with --from, all that depend on them and all without a result run again, with another model or
@@ -70,7 +72,8 @@ def rerun(run: str, workspace: Path, target: Path | None, *, trust: bool, **rest
     if not begin and not inputs:
         hint = "name one with --from, or give its output with --input; `weft trace show` lists the tasks"
         raise InputError("no task to start from was given", hint=hint)
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     where = options.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)

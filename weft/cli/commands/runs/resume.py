@@ -11,7 +11,7 @@ import click
 from weft.cli import answer_options, execution, options, recorded_run
 from weft.cli.answer_options import answering, answers_in
 from weft.cli.plan_argument import read_plan
-from weft.cli.view import output
+from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.approvals import Approve
     from planner.events import Record
     from weft.cli.execution import RunFunction
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.stop import Stop
 
 
@@ -34,11 +35,14 @@ if TYPE_CHECKING:
 @options.models
 @options.replans
 @options.concurrency
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.trust
 @options.journal
 @options.common
-def resume(run: str, workspace: Path, target: Path | None, plan_file: Path | None, *, trust: bool, **rest: Any) -> int:
+def resume(
+    run: str, workspace: Path, target: ResultTarget | None, plan_file: Path | None, *, trust: bool, **rest: Any
+) -> int:
     """Resume a run, or answer what it waits for.
 
     A run that was interrupted, stopped or failed continues where it ended, one that waits continues with your answers.
@@ -61,7 +65,8 @@ def resume(run: str, workspace: Path, target: Path | None, plan_file: Path | Non
     from weft.runs.answers import open_requests
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     flags = {name: rest.pop(name) for name in answer_options.NAMES}
     approve_all = rest.pop("approve_all")
     weft, run_id = recorded_run.runtime_of(run, workspace, rest, mode, trust=trust)

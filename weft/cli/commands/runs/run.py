@@ -13,11 +13,12 @@ import click
 from skills.text.plural import counted
 from weft.cli import execution, options
 from weft.cli.plan_argument import read_plan
-from weft.cli.view import output
+from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from planner.plan.plan import Plan
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
@@ -42,7 +43,8 @@ _NO_GOAL = "Carry out this plan."
 @options.concurrency
 @options.cache
 @options.replans
-@options.output_file()
+@options.powers
+@result_target.output_option
 @options.journal
 @click.option(
     "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
@@ -52,7 +54,7 @@ def run(
     goal: str | None,
     workspace: Path,
     files: tuple[Path, ...],
-    target: Path | None,
+    target: ResultTarget | None,
     **rest: Any,
 ) -> int:
     """Plan and run a goal, then print the answer.
@@ -65,6 +67,7 @@ def run(
       weft run "Write API documentation for the to-do service"
       weft run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
       weft run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
+      weft run --write "Rename the option --colour to --color"
       weft run --dry-run "Review the code in src/"
       weft run --review "Compare three caches"
       weft run --plan plan.yaml --cache 7
@@ -86,7 +89,8 @@ def run(
     trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
     if review:
         plan_review.check_terminal(mode, dry_run=dry_run)
-    execution.check_writable(target)
+    if target is not None:
+        target.check()
     where = options.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)

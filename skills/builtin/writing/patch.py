@@ -1,0 +1,53 @@
+"""Differences between texts, as `git apply` reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PLAIN = re.compile(r"[^\x00-\x1f\"\\\x7f-\uffff]*")
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+def diff(path: str, before: str | None, after: str | None) -> str:
+    """The change of one file; None stands for no file. Empty if nothing changes."""
+    if before == after:
+        return ""
+    from difflib import unified_diff  # takes a moment, and most runs change no file
+
+    old, new = _lines(before or ""), _lines(after or "")
+    a, b = quoted(f"a/{path}"), quoted(f"b/{path}")
+    head = [f"diff --git {a} {b}\n"]
+    if before is None:
+        head.append("new file mode 100644\n")
+    if after is None:
+        head.append("deleted file mode 100644\n")
+    body = list(unified_diff(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
+    return "".join([*head, *_ended(body)])
+
+
+def quoted(path: str) -> str:
+    """A path as git writes it: in quotes, with escapes, if it has characters that need them."""
+    if _PLAIN.fullmatch(path):
+        return path
+    escapes = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord('"'): '\\"', ord("\\"): "\\\\"}
+    pieces = (escapes.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in path.encode())
+    return f'"{"".join(pieces)}"'
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends; only a newline ends one, as in git."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _ended(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        if line.startswith(("--- ", "+++ ")) and line.endswith("\n") and " " in line[4:-1]:
+            yield f"{line[:-1]}\t\n"  # git needs to see where a name with spaces ends
+        elif line.endswith("\n"):
+            yield line
+        else:
+            yield f"{line}\n{_NO_NEWLINE}"

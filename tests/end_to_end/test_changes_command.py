@@ -1,0 +1,135 @@
+"""Files that a run makes: artifacts beside the answer, and changes of the workspace, approved and undone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.nursery import Ran
+from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = {"WEFT_MODEL": "openai/test-model"}
+Weft = Callable[..., Ran]
+Serve = Callable[[Script], OpenAIServer]
+
+
+def tool(task_id: str, name: str, *before: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "tool", "name": name, "arguments": arguments, "depends_on": list(before)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/app.py").write_text("a = 1\nb = 2\n", encoding="utf-8")
+    (folder / "README.md").write_text("# App\n", encoding="utf-8")
+    return folder
+
+
+def test_three_files_one_edited_twice_one_denied(project: Path, serve: Serve, weft: Weft, tmp_path: Path) -> None:
+    serve(scripted({}))
+    rows = [
+        tool("report", "WriteFile", path="report.md", content="# Report\n"),
+        tool("new", "WriteFile", path="workspace:docs/new.md", content="new\n"),
+        tool("first", "EditFile", path="workspace:src/app.py", old="a = 1", new="a = 10"),
+        tool("second", "EditFile", "first", path="workspace:src/app.py", old="b = 2", new="b = 20"),
+        tool("no", "WriteFile", path="workspace:README.md", content="gone\n"),
+    ]
+    (project / "plan.json").write_text(json.dumps({"tasks": rows}), encoding="utf-8")
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy)
+    ran = weft("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
+    assert ran.status == 6, ran.err
+    document = json.loads(ran.out)
+    waiting = {one["task"]: one for one in document["waiting"]}
+    assert set(waiting) == {"new", "first", "no"}
+    assert "-a = 1\n+a = 10\n" in waiting["first"]["preview"]
+    assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n", "nothing before the answer"
+    assert document["artifacts"] == [
+        {"path": "report.md", "bytes": 9, "sha256": hashlib.sha256(b"# Report\n").hexdigest(), "task": "report"}
+    ]
+    answers = [
+        "--approve",
+        waiting["new"]["id"],
+        "--approve",
+        waiting["first"]["id"],
+        "--deny",
+        f"{waiting['no']['id']}=keep",
+    ]
+    ran = weft("resume", "last", "--json", *answers, cwd=project)
+    assert ran.status == 6, "the second edit asks by itself"
+    second = json.loads(ran.out)["waiting"][0]["id"]
+    ran = weft("resume", "last", "--approve", second, "--json", "-o", "out/", cwd=project)
+    assert (ran.status, json.loads(ran.out)["status"]) == (1, "partial"), ran.err
+    assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 10\nb = 20\n"
+    assert sorted(one.name for one in (project / "out").iterdir()) == ["answer.md", "report.md"]
+    shutil.rmtree(project / "out")
+    (project / "plan.json").unlink()
+
+    found = json.loads(weft("changes", "--json", cwd=project).out)
+    assert [(one["path"], one["state"]) for one in found["files"]] == [
+        ("README.md", "denied"), ("docs/new.md", "applied"), ("src/app.py", "applied"),
+    ]  # fmt: skip
+    assert found["files"][2]["sha256"] == hashlib.sha256(b"a = 10\nb = 20\n").hexdigest()
+    patch = weft("changes", "last", cwd=project).out
+    assert (patch, patch.count("src/app.py b/")) == (found["patch"], 1)
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=copy, check=True)
+    assert (copy / "src/app.py").read_text(encoding="utf-8") == "a = 10\nb = 20\n"
+    assert (copy / "docs/new.md").read_text(encoding="utf-8") == "new\n"
+
+    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    assert (json.loads(replayed.out)["drift"], json.loads(replayed.out)["artifacts"]) == ([], document["artifacts"])
+    assert weft("changes", "--undo", cwd=project).status == 0
+    assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
+    assert not (project / "docs/new.md").exists()
+    undone = json.loads(weft("changes", "--json", cwd=project).out)
+    assert ({one["state"] for one in undone["files"]}, undone["patch"]) == ({"denied", "undone"}, "")
+
+
+def test_a_tasks_files_are_named_below_its_result_and_read_by_the_next(project: Path, serve: Serve, weft: Weft) -> None:
+    plan = {
+        "tasks": [
+            {"id": "draft", "action_type": "llm", "instruction": "draft"},
+            {"id": "check", "action_type": "llm", "instruction": "check", "depends_on": ["draft"]},
+        ],
+        "synthesis": "briefly",
+    }
+
+    def task(call: Call) -> Say:
+        if not call.tool_results and instruction(call) == "draft":
+            return Say(tool_calls=(("WriteFile", {"path": "d/draft.md", "content": "the draft"}),))
+        if not call.tool_results:
+            path = call.user.partition("ReadFile:\n- ")[2].partition("\n")[0]
+            return Say(tool_calls=(("ReadFile", {"path": path}), ("ReadFile", {"path": "d/draft.md"})))
+        return Say("; ".join(one["text"] for one in call.tool_results))
+
+    server = serve(scripted(plan, task=task))
+    ran = weft("run", "Draft it", "--json", cwd=project, env=MODEL)
+    document = json.loads(ran.out)
+    assert document["tasks"][1]["output"] == "the draft; the draft", "by its whole path and by its own"
+    assert [one["task"] for one in document["artifacts"]] == ["draft"]
+    assert "draft.md" not in server.asked("synthesis")[0].user.partition("</goal>")[0]
+    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    assert (json.loads(replayed.out)["drift"], replayed.status) == ([], 0)
+    listed = weft("resume", "last", cwd=project).err
+    assert "d/draft.md  9 bytes" in listed
+
+
+def test_without_write_the_workspace_is_not_changed(project: Path, weft: Weft) -> None:
+    row = tool("no", "WriteFile", path="workspace:README.md", content="gone\n")
+    (project / "plan.json").write_text(json.dumps({"tasks": [row]}), encoding="utf-8")
+    (project / "weft.toml").write_text('workspace_writes = "allow"\n', encoding="utf-8")
+    ran = weft("run", "--plan", "plan.json", "--json", cwd=project)
+    assert (ran.status, "takes --write" in json.loads(ran.out)["error"]) == (1, True), ran.out
+    assert "'workspace_writes' is ignored" in ran.err
+    assert (project / "README.md").read_text(encoding="utf-8") == "# App\n"
+    assert weft("changes", "--undo", cwd=project).status == 0

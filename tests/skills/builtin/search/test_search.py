@@ -1,0 +1,159 @@
+"""Grep, and ListFiles with a glob: what they find, and what hostile patterns and paths get."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.builtin.readable_roots import ReadableRoots
+from skills.builtin.search import tools, walk
+from skills.builtin.search.glob import BadGlob, Glob
+from skills.builtin.search.tools import Grep, ListFilesGlob
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.tools.envelope import Envelope
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    for name, text in {
+        "a.py": "import os\nprint('Hello')\n",
+        "src/b.py": "def hello():\n    return 1\n",
+        "src/deep/c.ts": "// hello\r\n",
+        "src/.env": "hello=SECRET",
+        ".git/config": "hello",
+        ".agents/journal.txt": "hello",
+        "node_modules/x/y.py": "hello",
+        "image.png": "hello\0",
+    }.items():
+        put(work / name, text)
+    put(tmp_path / "outside.py", "hello SECRET")
+    (work / "link.py").symlink_to(tmp_path / "outside.py")
+    (work / "up").symlink_to(tmp_path)
+    return work
+
+
+async def grep(workspace: Path, pattern: Any, **more: Any) -> Envelope:
+    return await Grep(ReadableRoots(workspace)).call({"pattern": pattern, **more})
+
+
+async def files(workspace: Path, glob: Any, path: str = ".") -> Envelope:
+    return await ListFilesGlob(ReadableRoots(workspace)).call({"path": path, "glob": glob})
+
+
+async def test_matches_have_their_file_and_line_and_nothing_hidden_is_searched(workspace: Path) -> None:
+    found = await grep(workspace, "(?i)hello")
+    assert found.text.splitlines() == [
+        "a.py:2: print('Hello')",
+        "src/b.py:1: def hello():",
+        "src/deep/c.ts:1: // hello",
+    ]
+    assert found.data["matches"][1] == {"path": "src/b.py", "line": 1, "text": "def hello():"}
+    assert (await grep(workspace, "hello", glob="*.ts")).data["total"] == 1
+    assert (await grep(workspace, "hello", path="src/b.py")).data["files"] == 1
+    assert (await grep(workspace, "hello", path="node_modules")).data["total"] == 1, "a path that names it"
+    assert (await grep(workspace, "no such thing")).text == "(nothing matches)"
+
+
+async def test_more_matches_than_asked_for_are_counted_and_long_lines_are_cut(workspace: Path) -> None:
+    put(workspace / "many.txt", "x" * 5_000 + "needle" + "x" * 5_000 + "\n" + "needle\n" * 500)
+    found = await grep(workspace, "needle", limit=3)
+    assert (found.status, len(found.data["matches"]), found.data["total"]) == ("partial", 3, 501)
+    assert "needle" in found.data["matches"][0]["text"]
+    assert len(found.data["matches"][0]["text"]) < 400
+    assert "498 more matches" in found.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"pattern": "("}, "INVALID_PARAM"),
+        ({"pattern": ""}, "INVALID_PARAM"),
+        ({"pattern": 7}, "INVALID_PARAM"),
+        ({"pattern": "a", "glob": "../*"}, "INVALID_PARAM"),
+        ({"pattern": "a", "glob": 1}, "INVALID_PARAM"),
+        ({"pattern": "a", "limit": 0}, "INVALID_PARAM"),
+        ({"pattern": "a", "path": "../outside.py"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": "link.py"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": "up"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": "src/.env"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": ".git"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": "/proc/self/environ"}, "ACCESS_DENIED"),
+        ({"pattern": "a", "path": "missing"}, "NOT_FOUND"),
+    ],
+)
+async def test_what_cannot_be_searched_says_why(workspace: Path, arguments: dict[str, Any], code: str) -> None:
+    found = await Grep(ReadableRoots(workspace)).call(arguments)
+    assert found.error is not None
+    assert found.error.code == code
+    assert "SECRET" not in found.to_json()
+
+
+async def test_a_pattern_that_backtracks_for_ever_is_stopped_by_its_cpu_time(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "SECONDS", 0.2)
+    put(workspace / "trap.txt", "a" * 60 + "!\n" + "b" * 100_000)
+    before = time.process_time()
+    found = await grep(workspace, r"^(a+)+$")
+    assert found.error is not None
+    assert found.error.code == "TIMEOUT"
+    assert "without nested repetition" in found.text
+    assert time.process_time() - before < 5, "the match ran in another process"
+    assert (await grep(workspace, "a!")).data["total"] == 1, "and the next search works"
+
+
+async def test_a_search_is_bounded_in_files_and_bytes(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "FILE_LIMIT", 100)
+    put(workspace / "large.txt", "hello " * 100)
+    found = await grep(workspace, "hello")
+    assert (found.status, found.data["total"]) == ("partial", 2)
+    assert "are not searched: 1" in found.text
+    monkeypatch.setattr(walk, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(walk.Walk.__init__, "__defaults__", (2,))
+    assert "not all" in (await grep(workspace, "hello")).text
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("*.py", ["a.py", "src/b.py"]),
+        ("src/**", ["src/b.py", "src/deep/c.ts"]),
+        ("**/*.ts", ["src/deep/c.ts"]),
+        ("src/*.py", ["src/b.py"]),
+        ("**/deep/", ["src/deep/c.ts"]),
+        ("[ab].?y", ["a.py", "src/b.py"]),
+        ("[!a].py", ["src/b.py"]),
+        (".env", []),
+        ("*.rs", []),
+    ],
+)
+async def test_a_glob_lists_files_of_any_folder(workspace: Path, glob: str, expected: list[str]) -> None:
+    found = await files(workspace, glob)
+    assert found.data["entries"] == expected
+    assert found.text == ("\n".join([*expected, ""]) if expected else "(no file matches)")
+
+
+async def test_a_listing_without_a_glob_is_as_before(workspace: Path) -> None:
+    assert "src/" in (await files(workspace, None)).data["entries"]
+    assert (await files(workspace, "*", "a.py")).error is not None
+
+
+def test_a_hostile_glob_takes_no_longer_than_its_length_allows() -> None:
+    began = time.process_time()
+    assert not Glob.of("*a" * 200 + "b").matches("a" * 400)
+    assert not Glob.of("**/" * 100 + "x").matches("/".join("a" * 200))
+    assert time.process_time() - began < 3
+    for wrong in ("", "/etc/*", "a/../b", "x" * 501):
+        with pytest.raises(BadGlob):
+            Glob.of(wrong)

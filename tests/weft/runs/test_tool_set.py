@@ -1,0 +1,147 @@
+"""The set of built-in tools belongs to a run: what later versions add reaches neither its resume nor its replay."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner.events import CatalogueTaken, RunStarted, Warned
+from planner.plan.plan import Plan
+from skills.builtin import toolset
+from skills.errors import InputError
+from tests.conftest import add_skill
+from tests.fakes import Recorder
+from tests.weft.calling_tools import model, weft
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings, resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_a_run_keeps_its_tools_when_weft_gets_new_ones(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Recorder()
+    with monkeypatch.context() as before:
+        before.setattr(toolset, "STANDARD", ("Skill", "ReadFile", "ListFiles@1"))
+        async with weft(workspace, model(("ListFiles", {"path": "."}), fail=True)) as runtime:
+            assert (await runtime.run("Look around", record=record)).status == "failed"
+    started = next(event for event in record.events if isinstance(event, RunStarted))
+    assert started.settings["tools"] == ("Skill", "ReadFile", "ListFiles@1")
+    again = model(("ListFiles", {"path": "."}))
+    async with weft(workspace, again) as runtime:
+        assert (await runtime.resume("last")).status == "done"
+        assert [request.role for request in again.asked] == ["task"], "planning and the first call are not paid again"
+        assert [tool.name for tool in again.asked[0].tools][:3] == ["Skill", "ReadFile", "ListFiles"]
+        assert "Grep" not in [tool.name for tool in again.asked[0].tools]
+        assert "glob" not in again.asked[0].tools[2].parameters["properties"]
+        assert (await runtime.run("Look around again")).status == "done"
+        assert "Grep" in [tool.name for tool in again.asked[-1].tools]
+
+
+async def test_a_plan_may_call_built_in_tools_without_a_model(workspace: Path) -> None:
+    (workspace / "notes.md").write_text("buy milk\n", encoding="utf-8")
+    row = {"id": "find", "action_type": "tool", "name": "Grep", "arguments": {"pattern": "milk", "glob": "*.md"}}
+    async with Weft(workspace, Settings()) as runtime:
+        result = await runtime.run(Goal("Find it", plan=Plan.from_dict({"tasks": [row]})))
+    assert (result.status, result.answer) == ("done", "notes.md:1: buy milk\n")
+
+
+def test_an_unknown_tool_is_a_fault_of_the_settings(workspace: Path) -> None:
+    with pytest.raises(InputError, match="unknown tool, 'pyhton'"):
+        resolve({"tools": "pyhton"}, {}, workspace, workspace / "none.toml")
+    assert resolve({"tools": ["grep"]}, {}, workspace, workspace / "none.toml").settings.tool_set == toolset.STANDARD
+
+
+async def test_optional_tools_run_if_the_user_wants_them_and_no_record_grants_them(workspace: Path) -> None:
+    call = ("python_run", {"code": "open('n.txt', 'w').write('x'); print(6 * 7)"})
+    async with weft(workspace, model(call), tools=("python",)) as runtime:
+        result = await runtime.run("Compute")
+        assert result.answer == "42"
+        assert [(one.path, one.task) for one in result.artifacts] == [("n.txt", "look")]
+    async with weft(workspace, model(fail=True), tools=("python",)) as runtime:
+        assert (await runtime.run("Compute")).status == "failed"
+    again = model(call)
+    async with weft(workspace, again) as runtime:
+        result = await runtime.resume("last")
+    assert "python_run" in [tool.name for tool in again.asked[-1].tools], "it is still offered"
+    assert result.answer == "python_run is not allowed in this run any more — go on without it"
+
+
+async def test_a_skills_allowed_tools_narrow_its_task_and_its_scripts_run_once_trusted(workspace: Path) -> None:
+    skill = add_skill(workspace, "brew", "---\nname: brew\ndescription: Brew.\nallowed-tools: Bash Todo\n---\nBrew.")
+    (skill / "scripts").mkdir()
+    (skill / "scripts/brew.sh").write_text("echo brewed $1", encoding="utf-8")
+    row = {"id": "look", "action_type": "skill", "name": "brew", "instruction": "brew"}
+    goal = Goal("Brew", plan=Plan.from_dict({"tasks": [row]}))
+    scripted, record = model(("run_script", {"path": "scripts/brew.sh", "args": ["tea"]})), Recorder()
+    async with weft(workspace, scripted) as runtime:
+        assert "not trusted yet" in str((await runtime.run(goal, record=record)).answer)
+        runtime.workspace.tools.trust_all()
+        assert (await runtime.run(goal)).answer == "brewed tea"
+    assert [tool.name for tool in scripted.asked[0].tools if not tool.name.startswith("excel")] == [
+        "Skill",
+        "run_script",
+    ]
+    warnings = [event.message for event in record.events if isinstance(event, Warned)]
+    assert any("names Todo, which is no tool here" in text for text in warnings)
+
+
+class Page(BaseHTTPRequestHandler):
+    """One page."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<h1>News</h1>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+async def test_the_web_is_read_where_the_user_allows_it_and_replayed_without_it(workspace: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{server.server_port}"
+        row = {"id": "look", "action_type": "tool", "name": "WebFetch", "arguments": {"url": f"http://{host}/"}}
+        goal = Goal("Read the news", plan=Plan.from_dict({"tasks": [row]}))
+        record = Recorder()
+        async with Weft(workspace, Settings(allow_web=(host,))) as runtime:
+            result = await runtime.run(goal, record=record)
+        server.shutdown()
+    assert "# News\n</foreign-text>" in str(result.answer)
+    (taken,) = [event for event in record.events if isinstance(event, CatalogueTaken)]
+    assert "<name>WebFetch</name>" in taken.tool_listing
+    assert "web access: not available" not in taken.skill_listing
+
+
+def test_the_web_is_allowed_by_the_user_alone(workspace: Path) -> None:
+    (workspace / "weft.toml").write_text('allow_web = ["evil.example"]\nweb_proxy = true\n', encoding="utf-8")
+    for trusted in (False, True):
+        found = resolve({}, {}, workspace, workspace / "none.toml", trusted=trusted)
+        assert (found.settings.allow_web, found.settings.web_proxy) == ((), False)
+        assert "'allow_web' is ignored: it counts as a flag" in found.warnings[0]
+    config = workspace / "config.toml"
+    config.write_text('allow_web = ["example.org"]\n', encoding="utf-8")
+    assert "WebFetch" in resolve({}, {}, workspace, config).settings.tool_set
+    with pytest.raises(InputError, match="is not a host"):
+        resolve({"allow_web": ["http://x/"]}, {}, workspace, workspace / "none.toml")
+
+
+async def test_programs_name_built_in_tools_beside_their_functions(workspace: Path) -> None:
+    scripted = model(("python_run", {"code": "print(1)"}))
+    runtime = Weft(workspace, Settings(model="m"), open_model=lambda _: scripted, tools=["python", orders_find])
+    async with runtime:
+        assert (await runtime.run("Find")).answer == "1"
+    assert {"python_run", "orders_find"} <= {tool.name for tool in scripted.asked[-1].tools}
+    with pytest.raises(InputError, match="unknown tool, 'pyton'; did you mean 'python'"):
+        Weft(workspace, Settings(), tools=["pyton"])
+
+
+def orders_find(customer: str) -> str:
+    """Find a customer's orders."""
+    return customer

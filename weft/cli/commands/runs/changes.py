@@ -1,0 +1,58 @@
+"""`weft changes`: what a run changed in the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skills.text.plural import counted
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--undo", is_flag=True, help="Put files back that are unchanged since the run.")
+@options.journal
+@options.common
+def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_json: bool, quiet: bool, **_: Any) -> int:
+    """Show what a run changed in the workspace, as one patch, or undo it.
+
+    RUN is an id, the beginning of one, or `last` (the default). The patch is for `git apply`. A file that has been
+    changed since is left as it is by --undo.
+
+    \b
+    Examples:
+      weft changes
+      weft changes last > run.patch
+      weft changes 20261115T0213 --undo
+
+    Exit status: 0 done, 1 some files could not be put back, 2 no such run.
+    """
+    from weft.runs import records
+    from weft.traces import run_changes
+
+    where, settings = options.journal_settings(workspace, journal)
+    store = records.recorded_runs(where, settings)
+    try:
+        run_id = store.find(run).run_id
+        left = run_changes.changes_of(where, run_id).undo() if undo else []
+        found = run_changes.read(store, run_id, where)
+    finally:
+        store.close()
+    if as_json:
+        output.print_json(found.to_dict())
+    elif found.patch and not undo:
+        output.print_result(found.patch)
+    if not quiet:
+        for one in found.files:
+            output.say(f"{one.state:9} {one.path}")
+        if not found.files:
+            output.say(f"Run {run_id} changed nothing in the workspace.")
+    if left:
+        output.say_warning(f"{counted(len(left), 'file')} changed since and left alone: {', '.join(left)}")
+    return 1 if left else 0

@@ -1,0 +1,165 @@
+"""The built-in tools of a run: those that its record names, as far as the user allows them now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skills.builtin import readable_roots, toolset
+from skills.builtin.allowed_tools import narrowed, unknown
+from skills.builtin.file_tools import ListFiles, ReadFile
+from skills.builtin.skill_tool import SkillTool
+from skills.discovery.needs import COMMANDS, WEB
+from skills.tools.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from planner.plan.plan import Task
+    from skills.builtin.writing.tools import WritePlace
+    from skills.programs.executable import ToolHost
+    from skills.skill import Skill
+    from skills.tools.tool import Tool
+    from weft.workspace.skills import WorkspaceSkills
+
+# A plan has its own ways to use skills.
+_ENABLES = {"shell_run": COMMANDS, "WebFetch": WEB}
+_NOT_IN_PLANS = ("Skill", "run_script")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPlace:
+    """What the tools of one task work with: its skill, the listing of skills, given files, where the run writes.
+
+    `host` runs programs, `loaded` are the skills that the task's model has loaded so far.
+    """
+
+    task: Task | None = None
+    listing: str = ""
+    files: Sequence[Path] = ()
+    writing: WritePlace | None = None
+    host: Callable[[], ToolHost] | None = None
+    loaded: Callable[[], Sequence[str]] = tuple
+
+    @property
+    def artifacts(self) -> Path | None:
+        """The run's artifacts."""
+        return self.writing.artifacts if self.writing is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldTool:
+    """A tool that the run was offered when it began, and that the user does not allow now."""
+
+    tool: Tool
+
+    @property
+    def name(self) -> str:
+        """The name by which it is called."""
+        return self.tool.name
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return self.tool.description
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters as a JSON schema of type object."""
+        return self.tool.parameters
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Refuse it."""
+        what = f"{self.name} is not allowed in this run any more — go on without it"
+        return failure("ACCESS_DENIED", what, Context("", dict(arguments)))
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTools:
+    """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills.
+
+    `web` has the hosts that may be read, and whether through a proxy.
+    """
+
+    skills: WorkspaceSkills
+    allowed: tuple[str, ...]
+    trusted: Callable[[Skill], bool]
+    web: tuple[tuple[str, ...], bool] = ((), False)
+
+    def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
+        """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
+        skill = self._skill_of(place.task)
+        if skill is not None and tuple(offered) != toolset.EARLIER:
+            offered = narrowed(offered, skill.extra)
+        made = ((name, self._make(name, place)) for name in offered)
+        withheld = toolset.missing(offered, self.allowed)
+        return [WithheldTool(tool) if name in withheld else tool for name, tool in made if tool is not None]
+
+    def in_plans(self, offered: Sequence[str]) -> dict[str, Tool]:
+        """The tools that a plan may name, by name; runs of before the set was recorded had none."""
+        if tuple(offered) == toolset.EARLIER:
+            return {}
+        return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name not in _NOT_IN_PLANS}
+
+    def listed(self, offered: Sequence[str]) -> list[Tool]:
+        """The tools that a planner is told of: those that the user has switched on."""
+        return [tool for name, tool in self.in_plans(offered).items() if name in toolset.OPTIONAL.values()]
+
+    def unknown_in(self, task: Task, others: Sequence[str]) -> list[str]:
+        """The names in `allowed-tools` of a task's skill that stand for no tool."""
+        skill = self._skill_of(task)
+        return unknown(skill.extra, others) if skill is not None else []
+
+    def _skill_of(self, task: Task | None) -> Skill | None:
+        follows = task is not None and task.action_type == "skill" and task.name
+        return self.skills.registry.get(task.name) if follows and task is not None and task.name else None
+
+    def capabilities(self, offered: Sequence[str]) -> frozenset[str]:
+        """What tasks can do with the tools that they are offered; nothing here depends on this machine."""
+        return frozenset(what for name, what in _ENABLES.items() if name in offered)
+
+    def _in_use(self, place: ToolPlace) -> list[Skill]:
+        """The skill that a task follows, then those that its model has loaded."""
+        own = self._skill_of(place.task)
+        loaded = (self.skills.registry.get(name) for name in dict.fromkeys(place.loaded()))
+        found = {skill.name: skill for skill in (own, *loaded) if skill is not None and skill.kind == "context"}
+        return list(found.values())
+
+    def _make(self, name: str, place: ToolPlace) -> Tool | None:
+        """A tool by its key; None if this version does not know it."""
+        visible = readable_roots.of(self.skills.registry, place.files, place.artifacts)
+        match name:
+            case "Skill":
+                task = place.task
+                loaded = [task.name] if task is not None and task.action_type == "skill" and task.name else []
+                return SkillTool(self.skills.registry, stack=loaded, listing=place.listing)
+            case "ReadFile":
+                return ReadFile(visible)
+            case "ListFiles@1":
+                return ListFiles(visible)
+            case "ListFiles" | "Grep":
+                from skills.builtin.search import tools as search
+
+                return search.Grep(visible) if name == "Grep" else search.ListFilesGlob(visible)
+            case "WriteFile" | "EditFile":
+                from skills.builtin.writing import tools as writing
+
+                return (writing.WriteFile if name == "WriteFile" else writing.EditFile)(place.writing)
+            case "python_run" | "shell_run":
+                from skills.builtin.code import tools as code
+
+                return (code.PythonRun if name == "python_run" else code.ShellRun)(place.host)
+            case "WebFetch":
+                from skills.builtin.web.tool import WebFetch, WebPlace
+
+                allowed, proxy = self.web
+                return WebFetch(WebPlace(self.skills.registry.workspace, place.artifacts, allowed, proxy))
+            case "run_script":
+                from skills.builtin.code.script_tool import RunScript, ScriptHost
+
+                if place.host is None:
+                    return RunScript(None)
+                return RunScript(ScriptHost(place.host, lambda: self._in_use(place), self.trusted))
+            case _:
+                return None
