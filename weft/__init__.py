@@ -54,10 +54,10 @@ _MODULES = {
     # Events
     "planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
-        "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
-        "SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
-        "ToolStarted Warned"
+        "ConditionChecked EarlierOutput EarlierRun Event FilePart FileRead ModelLoaded ModelLoading PlanChanged "
+        "PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted "
+        "SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
+        "ToolLogged ToolStarted Warned"
     ),
     # Errors
     "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

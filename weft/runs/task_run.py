@@ -109,6 +109,7 @@ def _task_runner(
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
         given=given,
+        earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
         on_answer=stream if goal.stream and goal.data is None else None,
         kept=pipeline.kept,
     )

@@ -25,10 +25,12 @@ from planner.events import (
     CallRetried,
     CallStarted,
     ConditionChecked,
+    EarlierRun,
     PlanChanged,
     PlanRefused,
     ReplanAsked,
     ResultChecked,
+    RunStarted,
     ToolCalled,
     Warned,
 )
@@ -147,6 +149,8 @@ def _task_row(span: Span, total: float, *, critical: bool) -> _TaskRow:
 
 def _entries(event: Event | None) -> Iterator[_Entry]:
     match event:
+        case RunStarted(after=EarlierRun() as earlier):
+            yield _Entry(f"follows run {earlier.run_id}: {earlier.goal}", earlier.answer)
         case CallStarted():
             prompt = "\n\n".join(f"[{one.role}]\n{_with_calls(one.content, one.tool_calls)}" for one in event.messages)
             yield _Entry(f"{event.task or event.role}: asked {event.model}", prompt)
