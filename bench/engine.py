@@ -45,6 +45,7 @@ LIMIT = 60.0
 # Prefect starts a server first.
 LONGER = {"Prefect": 100.0}
 LARGEST = 5_000
+MOST_OVER = 1.01
 
 
 def run(options: Options) -> Findings:
@@ -63,8 +64,9 @@ def run(options: Options) -> Findings:
     if (slower := _against_sqlite(idle, named)) is not None:
         aims.append(slower)
     if not options.quick:
-        worst = max(cell.value or 0.0 for cell in spans[WEFT])
-        aims.append(Aim("makespan over the critical path, the largest", worst, 1.01))
+        worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (WEFT, BARE))
+        reason = f"the machine was busy: the bare loop has {least:.3g}" if least > MOST_OVER else ""
+        aims.append(Aim("makespan over the critical path, the largest", worst, MOST_OVER, reason=reason))
     tables = (
         Table("A task that does nothing", _columns(list(named), "µs"), idle, BARE),
         Table("Makespan over critical path", _columns([", ".join(key) for key in lengths], "x", ratio=False), spans),

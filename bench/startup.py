@@ -123,7 +123,9 @@ def run(options: Options) -> Findings:
         finally:
             place.end_helper()
         commands = _commands(place, llm, 2 if options.quick else 9)
-    aims = [Aim("CPU time of weft --help over python -c pass", over(cpu(commands[HELP]), cpu(commands[PASS])), 4.5)]
+    reason = "`import click` alone takes 4.3 times as long as `python -c pass`"
+    ratio = over(cpu(commands[HELP]), cpu(commands[PASS]))
+    aims = [Aim("CPU time of weft --help over python -c pass", ratio, 4.5, reason=reason)]
     aims += [
         Aim(f"first call of {subject} over {IMPORT}", over(first[subject], first[IMPORT]), bound)
         for subject, bound in ((COLD, 1.15), (FIRST, 1.15), (SECOND, 0.25))

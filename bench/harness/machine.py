@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 
 def machine() -> dict[str, str]:
     """The machine, the versions and the commit, each in a few words."""
-    load = os.getloadavg()[0]
+    load, system = os.getloadavg()[0], f"{platform.system()} {platform.release().partition('-')[0]}"
     return {
         "date": time.strftime("%Y-%m-%d"),
         "commit": commit(),
-        "machine": f"{processor()}, {os.cpu_count()} cores, {memory()}, {platform.system()} {platform.release()}",
+        "machine": f"{processor()}, {os.cpu_count()} cores, {memory()}, {system}",
         "load": f"{load:.1f} processes waiting for a core at the start",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,

@@ -47,7 +47,10 @@ def write(order: tuple[str, ...] = (), path: Path = PAGE, folder: Path = FOLDER)
     """Write the page from all figures that are kept."""
     kept = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))}
     names = [name for name in order if name in kept] + [name for name in kept if name not in order]
-    parts = [INTRODUCTION, _aims([kept[name] for name in names]), *(_section(kept[name]) for name in names)]
+    parts = [INTRODUCTION]
+    if missing := [f"`{name}`" for name in order if name not in kept]:
+        parts.append(f"Not measured yet: {', '.join(missing)}.\n")
+    parts += [_aims([kept[name] for name in names]), *(_section(kept[name]) for name in names)]
     path.write_text("\n".join(parts), encoding="utf-8")
     return path
 
