@@ -174,6 +174,7 @@ class Workspace:
                 limit=most,
                 folders=folders,
                 portable=self._portable or made_by >= rules.LISTED_NEEDS,
+                as_shown=made_by >= rules.LISTED_NEEDS,
                 needs={skill.name: told(needs(skill), able) for skill in listed},
             ),
             tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),

@@ -92,6 +92,17 @@ def test_the_same_skills_are_listed_the_same_wherever_they_stand(budget: int) ->
     assert listed("/w/skills") == listed("/home/somebody/projects/a-rather-deep/checkout/of-it/skills")
 
 
+@pytest.mark.parametrize("budget", [2_000, 6_000, 12_000])
+def test_a_folder_that_is_escaped_changes_nothing_else(budget: int) -> None:
+    def listed(folder: str, shown: str) -> str:
+        many = [skill(f"s{number:02}", "word " * 100) for number in range(60)]
+        moved = [replace(one, file=one.file.replace("/w/skills", folder)) for one in many]
+        block = render(["s00"], moved, budget=budget, folders=[folder], portable=True, as_shown=True)
+        return block.replace(shown, "FOLDER")
+
+    assert listed("/w/skills", "/w/skills") == listed("/R&D <new>/skills", "/R&amp;D &lt;new&gt;/skills")
+
+
 def test_the_environment_sets_the_budget() -> None:
     assert [budget({"SKILLS_PROMPT_CHAR_BUDGET": text}) for text in ("500", "", "-1", "x", "9" * 99)] == [500] + [
         BUDGET
