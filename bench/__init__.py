@@ -1,10 +1,21 @@
-"""Benchmarks, each run as `python -m bench.NAME`; most compare weft with a bare loop and exit 1 if a bound is exceeded.
+"""Benchmarks: weft against the least that the work can cost, and against what you might use instead.
 
-startup    `weft --help` against an empty Python program
-engine     the scheduler against a bare loop, LangGraph and the critical path
-journal    the cost of recording everything
-batch      calls per second and memory of `weft batch`
-tools      confined tool calls against bare processes
+    python -m bench                     everything; writes docs/benchmarks.md
+    python -m bench engine journal      some of it
+    python -m bench --quick             seconds each, without peers and without judging time
+    python -m bench.engine              one of them, without writing the page; exits 1 if an aim is missed
+
+startup    commands, and the time until the first model call leaves
+engine     the scheduler, without and with a journal
+journal    rows a second, and reading a large journal
 discovery  finding thousands of skills
-selection  how well goals find their skills (prints quality figures, no bounds)
+selection  how well goals find their skills
+plans      damaged plans
+tools      tool calls behind each wall
+batch      calls a second, slow providers, memory
+crash      kill -9 at random moments
+growth     exponents of time and memory
+
+Each is a module here that says what is measured, the floor and the peers. `harness` has what they share, `peers` the
+programs that run in other projects' environments.
 """

@@ -1,213 +1,214 @@
-"""The cost of a batch: calls per second against a bare gather and LangGraph, and memory by number of goals.
+"""Batches: calls a second and peak memory, with small and real goals, and how well slow calls fill the slots.
 
-    pip install langgraph                          # optional; without it, that row is skipped
-    python -m bench.batch [GOALS]                  # calls per second, 400 goals by default
-    python -m bench.batch --memory 1000 10000      # peak memory at both sizes
+Floor: a bare gather over litellm of the very same requests, with as many at a time; for a provider that takes a second,
+what the slots allow. Rates are measured at the provider, from the first call to the last answer, without start-up.
 
-A server in another process answers at once; each contender makes the same calls through litellm, with the same
-concurrency. The rate is measured on the server, from a contender's first call to its last, so that start-up does not
-count. Ratios of one run on one machine; exits 1 if a bound is exceeded.
+Peer: a LangGraph program that makes the same requests, without a checkpointer.
+
+    python -m bench.batch [GOALS]                  # calls a second, 400 goals by default
+    python -m bench.batch --memory 1000 10000      # peak memory at each size
+
+With --corpus DIR also with real goals: once with the skills that weft ships, once with those of the corpus.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-CONCURRENCY = 32
-MIN_OF_BARE = 0.8
-MAX_MEMORY_RATIO = 1.2
-MODEL = "openai/test-model"
-TASKS = [{"id": name, "action_type": "llm", "instruction": f"Do {name}."} for name in "abc"]
-PLAN = json.dumps({"tasks": TASKS, "synthesis": "Join."})
-CALLS_PER_GOAL = len(TASKS) + 2
+from bench.harness import command
+from bench.harness.machine import ROOT
+from bench.harness.model_server import MODEL, Provider, plan_of, provider, rate
+from bench.harness.peers import MissingPeer, clean
+from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
+from bench.harness.timing import over
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-PROGRAM = f"""
-import resource
+BARE, WEFT, PEER = "bare gather", "weft batch", "LangGraph"
+SLOTS, SLOW_SLOTS = 32, 64
+TASKS = 3
+CALLS = TASKS + 2
+SIZES = (100, 1_000, 10_000)
+PROGRAM = """
+import resource, sys
 from weft.cli.main import main
 try:
-    main("batch goals.jsonl -o out.jsonl -q --jobs 16 --max-calls {CONCURRENCY} --model {MODEL}".split())
+    main(sys.argv[1:])
 except SystemExit as end:
     assert not end.code, end.code
 print(*(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 
 
-def serve() -> None:
-    """The model server: answers a planning request with the plan, anything else with one word."""
-    from aiohttp import web
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Goals, and the skills that they select from."""
 
-    seen: list[float] = []
-
-    async def rate(_: web.Request) -> web.Response:
-        calls, seconds = len(seen), seen[-1] - seen[0]
-        seen.clear()
-        return web.json_response([calls, seconds])
-
-    async def complete(request: web.Request) -> web.Response:
-        body = await request.json()
-        seen.append(time.perf_counter())
-        text = PLAN if "<available_skills>" in str(body["messages"][0]["content"]) else "done"
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        return web.json_response({"id": "x", "object": "chat.completion", "created": 1, "model": body["model"],
-                                  "choices": [choice], "usage": usage})  # fmt: skip
-
-    app = web.Application(client_max_size=2**24)
-    app.router.add_post("/v1/chat/completions", complete)
-    app.router.add_get("/rate", rate)
-
-    async def announce(_: web.Application) -> None:
-        print("ready", flush=True)
-
-    app.on_startup.append(announce)
-    web.run_app(app, host="127.0.0.1", port=int(sys.argv[2]), print=None)
+    name: str
+    goals: Sequence[str]
+    skills: Path | None = None
 
 
-def rate(calls: int) -> float:
-    """Calls per second that the server saw since the last request for the rate; checks that all calls arrived."""
-    base = os.environ["OPENAI_API_BASE"].removesuffix("/v1")
-    with urllib.request.urlopen(f"{base}/rate") as answer:  # noqa: S310 - our own server
-        arrived, seconds = json.load(answer)
-    assert arrived == calls, f"{arrived} of {calls} calls arrived"
-    return float(arrived / seconds)
+def scenes(options: Options, goals: int) -> list[Scene]:
+    """Small goals, and real ones if there is a corpus."""
+    found = [Scene("small goals", [f"Goal {number}" for number in range(goals)])]
+    if options.corpus is not None:
+        text = (options.corpus / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+        asked = [goal["goal"] for goal in map(json.loads, text) if goal["expected"] is not None]
+        some = asked[:: max(1, len(asked) // (goals // 2))][: goals // 2]
+        found.append(Scene("real goals, bundled skills", some))
+        found.append(Scene("real goals, the corpus's skills", some, options.corpus / "skills"))
+    return found
 
 
-def ours(goals: int) -> int:
-    """Run `weft batch` in its own process; returns its peak memory plus its largest child's, in kilobytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        lines = "\n".join(json.dumps({"id": str(n), "goal": f"Goal {n}"}) for n in range(goals))
-        (Path(folder) / "goals.jsonl").write_text(lines, encoding="utf-8")
-        done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True)
-        return sum(int(peak) for peak in done.stdout.split()[-2:])
+def batch(calls: Provider, scene: Scene, slots: int = SLOTS) -> float:
+    """Run `weft batch` with nothing but the slots set; returns its peak memory and its largest child's, in MB."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        work = Path(folder, "work")
+        work.mkdir()
+        lines = [json.dumps({"id": str(number), "goal": goal}) for number, goal in enumerate(scene.goals)]
+        (work / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        if scene.skills is not None:
+            (work / "skills").symlink_to(scene.skills.resolve())
+        words = ["batch", "goals.jsonl", "-o", "out.jsonl", "-q", "--max-calls", str(slots), "--model", MODEL]
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *words], cwd=work, env=_env(folder, calls), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        return sum(int(peak) for peak in done.stdout.split()[-2:]) / 1024
 
 
-def request(number: int) -> dict[str, Any]:
-    """A call as large as a batch's: most are for tasks, with three tools, one of which has the listing of skills."""
-    messages = [
-        {"role": "system", "content": "You carry out one task. " * 20},
-        {"role": "user", "content": f"Goal {number}"},
-    ]
-    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-    tools = [
-        {"type": "function", "function": {"name": name, "description": "word " * length, "parameters": schema}}
-        for name, length in (("Skill", 2_000), ("ReadFile", 40), ("ListFiles", 20))
-    ]
-    more = {"tools": tools} if number % CALLS_PER_GOAL in (1, 2, 3) else {}
-    return {"messages": messages, "max_retries": 0, "num_retries": 0, **more}
+def _env(home: str, calls: Provider) -> dict[str, str]:
+    return clean(home) | calls.env | {"PYTHONPATH": str(ROOT)}
 
 
-async def bare(calls: int) -> None:
-    """A bare gather over acompletion, with the same concurrency."""
-    from weft.providers import litellm_model
-
-    litellm = litellm_model.load()
-    slots = asyncio.Semaphore(CONCURRENCY)
-
-    async def call(number: int) -> None:
-        async with slots:
-            await litellm.acompletion(model=MODEL, **request(number))
-
-    await asyncio.gather(*(call(number) for number in range(calls)))
+def bare(calls: Provider, bodies: list[dict[str, Any]]) -> None:
+    """Make the same requests in a bare gather, in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        words = [sys.executable, "-m", "bench.harness.bare_calls", str(SLOTS)]
+        asked = json.dumps(bodies).encode()
+        subprocess.run(words, input=asked, cwd=ROOT, env=_env(folder, calls), check=True, stdout=subprocess.DEVNULL)
 
 
-class Replies(TypedDict):
-    """LangGraph's state: the replies of the nodes."""
-
-    replies: Annotated[list[str], lambda old, new: [*old, *new]]
-
-
-async def langgraph(goals: int) -> bool:
-    """The same calls in LangGraph: plan, three parallel tasks, synthesis; returns False if it is not installed."""
-    try:
-        from langgraph.graph import END, START, StateGraph
-    except ImportError:
-        return False
-    from weft.providers import litellm_model
-
-    litellm = litellm_model.load()
-
-    async def node(_: Replies) -> dict[str, Any]:
-        reply = await litellm.acompletion(model=MODEL, **request(1))
-        return {"replies": [reply.choices[0].message.content]}
-
-    graph: Any = StateGraph(Replies)
-    for name in ("plan", "a", "b", "c", "join"):
-        graph.add_node(name, node)
-    graph.add_edge(START, "plan")
-    for name in "abc":
-        graph.add_edge("plan", name)
-    graph.add_edge(["a", "b", "c"], "join")
-    graph.add_edge("join", END)
-    compiled = graph.compile()
-    slots = asyncio.Semaphore(16)
-
-    async def one() -> None:
-        async with slots:
-            await compiled.ainvoke({"replies": []})
-
-    await asyncio.gather(*(one() for _ in range(goals)))
-    return True
+def rates(options: Options, calls: Provider, scene: Scene, rounds: int) -> dict[str, list[float] | str]:
+    """Calls a second of each contender, round by round."""
+    found: dict[str, list[float]] = {BARE: [], WEFT: []}
+    peer: list[float] | str = []
+    expected = len(scene.goals) * CALLS
+    for _ in range(rounds):
+        calls.set(plan=plan_of(TASKS, "Join."), keeps=True)
+        batch(calls, scene)
+        found[WEFT].append(rate(calls.calls(), expected))
+        bodies = calls.bodies()
+        calls.set()
+        bare(calls, bodies)
+        found[BARE].append(rate(calls.calls(), expected))
+        if options.peers is not None and isinstance(peer, list):
+            try:
+                asked = {"bodies": bodies, "env": calls.env, "calls": CALLS, "slots": SLOTS}
+                fault = options.peers.report("langgraph-calls", "on_langgraph_calls", asked, 240).fault
+                got = calls.calls()
+                peer = fault or [*peer, rate(got, expected)]
+            except MissingPeer as missing:
+                peer = str(missing)
+    return {**found, PEER: peer} if options.peers is not None else dict(found)
 
 
-def compare(goals: int) -> int:
-    """Print the calls per second of all three."""
-    calls = goals * CALLS_PER_GOAL
-    asyncio.run(bare(calls))
-    floor = rate(calls)
-    ours(goals)
-    weft = rate(calls)
-    print(f"{goals} goals of {len(TASKS)} tasks, {calls} calls, {CONCURRENCY} at a time: calls per second")
-    print(f"  bare gather  {floor:8.1f}")
-    print(f"  weft batch   {weft:8.1f}   {weft / floor:.2f} of bare (at least {MIN_OF_BARE:g}), journal on")
-    if not asyncio.run(langgraph(goals)):
-        print("  LangGraph    not installed")
-        return int(weft / floor < MIN_OF_BARE)
-    peer = rate(calls)
-    print(f"  LangGraph    {peer:8.1f}   weft is at {weft / peer:.2f} of it (at least 1), without a checkpointer")
-    return int(weft / floor < MIN_OF_BARE or weft < peer)
+def run(options: Options, goals: int = 400) -> Findings:
+    """Rates, then slow calls, then memory."""
+    goals = 8 if options.quick else goals
+    with provider() as calls:
+        speed, aims = _speed(options, calls, goals)
+        if options.quick:
+            return Findings((speed,), tuple(aims))
+        slow, filled = _slow(calls)
+        memory, flat = _memory(calls, SIZES)
+    return Findings((speed, slow, memory), (*aims, filled, flat))
 
 
-def memory(sizes: list[int]) -> int:
-    """Print peak memory at each size."""
-    peaks = {size: ours(size) / 1024 for size in sizes}
-    for size, peak in peaks.items():
-        print(f"{size:>7} goals: {peak:6.0f} MB peak memory")
-    ratio = max(peaks.values()) / peaks[min(peaks)]
-    print(f"  {ratio:.2f} x (at most {MAX_MEMORY_RATIO:g})")
-    return int(ratio > MAX_MEMORY_RATIO)
+def _speed(options: Options, calls: Provider, goals: int) -> tuple[Table, list[Aim]]:
+    shown = scenes(options, goals)
+    found = [rates(options, calls, scene, 2 if scene is shown[0] and not options.quick else 1) for scene in shown]
+    aims = []
+    for scene, bound in zip(shown, (1.0, None, 0.7), strict=False):
+        theirs, ours = found[shown.index(scene)][BARE], found[shown.index(scene)][WEFT]
+        assert not isinstance(theirs, str)
+        assert not isinstance(ours, str)
+        if bound is not None:
+            aims.append(
+                Aim(f"{scene.name}: calls a second over a bare gather's", over(ours, theirs), bound, at_most=False)
+            )
+    rows = {name: cells(*(each[name] for each in found)) for name in found[0]}
+    title = f"Calls a second: {goals} small goals of {CALLS} calls, {SLOTS} at a time, journal on"
+    return Table(title, tuple(Column(scene.name, "", ratio=True) for scene in shown), rows, BARE), aims
+
+
+def _slow(calls: Provider) -> tuple[Table, Aim]:
+    """A provider that takes a second: the time from the first call to the last answer, over what the slots allow."""
+    goals = 4 * SLOW_SLOTS
+    calls.set(seconds=1.0, plan=plan_of(TASKS, "Join."))
+    batch(calls, Scene("slow", [f"Goal {number}" for number in range(goals)]), SLOW_SLOTS)
+    made, allowed = calls.calls(), goals * CALLS / SLOW_SLOTS
+    took = goals * CALLS / rate(made, goals * CALLS)
+    rows = {"what the slots allow": cells(allowed), WEFT: cells(took)}
+    title = f"A provider that takes 1 s: {goals} goals, {SLOW_SLOTS} calls at a time"
+    table = Table(
+        title, (Column("from the first call to the last answer", "s", ratio=True),), rows, "what the slots allow"
+    )
+    return table, Aim("a provider of 1 s: time over what the slots allow", took / allowed, 1.15)
+
+
+def _memory(calls: Provider, sizes: Sequence[int]) -> tuple[Table, Aim]:
+    """Peak memory and goals a second by the number of goals, each of two calls."""
+    found: dict[int, tuple[float, float]] = {}
+    for size in sizes:
+        calls.set(plan=plan_of(1, None))
+        peak = batch(calls, Scene("many", [f"Goal {number}" for number in range(size)]))
+        found[size] = rate(calls.calls(), 2 * size) / 2, peak
+    columns = tuple(Column(f"{size:,} goals") for size in sizes)
+    rows: dict[str, tuple[Cell, ...]] = {
+        "weft, goals a second": cells(*(each[0] for each in found.values())),
+        "weft, peak memory (MB)": cells(*(each[1] for each in found.values())),
+    }
+    flat = found[sizes[-1]][1] / found[sizes[-2]][1]
+    table = Table("Goals of two calls, by their number", columns, rows, is_plotted=False)
+    return table, Aim(f"peak memory, {sizes[-1]:,} goals over {sizes[-2]:,}", flat, 1.2)
+
+
+def only_memory(_: Options, sizes: Sequence[int]) -> Findings:
+    """As `python -m bench.batch --memory SIZE SIZE…`."""
+    with provider() as calls:
+        table, flat = _memory(calls, sizes)
+    return Findings((table,), (flat,))
+
+
+BENCHMARK = Benchmark(
+    "batch",
+    "Calls a second and peak memory of `weft batch`, and how well slow calls fill the slots.",
+    "A bare gather over litellm of the very same requests; for slow calls, what the slots allow.",
+    ("langgraph-calls",),
+    run,
+)
 
 
 def main() -> int:
-    """Start the server and run the benchmark."""
-    port = 20_000 + os.getpid() % 20_000
-    server = subprocess.Popen(
-        [sys.executable, "-m", "bench.batch", "--serve", str(port)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert server.stdout is not None
-        server.stdout.readline()
-        os.environ |= {"OPENAI_API_BASE": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "sk-bench"}
-        if sys.argv[1:2] == ["--memory"]:
-            return memory([int(size) for size in sys.argv[2:]])
-        return compare(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
-    finally:
-        server.terminate()
-        server.wait()
+    """As `python -m bench.batch [GOALS | --memory SIZE SIZE…]`."""
+    words = [word for word in sys.argv[1:] if word.isdigit()]
+    if "--memory" in sys.argv:
+        sys.argv.remove("--memory")
+        sizes = sorted(map(int, words)) if len(words) > 1 else SIZES
+        return command.single(BENCHMARK, partial(only_memory, sizes=sizes))
+    return command.single(BENCHMARK, partial(run, goals=int(words[0]) if words else 400))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--serve"]:
-        sys.argv[1:] = ["--serve", sys.argv[2]]
-        serve()
-    else:
-        sys.exit(main())
+    sys.exit(main())

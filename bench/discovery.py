@@ -1,72 +1,100 @@
-"""The time to find skills, against just reading their files: `python -m bench.discovery FOLDER [COUNT]`.
+"""Finding skills: cold, with a warm cache, and as `weft skills list`, in workspaces of 100, 1,000 and 10,000 skills.
 
-The SKILL.md files in FOLDER, at any depth, are copied repeatedly under different names into a workspace of COUNT
-skills (5,000 by default).
+Floor: reading the files, and `python -c pass` for the command.
+
+    python -m bench.discovery [FOLDER [COUNT]]
+
+The SKILL.md files below FOLDER, or of the corpus, or those that weft ships, are copied under other names.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
+from bench.harness import command
+from bench.harness.machine import ROOT
+from bench.harness.peers import clean
+from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.timing import elapsed, in_turn, of_process, spent
 from skills.discovery.registry import Registry
 
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
+READING, COLD, CHECKED = "reading the files", "weft, cold", "weft, checking that nothing changed"
+PASS, LIST = "python -c pass", "weft skills list"
+SIZES = (100, 1_000, 10_000)
 
 
-def medians(rounds: int, commands: list[list[str]], env: dict[str, str]) -> list[float]:
-    """The median time of each command; they take turns, so that load on the machine affects all alike."""
-    times: list[list[float]] = [[] for _ in commands]
-    for _ in range(rounds):
-        for command, its in zip(commands, times, strict=True):
-            started = time.perf_counter()
-            subprocess.run(command, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            its.append(time.perf_counter() - started)
-    return [statistics.median(its) for its in times]
-
-
-def main(folder: Path, count: int) -> None:
-    """Measure and print."""
+def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
+    """Measure each size."""
+    folder = options.corpus or ROOT / "skills" / "library"
     sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
-    with tempfile.TemporaryDirectory() as name:
-        workspace = Path(name)
-        paths = [workspace / f"skills/g{i // 100}/s{i}/SKILL.md" for i in range(count)]
-        for i, path in enumerate(paths):
-            path.parent.mkdir(parents=True)
-            path.write_bytes(_NAME.sub(b"name: s%d" % i, sources[i % len(sources)], count=1))
-        time.sleep(0.1)
-        reading, cold = [], []
-        for round_ in range(3):
-            started = time.perf_counter()
-            for path in paths:
-                path.read_bytes()
-            reading.append(time.perf_counter() - started)
-            cache = workspace / f"cache{round_}"
-            started = time.perf_counter()
-            registry = Registry(workspace, env={}, home=workspace / "home", cache=cache)
-            registry.scan()
-            cold.append(time.perf_counter() - started)
-        started = time.perf_counter()
-        assert not registry.refresh()
-        confirm = time.perf_counter() - started
-        env = os.environ | {"HOME": str(workspace / "home"), "XDG_CACHE_HOME": str(workspace / "cache")}
-        listing = [sys.executable, "-m", "weft", "skills", "list", "--workspace", str(workspace)]
-        medians(1, [listing], env)
-        bare, warm = medians(15, [[sys.executable, "-c", "pass"], listing], env)
-    print(f"{count} skills: reading the files {1000 * min(reading):.0f} ms")
-    print(f"cold listing {1000 * min(cold):.0f} ms: {min(cold) / min(reading):.1f} times that")
-    print(f"checking that nothing changed {1000 * confirm:.0f} ms")
-    cached = f"`weft skills list` with a warm cache {1000 * warm:.0f} ms"
-    print(f"{cached}: {warm / bare:.1f} times `python -c pass` ({1000 * bare:.0f} ms)")
+    sizes = (50,) if options.quick else sizes
+    rounds = 1 if options.quick else 3
+    found: dict[str, list[list[float]]] = {name: [] for name in (READING, COLD, CHECKED, PASS, LIST)}
+    for count in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            for subject, samples in measured(Path(name), sources, count, rounds).items():
+                found[subject].append([1000 * one for one in samples])
+    columns = tuple(Column(f"{count:,} skills", "ms", ratio=True) for count in sizes)
+    tables = tuple(
+        Table(title, columns, {name: cells(*found[name]) for name in names}, names[0])
+        for title, names in (("In the process", (READING, COLD, CHECKED)), ("The command, warm", (PASS, LIST)))
+    )
+    return Findings(tables)
+
+
+def measured(folder: Path, sources: list[bytes], count: int, rounds: int) -> dict[str, list[float]]:
+    """The seconds of each subject in a workspace of so many skills."""
+    workspace, home = folder / "work", folder / "home"
+    paths = [workspace / f"skills/g{i // 100}/s{i}/SKILL.md" for i in range(count)]
+    for i, path in enumerate(paths):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(_NAME.sub(b"name: s%d" % i, sources[i % len(sources)], count=1))
+    time.sleep(0.1)  # a file that was just written counts as changed
+    registries: list[Registry] = []
+
+    def scan() -> None:
+        registries.append(Registry(workspace, env={}, home=home, cache=folder / f"cache{len(registries)}"))
+        registries[-1].scan()
+
+    samples = in_turn({READING: lambda: [path.read_bytes() for path in paths], COLD: scan}, rounds)
+    assert not registries[-1].refresh()
+    samples[CHECKED] = [spent(registries[-1].refresh) for _ in range(rounds)]
+    env = clean(home) | {"PYTHONPATH": str(ROOT)}
+    listing = [sys.executable, "-m", "weft", "skills", "list", "--workspace", str(workspace)]
+    start = partial(subprocess.run, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    start(listing)
+    commands = {PASS: partial(start, [sys.executable, "-c", "pass"]), LIST: partial(start, listing)}
+    samples |= in_turn({name: partial(of_process, work) for name, work in commands.items()}, 3 * rounds)
+    return {name: elapsed(these) for name, these in samples.items()}
+
+
+BENCHMARK = Benchmark(
+    "discovery",
+    "Finding the skills of a workspace: cold, warm, and as a command.",
+    "Reading the files; `python -c pass` for the command.",
+    (),
+    run,
+)
+
+
+def main() -> int:
+    """As `python -m bench.discovery [FOLDER [COUNT]]`."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    sizes = (int(words[1]),) if len(words) > 1 else SIZES
+
+    def with_folder(options: Options) -> Findings:
+        corpus = Path(words[0]) if words else options.corpus
+        return run(Options(options.quick, corpus, options.peers), sizes)
+
+    return command.single(BENCHMARK, with_folder)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: python -m bench.discovery FOLDER [COUNT]")
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 5_000)
+    sys.exit(main())

@@ -1,197 +1,175 @@
-"""The cost of the scheduler: against a bare indegree loop, LangGraph, and the critical path.
+"""The scheduler: microseconds for a task that does nothing, and the time for a graph over its critical path.
 
-    pip install langgraph        # optional; without it, that row is skipped
+Floor: a bare indegree loop over asyncio tasks, without outcomes, events, limits or failures; for graphs whose tasks
+take time, the critical path, which no scheduler can beat.
+
+Peers: LangGraph in memory and with its SQLite checkpointer, pydantic-graph, Dask (threads) and Prefect, all
+running the same graphs. Building a graph does not count. A peer gets a minute in all; what it did not reach is said.
+LLMCompiler's scheduler is not among them: no package index has it.
+
     python -m bench.engine
-
-Ratios of one run on one machine; the best of several rounds each. Exits 1 if a bound is exceeded.
 """
 
 from __future__ import annotations
 
 import asyncio
-import operator
-import random
 import sys
-import time
-from collections import deque
-from typing import TYPE_CHECKING, Annotated, TypedDict
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
-from executor.tasks.schedule import Schedule, ScheduleLimits, run_plan
-from planner.plan.plan import Plan, Task
+from bench.harness import command
+from bench.harness.engines import bare, journaled, plan_of, scheduled
+from bench.harness.graphs import critical_path, durations, graphs
+from bench.harness.peers import MissingPeer, Reported
+from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
+from bench.harness.timing import coroutine, cpu, elapsed, in_turn, over, spent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from bench.harness.graphs import Graph
+    from bench.harness.peers import Environments
+    from bench.harness.timing import Spent
 
-    from planner.events import Event
-
-LAYERS, WIDTH, DEPENDENCIES = 20, 100, 3
-ROUNDS = 5
-MAX_OVER_BARE, MIN_UNDER_LANGGRAPH, MAX_OVER_CRITICAL, MAX_GROWTH = 9.0, 40.0, 1.05, 1.3
-FEW, MANY = 100, 10_000
-
-
-def layered(seed: int = 7) -> Plan:
-    """20 layers of 100 tasks, each depending on three of the layer before."""
-    draw = random.Random(seed)
-    tasks = []
-    for layer in range(LAYERS):
-        for place in range(WIDTH):
-            before = draw.sample(range(WIDTH), DEPENDENCIES) if layer else []
-            waits = tuple(f"t{layer - 1}-{other}" for other in before)
-            tasks.append(Task(f"t{layer}-{place}", "llm", depends_on=waits))
-    return Plan(tuple(tasks))
-
-
-async def bare(plan: Plan) -> None:
-    """The lower bound: indegrees and an asyncio task for each node; no outcomes, events, limits or failures."""
-    waiting = dict(plan.graph.in_degree())
-    ready = deque(name for name, count in waiting.items() if count == 0)
-    running: set[asyncio.Task[str]] = set()
-
-    async def nothing(name: str) -> str:
-        return name
-
-    while ready or running:
-        while ready:
-            running.add(asyncio.create_task(nothing(ready.popleft())))
-        done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            for after in plan.graph.successors(task.result()):
-                waiting[after] -= 1
-                if waiting[after] == 0:
-                    ready.append(after)
+BARE, WEFT, JOURNALED = "bare loop", "weft", "weft, journal on"
+SPREADS = ("uniform", "log-normal")
+# The peers' programs, by the name of the row and the environment that they run in.
+PROGRAMS = {
+    "LangGraph": ("langgraph", "on_langgraph"),
+    "LangGraph, SQLite": ("langgraph", "on_langgraph_sqlite"),
+    "pydantic-graph": ("pydantic-graph", "on_pydantic_graph"),
+    "Dask": ("dask", "on_dask"),
+    "Prefect": ("prefect", "on_prefect"),
+}
+LIMIT = 60.0
+# Prefect starts a server first.
+LONGER = {"Prefect": 100.0}
+LARGEST = 5_000
+MOST_OVER = 1.01
 
 
-async def ours(plan: Plan) -> None:
-    """weft's scheduler, with events."""
-    events: list[Event] = []
-
-    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
-        return ""
-
-    outcomes = await run_plan(
-        plan, nothing, events.append, ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
+def run(options: Options) -> Findings:
+    """Measure weft and the floor in turn, then each peer."""
+    named = graphs(quick=options.quick)
+    # Long enough that a task's own time is not lost in the noise: real ones take seconds.
+    paths = {name: 0.2 if options.quick else max(2.0, 0.0006 * len(graph)) for name, graph in named.items()}
+    lengths = {
+        (name, spread): durations(graph, spread, paths[name]) for name, graph in named.items() for spread in SPREADS
+    }
+    idle, aims = _idle(named, 2 if options.quick else 7)
+    spans = _makespans(named, lengths)
+    for subject, reported in _peers(options.peers, named, lengths).items():
+        idle[subject] = [_idle_cell(reported, name, len(graph)) for name, graph in named.items()]
+        spans[subject] = [_span_cell(reported, named[name], key, lengths[key]) for key in lengths for name in key[:1]]
+    if (slower := _against_sqlite(idle, named)) is not None:
+        aims.append(slower)
+    if not options.quick:
+        worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (WEFT, BARE))
+        reason = f"the machine was busy: the bare loop has {least:.3g}" if least > MOST_OVER else ""
+        aims.append(Aim("makespan over the critical path, the largest", worst, MOST_OVER, reason=reason))
+    tables = (
+        Table("A task that does nothing", _columns(list(named), "µs"), idle, BARE),
+        Table("Makespan over critical path", _columns([", ".join(key) for key in lengths], "x", ratio=False), spans),
     )
-    assert len(outcomes) == len(plan.tasks)
+    notes = ("LLMCompiler's scheduler is not measured: it is not published as a package.",)
+    return Findings(tables, tuple(aims), notes)
 
 
-async def growing(count: int) -> None:
-    """So many tasks, added one by one while the others run."""
-
-    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
-        await asyncio.sleep(0)
-        return ""
-
-    schedule = Schedule(nothing, lambda _: None, ScheduleLimits(concurrency=16))
-    running = asyncio.ensure_future(schedule.run())
-    for number in range(count):
-        schedule.add(Task(f"t{number}", "llm", depends_on=(f"t{number - 1}",) if number % 3 else ()))
-        if number % 10 == 0:
-            await asyncio.sleep(0)
-    schedule.close()
-    assert len(await running) == count
+def _columns(names: list[str], unit: str, *, ratio: bool = True) -> tuple[Column, ...]:
+    return tuple(Column(name, unit, ratio) for name in names)
 
 
-class GraphState(TypedDict):
-    """LangGraph's state: the names of the nodes that ran."""
+def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], list[Aim]]:
+    """The rows of weft and the bare loop, in microseconds for a task."""
+    rows: dict[str, list[Cell]] = {BARE: [], WEFT: [], JOURNALED: []}
+    aims: list[Aim] = []
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        for name, graph in named.items():
+            plan = plan_of(graph)
+            contenders = {
+                BARE: lambda plan=plan: asyncio.run(bare(plan)),
+                WEFT: lambda plan=plan: asyncio.run(scheduled(plan)),
+                JOURNALED: lambda plan=plan: asyncio.run(journaled(plan, Path(folder))),
+            }
+            samples = in_turn(contenders, rounds)
+            for subject, spent_ in samples.items():
+                rows[subject] += cells(elapsed(spent_, 1e6 / len(graph)))
+            if name == "layered 2,000":
+                aims += _aims(samples, len(graph))
+    return rows, aims
 
-    done: Annotated[list[str], operator.add]
+
+def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
+    floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, WEFT, JOURNALED))
+    return [
+        Aim("layered 2,000: CPU time over the bare loop's", over(ours, floor), 2.5),
+        Aim("layered 2,000, journal on: microseconds of CPU time for a task, all threads", min(on), 35.0),
+    ]
 
 
-def langgraph_program(plan: Plan) -> Callable[[], None] | None:
-    """The same graph in LangGraph, in memory, without a checkpointer; None if it is not installed."""
-    try:
-        from langgraph.graph import END, START, StateGraph
-    except ImportError:
+def _makespans(named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str, float]]) -> dict[str, list[Cell]]:
+    rows: dict[str, list[Cell]] = {BARE: [], WEFT: []}
+    for (name, _), these in lengths.items():
+        plan, path = plan_of(named[name]), critical_path(named[name], these)
+        for subject, runs in ((BARE, bare), (WEFT, scheduled)):
+            took = spent(coroutine(partial(runs, plan, these)))
+            rows[subject] += cells(took.elapsed / path)
+    return rows
+
+
+def _peers(
+    peers: Environments | None, named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str, float]]
+) -> dict[str, Reported]:
+    """What each peer reported: small graphs first, so that a slow one still has figures."""
+    if peers is None:
+        return {}
+    cases: list[dict[str, Any]] = []
+    for large in (False, True):
+        some = [name for name, graph in named.items() if (len(graph) > LARGEST) is large]
+        cases += [{"name": name, "graph": named[name], "lengths": None} for name in some]
+        cases += [
+            {"name": f"{name}/{spread}", "graph": named[name], "lengths": these}
+            for (name, spread), these in lengths.items()
+            if name in some
+        ]
+    found = {}
+    for subject, (key, program) in PROGRAMS.items():
+        try:
+            found[subject] = peers.report(key, program, cases, LONGER.get(subject, LIMIT))
+        except MissingPeer as missing:
+            found[subject] = Reported([], str(missing))
+    return found
+
+
+def _idle_cell(reported: Reported, name: str, tasks: int) -> Cell:
+    samples = [line["seconds"] * 1e6 / tasks for line in reported.lines if line["case"] == name]
+    return Cell(tuple(samples)) if samples else Cell(note=reported.fault)
+
+
+def _span_cell(reported: Reported, graph: Graph, key: tuple[str, str], lengths: dict[str, float]) -> Cell:
+    path = critical_path(graph, lengths)
+    samples = [line["seconds"] / path for line in reported.lines if line["case"] == "/".join(key)]
+    return Cell(tuple(samples)) if samples else Cell(note=reported.fault)
+
+
+def _against_sqlite(rows: dict[str, list[Cell]], named: dict[str, Graph]) -> Aim | None:
+    """LangGraph with a checkpointer over weft with its journal, on the layered graph."""
+    at = list(named).index("layered 2,000") if "layered 2,000" in named else None
+    if at is None or "LangGraph, SQLite" not in rows:
         return None
-
-    graph = StateGraph(GraphState)
-    for task in plan.tasks:
-        graph.add_node(task.id, lambda _state, name=task.id: {"done": [name]})
-        if task.depends_on:
-            graph.add_edge(list(task.depends_on), task.id)
-        else:
-            graph.add_edge(START, task.id)
-    for final in plan.finals:
-        graph.add_edge(final.id, END)
-    compiled = graph.compile()
-
-    def run() -> None:
-        state = asyncio.run(compiled.ainvoke({"done": []}, {"recursion_limit": 100}))
-        assert len(state["done"]) == len(plan.tasks)
-
-    return run
+    theirs, ours = rows["LangGraph, SQLite"][at].value, rows[JOURNALED][at].value
+    if theirs is None or ours is None:
+        return None
+    return Aim("layered 2,000: LangGraph with SQLite over weft with its journal", theirs / ours, 50.0, at_most=False)
 
 
-def best(run: Callable[[], object], rounds: int = ROUNDS, clock: Callable[[], float] = time.perf_counter) -> float:
-    """The shortest of several rounds, in seconds."""
-    times = []
-    for _ in range(rounds):
-        began = clock()
-        run()
-        times.append(clock() - began)
-    return min(times)
-
-
-def growth(count: int) -> float:
-    """The CPU seconds for each of so many tasks that are added while others run."""
-    return best(lambda: asyncio.run(growing(count)), clock=time.thread_time) / count
-
-
-def makespan(seed: int = 11) -> tuple[float, float]:
-    """The time for 200 tasks of log-normal duration without limits, and the length of the critical path."""
-    draw = random.Random(seed)
-    tasks, lengths = [], {}
-    for number in range(200):
-        before = draw.sample(range(number), min(number, draw.randint(0, 3)))
-        tasks.append(Task(f"t{number}", "llm", depends_on=tuple(f"t{other}" for other in before)))
-        lengths[f"t{number}"] = min(draw.lognormvariate(-2.5, 1.0), 2.0)
-    plan = Plan(tuple(tasks))
-
-    async def sleep(task: Task, _results: Mapping[str, str]) -> str:
-        await asyncio.sleep(lengths[task.id])
-        return ""
-
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    for task in tasks:
-        graph.add_edges_from((before, task.id, {"weight": lengths[before]}) for before in task.depends_on)
-        graph.add_edge(task.id, "end", weight=lengths[task.id])
-    critical = nx.dag_longest_path_length(graph)
-    began = time.perf_counter()
-    asyncio.run(run_plan(plan, sleep, lambda _: None, ScheduleLimits(concurrency=10_000)))
-    return time.perf_counter() - began, critical
-
-
-def main() -> int:
-    """Measure, print, and return 1 if a bound is exceeded."""
-    plan = layered()
-    count = len(plan.tasks)
-    floor = best(lambda: asyncio.run(bare(plan)))
-    weft = best(lambda: asyncio.run(ours(plan)))
-    few, many = growth(FEW), growth(MANY)
-    took, critical = makespan()
-    over = [weft / floor > MAX_OVER_BARE, took / critical > MAX_OVER_CRITICAL, many / few > MAX_GROWTH]
-    print(f"layered graph of {count} tasks, microseconds per task")
-    print(f"  bare indegree loop  {floor / count * 1e6:10.1f}")
-    print(f"  weft                {weft / count * 1e6:10.1f}   {weft / floor:.2f} x bare (at most {MAX_OVER_BARE:g})")
-    program = langgraph_program(plan)
-    if program is None:
-        print("  LangGraph           not installed")
-    else:
-        other = best(program, rounds=2)
-        share = other / weft
-        over.append(share < MIN_UNDER_LANGGRAPH)
-        print(f"  LangGraph           {other / count * 1e6:10.1f}   weft takes 1/{share:.0f} of it (at most 1/40)")
-    print("tasks added while it runs, microseconds per task")
-    print(
-        f"  {FEW:,} tasks {few * 1e6:.1f}, {MANY:,} tasks {many * 1e6:.1f}: {many / few:.2f} x (at most {MAX_GROWTH})"
-    )
-    print("200 tasks of log-normal duration, without limits")
-    print(f"  critical path {critical:.3f} s, makespan {took:.3f} s: {took / critical:.3f} x (at most 1.05)")
-    return 1 if any(over) else 0
-
+BENCHMARK = Benchmark(
+    "engine",
+    "Microseconds for a task that does nothing, and the time for a graph over its critical path.",
+    "A bare indegree loop over asyncio tasks; the critical path for tasks that take time.",
+    ("langgraph", "pydantic-graph", "dask", "prefect"),
+    run,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.single(BENCHMARK))

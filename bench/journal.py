@@ -1,71 +1,105 @@
-"""The cost of the journal: group against single commits, and a journaled graph against a bare loop and LangGraph.
+"""The journal: rows a second, and reading a journal of a million events.
 
-    pip install langgraph langgraph-checkpoint-sqlite        # optional; without them, that row is skipped
+Floor: for writing, the store alone with a commit for each row, and as a ceiling plain sqlite3 with one commit for all;
+for reading, a fixed second. What recording costs a graph of tasks, beside LangGraph's SQLite checkpointer, is in
+`bench.engine`.
+
     python -m bench.journal
-
-Ratios of one run on one disk; the median or the best of several rounds. Exits 1 if a bound is exceeded.
 """
 
 from __future__ import annotations
 
 import asyncio
-import statistics
+import sqlite3
 import sys
 import tempfile
 import time
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bench.engine import GraphState, bare, layered
+from bench.harness import command
+from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.timing import over
 from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import now
 from executor.journal.open_store import open_store
 from executor.stores.row import Row, RunSummary
 from executor.stores.urls import url_of
-from executor.tasks.memo import Memo
-from executor.tasks.schedule import ScheduleLimits, run_plan
-from planner.events import PlanMade, RunFinished, RunStarted, Warned
+from planner.events import Warned
 from weft.traces.timeline import TYPES, timeline
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-
-    from planner.plan.plan import Plan, Task
-
-PRODUCERS, EACH, ONE_BY_ONE = 200, 50, 200
-ROUNDS = 5
-FEWER = 3
-MIN_GROUP, MAX_OVER_BARE, MIN_UNDER_LANGGRAPH, MAX_SECONDS = 20.0, 25.0, 15.0, 1.0
-MAX_MEGABYTES = 50.0
-EVENTS, RUNS = 1_000_000, 2_000
+STORE, ONE, GROUP, PLAIN = "the store, row by row", "weft, one producer", "weft, 200 producers", "sqlite3, one commit"
+TASKS = 50
 
 
-def statements(folder: Path) -> float:
-    """Rows per second of the store alone, without the writer, with a FULL commit for each row."""
+def run(options: Options) -> Findings:
+    """Write, then read."""
+    rounds, producers, each = (1, 20, 5) if options.quick else (5, 200, 50)
+    events, runs = (10_000, 50) if options.quick else (1_000_000, 2_000)
+    rates: dict[str, list[float]] = {STORE: [], ONE: [], GROUP: [], PLAIN: []}
+    # In the current folder: a temporary one may be in memory.
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
+        # In turn, compared within each round: the speed of a shared disk changes from one second to the next.
+        for number in range(rounds):
+            place = Path(name, str(number))
+            place.mkdir()
+            rates[STORE].append(statements(place, producers))
+            rates[ONE].append(asyncio.run(produced(place / "one.sqlite", 1, producers)))
+            rates[GROUP].append(asyncio.run(produced(place / "group.sqlite", producers, each)))
+            rates[PLAIN].append(plain(place, producers * each))
+        listed, shown, megabytes = million(Path(name), events, runs)
+    aims = (
+        Aim("rows a second: 200 producers over one by one", over(rates[GROUP], rates[ONE]), 20.0, at_most=False),
+        Aim("trace list, seconds", listed, 1.0),
+        Aim("trace show, seconds", shown, 1.0),
+        Aim("memory of both, MB", megabytes, 50.0),
+    )
+    writing = Table(
+        "Writing",
+        (Column("rows a second", ratio=True),),
+        {subject: cells(samples) for subject, samples in rates.items()},
+        STORE,
+    )
+    reading = Table(
+        f"Reading a journal of {events:,} events in {runs:,} runs",
+        (Column("trace list", "s"), Column("trace show", "s"), Column("memory", "MB")),
+        {"weft": cells(listed, shown, megabytes)},
+    )
+    return Findings((writing, reading), aims)
+
+
+def statements(folder: Path, rows: int) -> float:
+    """Rows a second of the store alone, without the writer, with a commit for each row."""
     store = open_store(url_of(folder / "statements.sqlite"))
     store.append([], {"r": RunSummary("r", "g", "running", now())})
     capture = Capture()
     began = time.perf_counter()
-    for seq in range(ONE_BY_ONE):
+    for seq in range(rows):
         store.append([Row("r", seq, now(), "warned", capture.event(Warned(f"event {seq}")))], {})
     took = time.perf_counter() - began
     store.close()
-    return ONE_BY_ONE / took
+    return rows / took
 
 
-async def one_by_one(folder: Path) -> float:
-    """Rows per second of one producer that waits until each row is on disk, so each is a FULL commit."""
-    return await _produced(folder / "one.sqlite", 1, ONE_BY_ONE)
+def plain(folder: Path, rows: int) -> float:
+    """Rows a second of plain sqlite3: the same texts in one statement and one commit."""
+    connection = sqlite3.connect(folder / "plain.sqlite")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE events (run TEXT, seq INTEGER, at TEXT, type TEXT, body TEXT)")
+    began = time.perf_counter()
+    made = [("r", seq, now(), "warned", f'{{"message": "event {seq}"}}') for seq in range(rows)]
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", made)
+    connection.commit()
+    took = time.perf_counter() - began
+    connection.close()
+    return rows / took
 
 
-async def grouped(folder: Path) -> float:
-    """Rows per second of 200 producers, each waiting until its row is on disk before the next."""
-    return await _produced(folder / "group.sqlite", PRODUCERS, EACH)
-
-
-async def _produced(path: Path, producers: int, each: int) -> float:
+async def produced(path: Path, producers: int, each: int) -> float:
+    """Rows a second of producers that each wait until a row is on disk before the next."""
     journal = Journal(url_of(path))
     logs = [journal.begin(f"r{number}", Capture()) for number in range(producers)]
     began = time.perf_counter()
@@ -81,96 +115,17 @@ async def _produced(path: Path, producers: int, each: int) -> float:
     return producers * each / took
 
 
-async def journaled(plan: Plan, folder: Path) -> float:
-    """Seconds for the graph with every event on disk and all inputs hashed; opening the store does not count."""
-    journal = Journal(url_of(folder / f"graph-{time.monotonic_ns()}.sqlite"))
-    log = journal.begin("r", Capture())
-    began = time.perf_counter()
-    log.record(RunStarted("r", "a graph", str(folder), {}))
-    log.record(PlanMade(plan, 1))
-    await log.settle()
-
-    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
-        return ""
-
-    memo = Memo(log.record, log.capture, log.settle)
-    limits = ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
-    outcomes = await run_plan(plan, nothing, log.record, limits, memo)
-    log.record(RunFinished("done"))
-    await log.settle()
-    took = time.perf_counter() - began
-    assert len(outcomes) == len(plan.tasks)
-    await asyncio.to_thread(journal.close)
-    return took
-
-
-async def langgraph(plan: Plan, folder: Path) -> float:
-    """Seconds for the same graph in LangGraph with its SQLite checkpointer; building and opening do not count."""
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-    from langgraph.graph import END, START, StateGraph
-
-    graph: Any = StateGraph(GraphState)
-    for task in plan.tasks:
-        graph.add_node(task.id, _node(task.id))
-        graph.add_edge(list(task.depends_on) if task.depends_on else START, task.id)
-        if plan.graph.out_degree(task.id) == 0:
-            graph.add_edge(task.id, END)
-    path = str(folder / f"lang-{time.monotonic_ns()}.sqlite")
-    async with AsyncSqliteSaver.from_conn_string(path) as saver:
-        await saver.setup()
-        compiled = graph.compile(checkpointer=saver)
-        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 100, "max_concurrency": len(plan.tasks)}
-        began = time.perf_counter()
-        state = await compiled.ainvoke({"done": []}, config)
-        took = time.perf_counter() - began
-    assert len(state["done"]) == len(plan.tasks)
-    return took
-
-
-def _node(name: str) -> Callable[[GraphState], Awaitable[GraphState]]:
-    async def node(_: GraphState) -> GraphState:
-        return {"done": [name]}
-
-    return node
-
-
-async def floor_of(plan: Plan) -> float:
-    """Seconds for the bare loop."""
-    began = time.perf_counter()
-    await bare(plan)
-    return time.perf_counter() - began
-
-
-def best(work: Callable[[], Coroutine[Any, Any, float]], rounds: int = FEWER) -> float:
-    """The shortest of several rounds, in seconds."""
-    return min(asyncio.run(work()) for _ in range(rounds))
-
-
-def million(folder: Path) -> tuple[float, float, float]:
-    """Seconds to list the runs and to read one, in a journal of a million events, and the megabytes used."""
+def million(folder: Path, events: int, runs: int) -> tuple[float, float, float]:
+    """Seconds to list the runs and to read one, in a journal of so many events, and the megabytes used."""
     url = url_of(folder / "million.sqlite")
-    store = open_store(url)
-    each = EVENTS // RUNS
-    plan = {"tasks": [{"id": f"t{n}", "action_type": "llm", "depends_on": []} for n in range(50)]}
-    for run in range(RUNS):
-        run_id = f"r{run:06d}"
-        bodies: list[tuple[str, dict[str, Any]]] = [
-            ("run_started", {"run_id": run_id, "goal": f"goal {run}", "workspace": "w", "settings": {}})
-        ]
-        bodies += [("plan_made", {"plan": plan, "attempts": 1})]
-        bodies += [("task_started", {"task": f"t{n}", "inputs": "x"}) for n in range(50)]
-        bodies += [("warned", {"message": f"event {n} of {run_id}"}) for n in range(each - 102)]
-        bodies += [("task_finished", {"task": f"t{n}", "status": "done", "output": "ok"}) for n in range(50)]
-        rows = [Row(run_id, seq, now(), kind, dict(body)) for seq, (kind, body) in enumerate(bodies, start=1)]
-        store.append(rows, {run_id: RunSummary(run_id, f"goal {run}", "done", now(), 1.0, 50)})
-    store.close()
+    fill(url, runs, events // runs)
     tracemalloc.start()
     began = time.perf_counter()
     reader = open_store(url, create=False)
-    assert len([run.to_dict() for run in reader.summaries()]) == RUNS
+    assert len([run.to_dict() for run in reader.summaries()]) == runs
     listed = time.perf_counter() - began
     began = time.perf_counter()
-    assert len(timeline(reader.rows(f"r{RUNS // 2:06d}", types=TYPES)).result.tasks) == 50
+    assert len(timeline(reader.rows(f"r{runs // 2:06d}", types=TYPES)).result.tasks) == TASKS
     shown = time.perf_counter() - began
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -178,66 +133,31 @@ def million(folder: Path) -> tuple[float, float, float]:
     return listed, shown, peak / 2**20
 
 
-class Figures:
-    """Prints figures with their bounds, and remembers whether one was exceeded."""
-
-    def __init__(self) -> None:
-        self.failed = False
-
-    def at_least(self, what: str, value: float, bound: float) -> None:
-        """A figure that must not be below its bound."""
-        self._line(what, value, f">= {bound:g}", holds=value >= bound)
-
-    def at_most(self, what: str, value: float, bound: float) -> None:
-        """A figure that must not be above its bound."""
-        self._line(what, value, f"<= {bound:g}", holds=value <= bound)
-
-    def _line(self, what: str, value: float, bound: str, *, holds: bool) -> None:
-        self.failed |= not holds
-        print(f"{what:<58} {value:9.2f}   {bound}{'' if holds else '   not met'}")
-
-
-def main() -> int:
-    """Measure, print, and return 1 if a bound is exceeded."""
-    plan, figures = layered(), Figures()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
-        folder = Path(name)
-        # In turn, compared within each round: the speed of a shared disk changes from one second to the next.
-        rounds = [
-            (statements(place), asyncio.run(one_by_one(place)), asyncio.run(grouped(place)))
-            for place in _rounds(folder)
+def fill(url: str, runs: int, each: int) -> None:
+    """Write runs of so many events each to a new journal."""
+    store = open_store(url)
+    plan = {"tasks": [{"id": f"t{n}", "action_type": "llm", "depends_on": []} for n in range(TASKS)]}
+    for run in range(runs):
+        run_id = f"r{run:06d}"
+        bodies: list[tuple[str, dict[str, Any]]] = [
+            ("run_started", {"run_id": run_id, "goal": f"goal {run}", "workspace": "w", "settings": {}}),
+            ("plan_made", {"plan": plan, "attempts": 1}),
         ]
-        for store, single, group in rounds:
-            print(
-                f"rows/s: one producer {single:,.0f}; {PRODUCERS} producers {group:,.0f}, {group / single:.1f}x "
-                f"(the store alone, row by row {store:,.0f}, {group / store:.1f}x)"
-            )
-        ratio = statistics.median(group / single for _, single, group in rounds)
-        figures.at_least(f"{PRODUCERS} producers over one by one (median)", ratio, MIN_GROUP)
-        floor = best(lambda: floor_of(plan))
-        ours = best(lambda: journaled(plan, folder), 5)
-        print(f"2,000-task graph: bare loop {floor * 1000:.1f} ms, with journal {ours * 1000:.1f} ms")
-        figures.at_most("journal on, over the bare loop", ours / floor, MAX_OVER_BARE)
-        try:
-            theirs = best(lambda: langgraph(plan, folder), 2)
-        except ImportError:
-            print("LangGraph or its SQLite checkpointer is not installed; skipped")
-        else:
-            print(f"LangGraph with its SQLite checkpointer {theirs * 1000:.0f} ms")
-            figures.at_least("LangGraph over ours", theirs / ours, MIN_UNDER_LANGGRAPH)
-        listed, shown, megabytes = million(folder)
-        figures.at_most(f"trace list, {EVENTS:,} events in {RUNS:,} runs (s)", listed, MAX_SECONDS)
-        figures.at_most("trace show in it (s)", shown, MAX_SECONDS)
-        figures.at_most("memory for both (MB)", megabytes, MAX_MEGABYTES)
-    return int(figures.failed)
+        bodies += [("task_started", {"task": f"t{n}", "inputs": "x"}) for n in range(TASKS)]
+        bodies += [("warned", {"message": f"event {n} of {run_id}"}) for n in range(each - 2 - 2 * TASKS)]
+        bodies += [("task_finished", {"task": f"t{n}", "status": "done", "output": "ok"}) for n in range(TASKS)]
+        rows = [Row(run_id, seq, now(), kind, dict(body)) for seq, (kind, body) in enumerate(bodies, start=1)]
+        store.append(rows, {run_id: RunSummary(run_id, f"goal {run}", "done", now(), 1.0, TASKS)})
+    store.close()
 
 
-def _rounds(folder: Path) -> Iterator[Path]:
-    for number in range(ROUNDS):
-        place = folder / f"round-{number}"
-        place.mkdir()
-        yield place
-
+BENCHMARK = Benchmark(
+    "journal",
+    "Rows a second on disk, and reading a journal of a million events.",
+    "The store alone with a commit for each row; plain sqlite3 with one commit for all of them is the ceiling.",
+    (),
+    run,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.single(BENCHMARK))

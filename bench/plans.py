@@ -1,9 +1,11 @@
-"""Damaged plans: how many are read exactly, refused, or silently changed, beside json-repair.
+"""Damaged plans: how many are read exactly, refused, or silently changed.
 
-    python -m bench.plans [PLANS]          1,500 made-up plans by default, each damaged in every way
+Floor: none is changed, and none is refused. A reader that changes a plan without a word is the worst: the figure that
+counts is `changed`, which must be 0.
 
-A reader that changes a plan without a word is the worst: the figure that counts is `changed`, which must be 0. The peer
-is measured where it is installed (`pip install json-repair`); it is a repairer of JSON, not of plans.
+Peer: json-repair, a repairer of JSON, not of plans; what it makes of an answer is then validated as weft's own.
+
+    python -m bench.plans [PLANS]          made-up plans, 200 by default, each damaged in every way
 """
 
 from __future__ import annotations
@@ -12,20 +14,27 @@ import json
 import random
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from bench.harness import command
+from bench.harness.peers import MissingPeer
+from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from planner.plan.json_answer import NotJson
 from planner.plan.plan import Plan
 from planner.plan.reading import read_answer
 from planner.plan.shape import SHAPES
 from planner.plan.validate import Known, problems
+from planner.rules import CURRENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from bench.harness.peers import Environments
 
+PLANS = 200
+OUTCOMES = ("exact", "refused", "changed")
 KNOWN = Known(["writing", "review", "research"])
 TEXT = "write the report's summary, check 3 facts and list them: names/dates (it's due) None true"
 WORDS = (*TEXT.split(), '"so"')
@@ -87,7 +96,10 @@ KINDS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def outcome(document: dict[str, Any], text: str, read: Callable[[str], Any]) -> str:
+Reader = Callable[[str], Any]
+
+
+def outcome(document: dict[str, Any], text: str, read: Reader) -> str:
     """Whether a reading is the plan, another one, or none."""
     try:
         found = read(text)
@@ -98,48 +110,76 @@ def outcome(document: dict[str, Any], text: str, read: Callable[[str], Any]) -> 
     return "exact" if Plan.from_dict(found) == Plan.from_dict(document) else "changed"
 
 
-def ours(text: str, version: int) -> Any:
+def ours(text: str, version: int = CURRENT) -> Any:
     """The plan that weft reads, by the rules of a version."""
     reading = read_answer(text, SHAPES["full"], KNOWN, version)
     return None if reading.faults else reading.document
 
 
-def peers(text: str) -> Any:
-    """The plan that json-repair makes of it, if it is a valid one."""
-    import json_repair
+def repaired(peers: Environments, texts: list[str]) -> Reader:
+    """Reads what json-repair made of the texts, if it is a valid plan; raises MissingPeer."""
+    reported = peers.report("json-repair", "on_json_repair", texts, 120)
+    if reported.fault:
+        raise MissingPeer(reported.fault)
+    documents = dict(zip(texts, (line["document"] for line in reported.lines), strict=True))
 
-    document = SHAPES["full"].widen(json_repair.loads(text))
-    return None if problems(document, KNOWN) else document
+    def read(text: str) -> Any:
+        document = SHAPES["full"].widen(documents[text])
+        return None if problems(document, KNOWN) else document
+
+    return read
 
 
-def main() -> None:
-    """Print a row for each kind of damage."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_500
+def run(options: Options, count: int = PLANS) -> Findings:
+    """Damage every plan in every way, and have each reader read it."""
     dice = random.Random(7)
-    plans = [plan(dice) for _ in range(count)]
-    readers: dict[str, Callable[[str], Any]] = {
-        "weft": partial(ours, version=2),
-        "first rules": partial(ours, version=1),
+    plans = [plan(dice) for _ in range(10 if options.quick else count)]
+    texts = {kind: [damage(one) for one in plans] for kind, damage in KINDS.items()}
+    readers: dict[str, Reader] = {"weft": ours, "weft, first rules": partial(ours, version=1)}
+    missing = ""
+    if options.peers is not None:
+        try:
+            readers["json-repair"] = repaired(options.peers, [text for some in texts.values() for text in some])
+        except MissingPeer as reason:
+            missing = str(reason)
+    found = {
+        name: {kind: Counter(map(outcome, plans, some, [read] * len(plans))) for kind, some in texts.items()}
+        for name, read in readers.items()
     }
-    try:
-        import json_repair  # noqa: F401
-    except ImportError:
-        print("json-repair is not installed: it is left out")
-    else:
-        readers["json-repair"] = peers
-    print(f"{count} plans; exact / refused / changed")
-    print(f"{'':<20}" + "".join(f"{name:>24}" for name in readers))
-    lost = 0
-    for kind, damage in KINDS.items():
-        cells = []
-        for name, read in readers.items():
-            counts = Counter(outcome(one, damage(one), read) for one in plans)
-            cells.append(f"{counts['exact']:>7} /{counts['refused']:>6} /{counts['changed']:>6} ")
-            lost += counts["changed"] if name == "weft" else 0
-        print(f"{kind:<20}" + "".join(f"{cell:>24}" for cell in cells))
-    if lost:
-        sys.exit(f"{lost} plans were changed silently")
+    totals = {name: _total(kinds) for name, kinds in found.items()}
+    rows = {name: cells(*(total[one] for one in OUTCOMES)) for name, total in totals.items()}
+    if missing:
+        rows["json-repair"] = cells(*[missing] * len(OUTCOMES))
+    shown = {kind: cells(*(_counts(found[name][kind]) for name in readers)) for kind in KINDS}
+    tables = (
+        Table(f"{sum(totals['weft'].values()):,} damaged plans", tuple(map(Column, OUTCOMES)), rows),
+        Table("Exact, refused and changed, by kind", tuple(map(Column, readers)), shown, is_plotted=False),
+    )
+    return Findings(tables, (Aim("plans that weft changed silently", totals["weft"]["changed"], 0, is_count=True),))
+
+
+def _total(kinds: dict[str, Counter[str]]) -> Counter[str]:
+    return sum(kinds.values(), Counter())
+
+
+def _counts(found: Counter[str]) -> str:
+    return " / ".join(str(found[one]) for one in OUTCOMES)
+
+
+BENCHMARK = Benchmark(
+    "plans",
+    "Damaged plans: how many are read exactly, refused, or silently changed.",
+    "All exact, none changed.",
+    ("json-repair",),
+    run,
+)
+
+
+def main() -> int:
+    """As `python -m bench.plans [PLANS]`."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    return command.single(BENCHMARK, partial(run, count=int(words[0]) if words else PLANS))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

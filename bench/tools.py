@@ -1,7 +1,10 @@
-"""The cost of confinement: 100 concurrent calls of a trivial tool against bare runs of the same interpreter.
+"""Tool calls: milliseconds for a call of a trivial tool, and calls a second, behind each wall and without one.
 
-Run from the repository's root: `python -m bench.tools`. Exits 1 if a call takes longer than 1.5 bare runs, or leaves a
-process, an open file or a scratch folder behind.
+Floor: the same program in the same interpreter as a bare process, with the same number at a time.
+
+    python -m bench.tools
+
+A call must leave no process, no open file and no scratch folder behind.
 """
 
 from __future__ import annotations
@@ -11,21 +14,23 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from bench.harness import command
+from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.timing import elapsed, in_turn
 from skills.confinement import Confinement, landlock, seccomp
 from skills.confinement.bubblewrap import BubblewrapConfinement, working
 from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import LandlockConfinement
+from skills.confinement.landlock_box import LandlockConfinement, NoConfinement
 from skills.programs import manifest_file as manifests
 from skills.programs.build_cache import BuildCache
 from skills.programs.executable import ExecutableTool, ToolHost
 
-CALLS = 100
-ROUNDS = 5
+BARE = "bare process"
 MAX_RATIO = 1.5
 PROGRAM = """import json, sys
 arguments = json.loads(sys.stdin.readline())["arguments"]
@@ -39,20 +44,39 @@ parameters: [{name: text, type: string, required: true}]
 """
 
 
-def main() -> int:
-    """Measure each confinement that works here, alternating with bare runs."""
+def run(options: Options) -> Findings:
+    """Measure bare processes and each confinement that works here, in turn."""
+    count, rounds = (5, 1) if options.quick else (100, 4)
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         folder = root / "work" / "echo"
         folder.mkdir(parents=True)
         (folder / "skill.yaml").write_text(MANIFEST)
         (folder / "main.py").write_text(PROGRAM)
-        return max([measure(confinement, root, folder) for confinement in confinements()], default=1)
+        tools = {f"weft, {_named(one)}": tool(one, root, folder) for one in confinements()}
+        for one in tools.values():
+            asyncio.run(calls(one, 4))
+        files = open_files()
+        contenders = {BARE: partial(bare_runs, folder / "main.py", count)}
+        contenders |= {name: partial(run_calls, one, count) for name, one in tools.items()}
+        samples = {name: elapsed(these, 1000 / count) for name, these in in_turn(contenders, rounds).items()}
+        left = [path.name for path in (root / "scratch").iterdir()] + processes(folder)
+        leaked = max(0, open_files() - files)
+    rows = {name: cells(these, [1000 / one for one in these]) for name, these in samples.items()}
+    columns = (Column("a call", "ms", ratio=True), Column("calls a second"))
+    # The best round of each, to leave out other load on the machine.
+    slowest = max((min(samples[name]) / min(samples[BARE]) for name in tools), default=0.0)
+    aims = (
+        Aim("a call over a bare process, the slowest wall", slowest, MAX_RATIO),
+        Aim("processes and scratch folders left behind", len(left), 0, is_count=True),
+        Aim("files left open", leaked, 0, is_count=True),
+    )
+    return Findings((Table(f"{count} calls at a time", columns, rows, BARE),), aims)
 
 
 def confinements() -> list[Confinement]:
-    """Every confinement that works on this machine."""
-    found: list[Confinement] = []
+    """Every confinement that works on this machine, and none."""
+    found: list[Confinement] = [NoConfinement()]
     if working():
         found.append(BubblewrapConfinement(working(), Path.home()))
     if landlock.version() and seccomp.machine():
@@ -62,62 +86,50 @@ def confinements() -> list[Confinement]:
     return found
 
 
-def measure(confinement: Confinement, root: Path, folder: Path) -> int:
-    """Measure and print; returns 0 if the ratio is within its bound and nothing is left behind, else 1."""
+def _named(confinement: Confinement) -> str:
+    return "without walls" if isinstance(confinement, NoConfinement) else confinement.name
+
+
+def tool(confinement: Confinement, root: Path, folder: Path) -> ExecutableTool:
+    """The tool behind a wall."""
     host = ToolHost(folder.parent, root / "scratch", confinement, BuildCache(root / "cache"))
-    tool = ExecutableTool(manifests.read(folder)[0][0], host)
-    asyncio.run(calls(tool, 4))
-    files = open_files()
-    bare, ours = [], []
-    for _ in range(ROUNDS):
-        bare.append(timed(lambda: bare_runs(folder / "main.py")) * 1000 / CALLS)
-        ours.append(timed(lambda: asyncio.run(calls(tool, CALLS))) * 1000 / CALLS)
-        print(f"{confinement.name}: bare {bare[-1]:.1f} ms, confined {ours[-1]:.1f} ms per call")
-    # The best round of each, to leave out other load on the machine.
-    ratio = min(ours) / min(bare)
-    left = [path.name for path in (root / "scratch").iterdir()] + processes(folder)
-    leaked = open_files() - files
-    print(f"{confinement.name}: ratio {ratio:.2f}, best of {ROUNDS} rounds each")
-    print(f"{confinement.name}: left behind: {len(left)}; open files: {leaked:+d}")
-    return int(ratio > MAX_RATIO or bool(left) or leaked > 0)
+    return ExecutableTool(manifests.read(folder)[0][0], host)
 
 
-async def calls(tool: ExecutableTool, count: int) -> None:
+def run_calls(one: ExecutableTool, count: int) -> None:
+    """All calls at once, in a loop of their own."""
+    asyncio.run(calls(one, count))
+
+
+async def calls(one: ExecutableTool, count: int) -> None:
     """Make all calls at once, and check that each got its own answer."""
-    envelopes = await asyncio.gather(*(tool.call({"text": f"call {n}"}) for n in range(count)))
+    envelopes = await asyncio.gather(*(one.call({"text": f"call {n}"}) for n in range(count)))
     assert [envelope.text for envelope in envelopes] == [f"call {n}" for n in range(count)], envelopes[0]
 
 
-def bare_runs(program: Path) -> None:
+def bare_runs(program: Path, count: int) -> None:
     """Run the same program without weft, with the same concurrency."""
 
-    def run(number: int) -> None:
+    def run_one(number: int) -> None:
         line = b'{"arguments": {"text": "call %d"}}\n' % number
         # In a session of its own, as weft's calls are: on a busy machine the scheduler gives each session its share.
-        command = [sys.executable, str(program)]
-        subprocess.run(command, input=line, stdout=subprocess.PIPE, check=True, start_new_session=True)
+        words = [sys.executable, str(program)]
+        subprocess.run(words, input=line, stdout=subprocess.PIPE, check=True, start_new_session=True)
 
-    with ThreadPoolExecutor(CALLS) as pool:
-        list(pool.map(run, range(CALLS)))
-
-
-def timed(work: object) -> float:
-    """The seconds that a call of `work` takes."""
-    assert callable(work)
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(run_one, range(count)))
 
 
 def open_files() -> int:
     """The number of open files of this process."""
-    return len(list(Path("/proc/self/fd").iterdir()))
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0
 
 
 def processes(folder: Path) -> list[str]:
     """The processes that still run a program of the folder."""
     found = []
-    for entry in Path("/proc").iterdir():
+    for entry in Path("/proc").iterdir() if Path("/proc").is_dir() else ():
         if entry.name.isdigit() and entry.name != str(os.getpid()):
             try:
                 if str(folder).encode() in (entry / "cmdline").read_bytes():
@@ -127,5 +139,13 @@ def processes(folder: Path) -> list[str]:
     return found
 
 
+BENCHMARK = Benchmark(
+    "tools",
+    "Calls of a trivial tool: milliseconds for one and calls a second, behind each wall and without one.",
+    "The same program as a bare process.",
+    (),
+    run,
+)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.single(BENCHMARK))

@@ -5,12 +5,14 @@ weft, and `weft --help`, stay fast. `__init__.pyi` tells type checkers the same.
 """
 
 # Nothing is imported above this that the current folder could hold, not even __future__: see leave_current_folder.
+import gc
 import sys
 
 from weft.current_folder import is_command, leave_current_folder
 
 if is_command(getattr(sys, "argv", [])):  # before anything else is imported
     leave_current_folder()
+    gc.set_threshold(50_000)  # importing makes many objects and hardly any garbage
 
 from importlib import import_module
 from typing import Any
@@ -54,10 +56,10 @@ _MODULES = {
     # Events
     "planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
-        "ConditionChecked Event FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
-        "SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged "
-        "ToolStarted Warned"
+        "ConditionChecked EarlierOutput EarlierRun Event FilePart FileRead ModelLoaded ModelLoading PlanChanged "
+        "PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted "
+        "SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
+        "ToolLogged ToolStarted Warned"
     ),
     # Errors
     "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -45,6 +45,8 @@ from planner.events import CallRetried as CallRetried
 from planner.events import CallStarted as CallStarted
 from planner.events import CatalogueTaken as CatalogueTaken
 from planner.events import ConditionChecked as ConditionChecked
+from planner.events import EarlierOutput as EarlierOutput
+from planner.events import EarlierRun as EarlierRun
 from planner.events import Event as Event
 from planner.events import FilePart as FilePart
 from planner.events import FileRead as FileRead
@@ -141,6 +143,8 @@ __all__ = [
     "CatalogueTaken",
     "ConditionChecked",
     "ContentRefused",
+    "EarlierOutput",
+    "EarlierRun",
     "Envelope",
     "Event",
     "FilePart",

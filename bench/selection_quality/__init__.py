@@ -1,6 +1,6 @@
 """How well goals find their skills, in every way that selection can go wrong.
 
-    python -m bench.selection_quality CORPUS [DETECTOR] [--more FOLDER] [--plot FILE]
+    python -m bench.selection_quality CORPUS [DETECTOR] [--more FOLDER] [--plot FILE] [--held-out]
 
 CORPUS has `skills/<pool>/**/SKILL.md` and `queries.jsonl`, one goal per line: `{"id", "pool", "goal", "expected"}`;
 `expected` is null if no skill should be selected. `data/` has goals of our own: `everyday.txt` selects nothing,
@@ -13,5 +13,6 @@ mixtures of the corpus's own. `--plot` draws how well scores keep their word. Ex
     sets          goals that need several skills
     none          goals that need none, and goals in other languages
     reliability   scores beside how often they are right
+    held_out      constants tuned on one pool, measured on the others
     speed         CPU time per goal with 5,000 skills
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.selection_quality import corpus, none, ranks, reliability, sets, speed
+from bench.selection_quality import corpus, held_out, none, ranks, reliability, sets, speed
 from skills.selection.detectors import DEFAULT, detector
 from skills.selection.ranked import THRESHOLD
 
@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("name", nargs="?", default=DEFAULT, metavar="DETECTOR")
     parser.add_argument("--more", type=Path, action="append", default=[], help="a folder of skills for large pools")
     parser.add_argument("--plot", type=Path, help="write the reliability plot to this SVG file")
+    parser.add_argument("--held-out", action="store_true", help="also tune on each pool and measure the others")
     given = parser.parse_args()
     more = [skill for folder in given.more for skill in corpus.pool_of(folder)]
     bench = Bench(corpus.Corpus.read(given.corpus), given.name, more)
@@ -139,6 +140,8 @@ def main() -> None:
         print(none.Translated.measure(translated, bench.corpus.pools).line())
         mean = speed.measure(bench.corpus.everything, [goal.text for goal in bench.corpus.goals])
         bench.bound(f"{mean:.1f} ms per goal", ok=mean <= speed.MILLISECONDS)
+    if given.held_out:
+        print("\n".join(held_out.lines(bench.corpus)))
     for missed in bench.missed:
         print(f"out of its bound: {missed}", file=sys.stderr)
     sys.exit(bool(bench.missed))

@@ -90,7 +90,10 @@ class Capture:
         for name, item in value.items():
             is_plain = type(name) is str and name.isidentifier()
             key = self.secrets.name(name) if is_plain else self.text(str(name))
-            found[key] = self._item(key, item)
+            if type(item) is str and not is_secret(key):  # as nearly always
+                found[key] = self.text(item)
+            else:
+                found[key] = self._item(key, item)
         return found
 
     def _item(self, key: str, item: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from planner import events
 from planner.event_fields import field_names, type_name_of
-from planner.events import FilePart, SkillPrint, TaskReused
+from planner.events import EarlierOutput, EarlierRun, FilePart, SkillPrint, TaskReused
 from planner.model import Message, Reply, ToolCall, ToolSpec, Usage
 from planner.plan.plan import Plan, Task
 from skills.errors import InputError
@@ -94,6 +94,12 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _earlier(row: Mapping[str, Any] | None) -> EarlierRun | None:
+    if row is None:
+        return None
+    return EarlierRun(**{**row, "results": tuple(EarlierOutput(**one) for one in row["results"])})
+
+
 def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -108,5 +114,6 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "own_tools": _tools,
     "selections": _selections,
     "parts": _parts,
+    "after": _earlier,
     "data": _as_it_is,
 }

@@ -9,8 +9,6 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import networkx as nx
-
 from executor.journal import codec
 from planner import approvals, events, model
 from planner.plan import plan as plans
@@ -49,6 +47,8 @@ def faults(kind: str, body: Mapping[str, Any]) -> list[str]:
 
 def plan_faults(plan: plans.Plan) -> Iterator[str]:
     """What keeps a recorded plan from being run: its ids and its graph."""
+    import networkx as nx
+
     names = [task.id for task in plan.tasks]
     if len(set(names)) < len(names):
         yield "two tasks of 'plan' have the same id"

@@ -68,7 +68,10 @@ class SkillSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """Runs the tasks of one plan; `kept` has results of other runs that may be used again."""
+    """Runs the tasks of one plan; `kept` has results of other runs that may be used again.
+
+    `earlier` is what a task is told of the run that is followed up.
+    """
 
     plan: Plan
     goal: str
@@ -86,6 +89,7 @@ class TaskRunner:
     given: GivenFiles | None = None
     on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
     kept: KeptResults | None = None
+    earlier: Callable[[Task, Profile], str] | None = None
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
         """The output of a task, given the results of the tasks before it."""
@@ -152,6 +156,8 @@ class TaskRunner:
         instruction, user = self._user_message(task, results, profile)
         if self.given is not None and not profile.tools:
             user = f"{await self._files_for(task, model, profile)}\n\n{user}".strip()
+        if self.earlier is not None:
+            user = f"{self.earlier(task, profile)}\n\n{user}".strip()
         form = Form(task.output_schema, self.prompts) if task.output_schema is not None else None
         return Assignment(
             task.id, instruction, system, user, model, toolbox, profile.continuations, form, self._on_text(task)

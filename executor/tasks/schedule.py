@@ -18,9 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
-from executor.tasks.attempt import attempt
+from executor.tasks.attempt import TimeLimits, attempt, needed
 from executor.tasks.finished import NOTHING, Finished
 from executor.tasks.growth import Growth
 from executor.tasks.outcome import STATUS, Cancelled, Done, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
@@ -36,6 +34,7 @@ RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | U
 Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]
 
 _STOPPED = Cancelled("stopped before its end")
+_UNSETTLED = (Cancelled, Waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,7 @@ class Schedule:
     _ended: deque[tuple[str, Outcome | Grown, float]] = field(default_factory=deque)
     _reused: set[str] = field(default_factory=set)
     _parked: int = 0
+    _time: TimeLimits = field(init=False)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
 
@@ -117,6 +117,8 @@ class Schedule:
 
     def change(self, plan: Plan) -> None:
         """Take a plan, without grown tasks, that was changed at rest: what was held or skipped is looked at again."""
+        import networkx as nx
+
         held = {task_id for task_id in self._tasks if task_id not in self.outcomes}
         skipped = {task_id for task_id, outcome in self.outcomes.items() if isinstance(outcome, Skipped)}
         other = {task.id for task in plan.tasks if self._tasks.get(task.id) is not task} | held
@@ -142,10 +144,8 @@ class Schedule:
         self._wake.set()
 
     async def run(self) -> dict[str, Outcome]:
-        """Run until all tasks have ended, and return their outcomes.
-
-        Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
-        """
+        """Run until all tasks have ended, and return their outcomes; raises Halted as `run_plan` does."""
+        self._time = TimeLimits(self.limits.task_seconds, self._move)
         try:
             while self._start() or self._running or not (self._closed or self.halted):
                 await self._wake.wait()
@@ -155,6 +155,8 @@ class Schedule:
         except BaseException:
             await self._cancel()
             raise
+        finally:
+            self._time.close()
         if self.halted is not None:
             self._abandon()
             raise self.halted
@@ -162,10 +164,10 @@ class Schedule:
 
     def _start(self) -> bool:
         """Start ready tasks up to the limit; whether any was started."""
-        started = False
-        while self._ready and len(self._running) - self._parked < self.limits.concurrency and self.halted is None:
+        started, running, most = False, self._running, self.limits.concurrency
+        while self._ready and len(running) - self._parked < most and self.halted is None:
             task = self._tasks[self._ready.popleft()]
-            self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
+            running[task.id] = asyncio.create_task(self._run(task), name=task.id)
             started = True
         return started
 
@@ -173,7 +175,7 @@ class Schedule:
         started = self._started.setdefault(task.id, time.monotonic())
         outcome: Outcome | Grown
         if (growth := self._growths.get(task.id)) is not None:
-            outcome = await self._attempt(growth.grown.finish(self.outcomes))
+            outcome = await self._attempt(task, growth.grown.finish(self.outcomes))
         else:
             outcome = await self._first(task)
         self._ended.append((task.id, outcome, time.monotonic() - started))
@@ -189,18 +191,15 @@ class Schedule:
                 return Done(known)
         else:
             if task.when is not None and self.check is not None:
-                verdict = await self._attempt(self._needed(task, self.check))
+                verdict = await self._attempt(task, needed(self.check(task, self.outcomes)))
                 if not isinstance(verdict, Done):
                     return verdict
             self.record(TaskStarted(task.id, inputs))
-        return await self._attempt(self.run_task(task, self._results))
+        return await self._attempt(task, self.run_task(task, self._results))
 
-    async def _needed(self, task: Task, check: Check) -> str | Unneeded:
-        return "" if await check(task, self.outcomes) else Unneeded()
-
-    async def _attempt(self, work: Awaitable[str | Done | Grown | Unneeded]) -> Outcome | Grown:
+    async def _attempt(self, task: Task, work: Awaitable[str | Done | Grown | Unneeded]) -> Outcome | Grown:
         try:
-            return await attempt(work, self.limits.task_seconds, self._move)
+            return await attempt(work, self._time.begin(self._running[task.id]))
         except Halted as halted:
             self.halted = halted
             return Cancelled(halted.message)
@@ -228,7 +227,7 @@ class Schedule:
             self._record_end(done_id, result, took)
             if done_id in self._part_of:
                 settled.extend(self._end_part(done_id, result))
-            if isinstance(result, Cancelled | Waiting):
+            if isinstance(result, _UNSETTLED):
                 continue
             for after in self._after[done_id]:
                 waiting = self._waiting[after] = self._waiting[after] - 1
@@ -247,7 +246,7 @@ class Schedule:
 
     def _is_settled(self, task_id: str) -> bool:
         outcome = self.outcomes.get(task_id)
-        return outcome is not None and not isinstance(outcome, Cancelled | Waiting)
+        return outcome is not None and not isinstance(outcome, _UNSETTLED)
 
     def _grow(self, task_id: str, grown: Grown) -> None:
         growth = self._growths[task_id] = Growth.of(task_id, grown)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
 from executor.tasks.conversation import Conversation, Toolbox
 from executor.tasks.inputs import UpstreamResult, nothing_below, shorten
 from executor.tasks.outcome import Done, Outcome, Unneeded
@@ -156,6 +154,8 @@ class Synthesis:
 
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The final tasks' results; for a final task without one, the last results upstream of it."""
+        import networkx as nx
+
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
         wanted = {task.id for task in self.plan.finals if task.id in done}
         lost = [task.id for task in self.plan.finals if task.id not in done]

@@ -6,9 +6,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import networkx as nx
+
 from planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
 from planner.goal.clauses import mask
 from planner.goal.coverage import content_words, missing
+from planner.plan.plan import graph_of
 from planner.plan.references import strings
 
 if TYPE_CHECKING:
@@ -26,9 +29,15 @@ _PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|p
 
 
 def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
-    """The plan with everything that the goal says, and what was put back."""
+    """The plan with everything that the goal says, in the order that it says, and what was put back."""
     if not plan.tasks:  # a question
         return plan, ()
+    whole, put_back = _with_all(plan, wanted, most)
+    tasks, linked = _with_links(whole.tasks, wanted)
+    return (replace(whole, tasks=tasks) if linked else whole), (*put_back, *linked)
+
+
+def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
     lost = wanted.lost(_instructions(plan.tasks))
     if not lost:
         return plan, ()
@@ -76,6 +85,25 @@ def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tup
         tasks = tuple(replace(one, instruction=instruction) if one is task else one for one in tasks)
         changed.append(task.id)
     return tasks, changed
+
+
+def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each after those whose results its part of the goal speaks of: "a subject line for it"."""
+    parts = wanted.parts().parts
+    task_of_part = [_nearest(tasks, part.text, wanted.rules).id for part in parts]
+    if len(parts) < 2 or len(set(task_of_part)) < len(parts):
+        return tasks, []
+    graph, said = graph_of(tasks), []
+    for name, part in zip(task_of_part, parts, strict=True):
+        for before in (task_of_part[one] for one in part.after):
+            if nx.has_path(graph, before, name) or nx.has_path(graph, name, before):
+                continue
+            graph.add_edge(before, name)
+            tasks = tuple(
+                replace(one, depends_on=(*one.depends_on, before)) if one.id == name else one for one in tasks
+            )
+            said.append(f"the plan did not say that {name} needs the result of {before}: it does now")
+    return tasks, said
 
 
 def _phrases(goal: str) -> list[str]:

@@ -39,7 +39,7 @@ class Brief:
 
     `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
     answer must have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends
-    on.
+    on. `earlier` says what an earlier run came to.
     """
 
     goal: str
@@ -57,6 +57,7 @@ class Brief:
     schema: Mapping[str, Any] | None = None
     task: str | None = None
     results: Sequence[Mapping[str, str]] = ()
+    earlier: str = ""
 
     @property
     def sub_goals(self) -> bool:
@@ -120,7 +121,12 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
         )
     ]
     system = Message("system", prompts.render(agent, "system", variables))
-    return (system, *turns, Message("user", prompts.render(agent, "user", variables)))
+    return (system, *turns, Message("user", below(brief.earlier, prompts.render(agent, "user", variables))))
+
+
+def below(earlier: str, text: str) -> str:
+    """A prompt, below what an earlier run came to, if one is followed up."""
+    return f"{earlier}\n\n{text}" if earlier else text
 
 
 async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record, ready: Ready | None = None) -> Plan:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.decompose.decompose import ATTEMPTS, variables_of
+from planner.decompose.decompose import ATTEMPTS, below, variables_of
 from planner.events import PlanRefused, PromptMade, Warned
 from planner.model import Message, Request
 from planner.plan.changes.change import Change
@@ -101,7 +101,7 @@ async def replan(
     agent = brief.profile.agent("decomposer")
     conversation: tuple[Message, ...] = (
         Message("system", (system or prompts).render(agent, "system", variables_of(brief))),
-        Message("user", prompts.render("replanner", "user", given)),
+        Message("user", below(brief.earlier, prompts.render("replanner", "user", given))),
     )
     faults: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):

@@ -20,7 +20,16 @@ from planner.events.calls import (
     TextStreamed,
 )
 from planner.events.plans import ChangeCause, PlanChanged, PlanMade, PlanRefused, ReplanAsked
-from planner.events.run import AnswerChecked, RunFinished, RunResumed, RunStarted, RunStatus, Warned
+from planner.events.run import (
+    AnswerChecked,
+    EarlierOutput,
+    EarlierRun,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStatus,
+    Warned,
+)
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
     ConditionChecked,
@@ -47,6 +56,8 @@ __all__ = [
     "CatalogueTaken",
     "ChangeCause",
     "ConditionChecked",
+    "EarlierOutput",
+    "EarlierRun",
     "Event",
     "FilePart",
     "FileRead",

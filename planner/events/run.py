@@ -16,12 +16,32 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarific
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierOutput:
+    """The output of a task of an earlier run, or its beginning."""
+
+    task: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What a run takes over from the one that it follows up: the goal, the answer and results, or their beginnings."""
+
+    run_id: str
+    goal: str
+    status: str
+    answer: str
+    results: tuple[EarlierOutput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunStarted:
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
     A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
-    answer must have.
+    answer must have, `after` what is taken over from the run that it follows up.
     """
 
     run_id: str
@@ -41,6 +61,7 @@ class RunStarted:
     batch_goal: str | None = None
     batch_size: int | None = None
     schema: Mapping[str, Any] | None = None
+    after: EarlierRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import networkx as nx
-
 from planner.plan.forms.result_keys import ResultCheck
 from planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, renamed, strings
 from planner.plan.task_id import number_of, parent_of
@@ -16,6 +14,8 @@ from planner.plan.task_id import number_of, parent_of
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Sequence
+
+    import networkx as nx
 
 ActionType = Literal["skill", "tool", "llm", "goal"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
@@ -284,6 +284,8 @@ class Plan:
 
 def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
     """The tasks as nodes, with an edge from each dependency to its dependent, and from a grown task to its parent."""
+    import networkx as nx  # it takes long to import, and a run's first call leaves without it
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(task.id for task in tasks)
     graph.add_edges_from((before, task.id) for task in tasks for before in task.depends_on)

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from planner import rules
 from planner.plan import conditions, fan_out
@@ -20,6 +18,9 @@ from planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, pa
 from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
 from skills.tools.parameter import TYPES, fits
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def graph_problems(rows: Sequence[Mapping[str, Any]], *, fields: bool = True) -> Iterator[str]:
     """What is wrong with tasks together: their ids, dependencies and references."""
+    import networkx as nx
+
     rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
     ids = [row["id"] for row in rows]
     for twice, times in Counter(ids).items():
@@ -197,6 +200,8 @@ def _reference_problems(
     referred = _referred(row, fields=fields)
     if not referred:
         return
+    import networkx as nx
+
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
     for text, (one, needs_form) in referred.items():
         start = f"task {row['id']!r} refers to {text}, "
@@ -234,6 +239,8 @@ def _dependencies(row: Mapping[str, Any]) -> list[str]:
 
 def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
     """A cycle, from each task to one that it depends on: the graph's edges point the other way."""
+    import networkx as nx
+
     first = min(component, key=ids.index)
     edges = nx.find_cycle(graph.subgraph(component).reverse(), first)
     return " → ".join([*(edge[0] for edge in edges), edges[0][0]])

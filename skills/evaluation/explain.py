@@ -44,17 +44,20 @@ class Explainer:
         places = {one.name: place for place, one in enumerate(ranking, 1) if one.score > 0}
         scores = {one.name: one.score for one in (*ranking, *miss.selected)}
         wanted = miss.missing or miss.expected[:1]
-        told = [self._missed(miss, name, ranking, places.get(name), scores) for name in wanted]
-        return " ".join([*self._language(miss.goal.goal), *told])
+        if language := self._language(miss.goal.goal, wanted[0]):
+            return language
+        return " ".join(self._missed(miss, name, ranking, places.get(name), scores) for name in wanted)
 
-    def _language(self, goal: str) -> list[str]:
-        """A sentence about the goal's language, if it is not that of the skills."""
-        foreign = self._detector.foreign(goal, self._skills) if isinstance(self._detector, RankedDetector) else None
+    def _language(self, goal: str, name: str) -> str:
+        """Why a goal in another language than the skills missed; its words say nothing then."""
+        by_words = self._detector if isinstance(self._detector, RankedDetector) and name in self._known else None
+        foreign = by_words.foreign(goal, self._skills) if by_words is not None else None
         if foreign is None:
-            return []
-        return [
-            f"The goal is in {foreign.goal} and the skills are described in {foreign.skills}: few words are shared."
-        ]
+            return ""
+        return (
+            f"The goal is in {foreign.goal} and the skills are described in {foreign.skills}: a run asks its model for "
+            f"{foreign.skills} keywords. To do without, add a {foreign.goal} sentence to the description of {name}."
+        )
 
     def unknown(self, name: str) -> str:
         """Why an expected skill cannot be selected; empty if it can."""

@@ -28,7 +28,10 @@ _COMMANDS = {
         "weft.cli.commands.runs.approvals:approvals",
         "List what runs wait for: calls and tasks to approve, and questions.",
     ),
-    "changes": ("weft.cli.commands.runs.changes:changes", "Show what a run changed in the workspace, or undo it."),
+    "changes": (
+        "weft.cli.commands.runs.changes:changes",
+        "Show what a run changed in the workspace, as one patch, or undo it.",
+    ),
     "replan": (
         "weft.cli.commands.runs.replan:replan",
         "Change the plan of a run as you ask, and continue the run by it.",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from planner.events import EarlierRun
     from planner.plan.plan import Plan
 
 _LONGEST = 200_000
@@ -33,7 +34,8 @@ class Goal:
     """A goal: its text, skills that must be used, files, a ready plan, and answers to questions.
 
     `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
-    `schema` is the form that the answer must have: a JSON Schema or a pydantic model.
+    `schema` is the form that the answer must have: a JSON Schema or a pydantic model. `after` is what is taken over
+    from the run that it follows up.
     """
 
     text: str
@@ -45,6 +47,7 @@ class Goal:
     repairs: tuple[str, ...] = ()
     place: BatchPlace | None = None
     schema: Any = None
+    after: EarlierRun | None = None
 
     @classmethod
     def recorded(
@@ -55,10 +58,11 @@ class Goal:
         plan: Plan | None,
         answers: tuple[str, ...],
         schema: Mapping[str, Any] | None = None,
+        after: EarlierRun | None = None,
     ) -> Goal:
         """A goal from a record: its files existed then, and may not now."""
         form = DataSchema(schema, recorded=True) if schema is not None else None
-        goal = cls(text, skills, (), plan, answers, schema=form)
+        goal = cls(text, skills, (), plan, answers, schema=form, after=after)
         object.__setattr__(goal, "files", files)
         return goal
 

@@ -24,6 +24,7 @@ from planner.plan import reading
 from planner.prompting.profile import FULL
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
+from weft.runs.steps.following import FollowUp
 from weft.runs.steps.replanning import not_changed, replanning_of
 from weft.runs.steps.reviewing import DECLINED, reviewed
 from weft.runs.steps.selecting import Selecting, language_note
@@ -89,6 +90,12 @@ class Pipeline:
     def prompts(self) -> Prompts:
         """The prompts by the rules of the run."""
         return self.workspace.prompts(self.rules)
+
+    @property
+    def follow_up(self) -> FollowUp | None:
+        """What is said in prompts of the run that this one follows up."""
+        earlier = self.goal.after
+        return FollowUp(earlier, self.prompts, self.memo.capture) if earlier is not None else None
 
     @property
     def record(self) -> Record:
@@ -228,6 +235,7 @@ class Pipeline:
             asked=self.goal.skills,
             schema=self.goal.data.document if self.goal.data else None,
             skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
+            earlier=follow_up.for_planner() if (follow_up := self.follow_up) is not None else "",
         )
 
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:

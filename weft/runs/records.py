@@ -146,6 +146,7 @@ def started(
         batch=goal.place.batch if goal.place else None,
         batch_goal=goal.place.goal if goal.place else None,
         batch_size=goal.place.size if goal.place else None,
+        after=goal.after,
         schema=goal.data.document if goal.data else None,
     )
 
@@ -161,7 +162,8 @@ def goal_of(history: RunHistory) -> Goal:
     if plan is None and planned is not None and given:  # as earlier versions recorded it
         plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
-    return Goal.recorded(begun.goal, tuple(begun.asked_skills), files, plan, tuple(begun.answers), begun.schema)
+    came = tuple(begun.asked_skills), files, plan, tuple(begun.answers), begun.schema, begun.after
+    return Goal.recorded(begun.goal, *came)
 
 
 def plain(settings: Settings) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
 from planner.plan.task_id import number_of, parent_of
 from skills.errors import InputError
 from skills.text.nearest import known_are
@@ -42,6 +40,8 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
 
     Items of a task that is run are reused if they are told the same, and depend on nothing that is run.
     """
+    import networkx as nx
+
     if history.plan is None:
         raise InputError("the run has no plan to rerun a part of", hint="run its goal again with `weft run`")
     plan = history.plan.without_replaced()

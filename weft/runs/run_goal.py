@@ -29,16 +29,18 @@ async def run_goal(
     schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,
+    after: str | None = None,
 ) -> Result:
     """Run one goal, as `weft run` does, and return its result.
 
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
     are functions of yours that plans and models may call, and names of built-in tools that are off by default.
     `schema`, a JSON Schema or a pydantic model, is the form of the answer, which is then the result's `data`. `approve`
-    answers what needs a person; where it returns None, or without it, the result's status is `waiting`.
+    answers what needs a person; where it returns None, or without it, the result's status is `waiting`. `after` is a
+    run that the goal follows up, by its id or `last`.
     """
     async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
-        return await weft.run(_with_schema(goal, schema), record=record, approve=approve)
+        return await weft.run(_with_schema(goal, schema), record=record, approve=approve, after=after)
 
 
 def run_goal_sync(
@@ -51,9 +53,10 @@ def run_goal_sync(
     schema: Any = None,
     record: Record | None = None,
     approve: Approve | None = None,
+    after: str | None = None,
 ) -> Result:
     """`run_goal` for programs without an event loop."""
-    options: dict[str, Any] = {"tools": tools, "schema": schema, "record": record, "approve": approve}
+    options: dict[str, Any] = {"tools": tools, "schema": schema, "record": record, "approve": approve, "after": after}
     return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, **options))
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +28,7 @@ from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
 from weft.runs.run_id import new_run_id
+from weft.runs.steps.following import earlier_run
 from weft.runs.steps.reopening import FINISHED, Reopening, checked_request
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
@@ -100,13 +102,15 @@ class Weft:
         stop: Stop | None = None,
         approve: Approve | None = None,
         review: Review | None = None,
+        after: str | None = None,
     ) -> Result:
         """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
 
         `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
-        is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted.
+        is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
+        a stored run that the goal follows up.
         """
-        run = self.new_run(goal, record)
+        run = self.new_run(self.follow(goal, after) if after is not None else goal, record)
         run.approve, run.review = approve, review
         return await run.run(stop or Stop())
 
@@ -180,6 +184,16 @@ class Weft:
             await release(self.journal, run_id)
             return self.result(run_id)
         return await resumed.run(stop or Stop())
+
+    def follow(self, goal: Goal | str, run: str) -> Goal:
+        """The goal, with what it takes over from a run that has ended in this journal."""
+        goal = Goal(goal) if isinstance(goal, str) else goal
+        store = self._journal.store if self._journal is not None else records.recorded_runs(self.paths, self.settings)
+        try:
+            return replace(goal, after=earlier_run(store, run, partial(records.capture, self.paths)))
+        finally:
+            if self._journal is None:
+                store.close()
 
     def plan_of(self, run: str) -> PlanInHand:
         """The plan of a stored run as it was last, for a person to edit."""

@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from executor.tasks.condition import ConditionCheck
 from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
 from executor.tasks.results.kept_files import writers_of
@@ -110,6 +108,7 @@ def _task_runner(
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
         given=given,
+        earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
         on_answer=stream if goal.stream and goal.data is None else None,
         kept=pipeline.kept,
     )
@@ -117,6 +116,8 @@ def _task_runner(
 
 def _comes_before(current: CurrentPlan, task: str, other: str) -> bool:
     """Whether a task is done before another one starts."""
+    import networkx as nx
+
     graph = current.plan.graph
     return other in graph and task in graph and nx.has_path(graph, other, task)
 

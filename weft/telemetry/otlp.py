@@ -94,6 +94,8 @@ class _SpanBuilder:
             case "run_started":
                 self._started = at
                 self._root = {"gen_ai.operation.name": "invoke_workflow", "weft.run_id": self._run_id}
+                if body.get("after"):
+                    self._root["weft.after"] = body["after"]["run_id"]
                 if self._content:
                     self._root["gen_ai.input.messages"] = body["goal"]
             case "run_resumed":

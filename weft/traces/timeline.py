@@ -95,6 +95,7 @@ class Timeline:
     seconds: float
     started: str
     parent: str | None
+    after: str | None
     selections: tuple[Selection, ...]
     spans: dict[str, Span]
     faults: list[str]
@@ -122,6 +123,7 @@ class Timeline:
             "seconds": round(self.seconds, 3),
             "started": self.started,
             "parent": self.parent,
+            "after": self.after,
             "resumed": self.resumed,
             "resumes": self.resumes,
             "selected": [asdict(one) for one in self.selections],
@@ -141,6 +143,7 @@ class _Reader:
     selections: tuple[Selection, ...] = ()
     faults: list[str] = field(default_factory=list)
     parent: str | None = None
+    after: str | None = None
     started: str = ""
     resumes: list[float] = field(default_factory=list)
     waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
@@ -153,6 +156,7 @@ class _Reader:
         match event:
             case RunStarted():
                 self.parent, self.started = event.parent, timestamp
+                self.after = event.after.run_id if event.after is not None else None
             case RunResumed():
                 self._note_resume(at, was_waiting=was_waiting)
             case SkillsSelected(task=None):
@@ -268,6 +272,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         seconds=clock.advance(datetime.now(UTC)) if alive else clock.seconds,
         started=reader.started,
         parent=reader.parent,
+        after=reader.after,
         selections=reader.selections,
         spans={step: reader.spans[step] for step in in_order(reader.spans)},
         faults=reader.faults,

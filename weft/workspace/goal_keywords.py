@@ -32,15 +32,18 @@ class NoKeywords(ValueError):
     """The answer has no usable keywords."""
 
 
-async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: Prompts) -> str:
-    """The keywords that a model gives for a goal, in the language of the skills; a line for each part of the goal."""
+async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: Prompts, task: str | None = None) -> str:
+    """The keywords that a model gives for a goal, in the language of the skills; a line for each part of the goal.
+
+    For a sub-goal, `task` is its id.
+    """
     variables = {"goal": goal[:MOST_CHARACTERS], "language": foreign.skills, "most": MOST_LINES}
     messages = (
         Message("system", prompts.render(_AGENT, "system", variables)),
         Message("user", prompts.render(_AGENT, "user", variables)),
     )
     filled = tuple(message for message in messages if message.content.strip())
-    reply = await model.complete(Request(filled, role="detector", max_tokens=MOST_TOKENS))
+    reply = await model.complete(Request(filled, role="detector", task=task, max_tokens=MOST_TOKENS))
     return keywords(reply.text, foreign)
 
 

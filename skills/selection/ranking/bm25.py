@@ -169,8 +169,10 @@ class Scorer:
             term: query.shares[term] * add(at, bisect_left(positions, short), len(positions), *query.rarities[term])
             for term, positions in places.items()
         }
-        # What a goal asks for without a word is one thought, however many words a skill has for it.
-        words = sum(query.evidence.get(term, 0.0) for term in places) + min(2, len(query.asked & places.keys()))
+        speaking = [query.evidence.get(term, 0.0) for term in places]
+        # Words of everyday talk speak for no more than one; what a goal asks for without a word is one thought.
+        said = sum(speaking) if 1.0 in speaking else min(1.0, sum(speaking))
+        words = said + min(2, len(query.asked & places.keys()))
         return Candidate(at, sum(adds.values()) + pairs, adds, words)
 
     def _pairs(self, query: Query, places: Mapping[int, Places]) -> dict[int, float]:

@@ -18,7 +18,7 @@ WHOLE = 1.5
 B = 0.45
 # In a small pool a word's rarity says nothing: count as if there were this many skills.
 MIN_POOL = 30
-_FEW, _MANY = 5.0, 1.2
+FEW, MANY = 5.0, 1.2
 
 
 def saturation(count: int) -> float:
@@ -26,7 +26,7 @@ def saturation(count: int) -> float:
 
     Among few skills, how often one uses a word tells them apart; among thousands, whether it does.
     """
-    return _MANY + (_FEW - _MANY) * math.pow(MIN_POOL / max(count, MIN_POOL), 0.4)
+    return MANY + (FEW - MANY) * math.pow(MIN_POOL / max(count, MIN_POOL), 0.4)
 
 
 def idf(count: int, having: int) -> float:

@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from planner.events import Event
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
+EARLIER = events.EarlierRun("r0", "g0", "partial", "answer", (events.EarlierOutput("a", "t", "text"),))
 EVENTS: list[Event] = [
     events.ModelLoading("openai/x", "litellm"),
     events.ModelLoaded("openai/x", "litellm", 3.5),
     events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"weft": "1"}),
+    events.RunStarted("r", "g", "/w", {}, after=EARLIER),
     events.RunResumed("r", {}),
     events.CatalogueTaken((events.SkillPrint("s", "d", "b"),), "<a/>", "<b/>"),
     events.SkillsSelected("ranked", (Selection("s", 0.5, "why"),), 3),
+    events.CatalogueTaken((), "<a/>", "<b/>", task="research"),
+    events.SkillsSelected("ranked", (), 3, "research"),
+    events.PlanRefused(1, ("fault",), task="research"),
+    events.PlanMade(Plan((Task("a", "goal", instruction="i", most_tasks=2, max_cost=0.5),)), 1),
     events.PromptMade("task", "a", {"goal": "g"}),
     events.CallStarted(
         "task", "a", "m", (Message("assistant", "x", (CALL,)), Message("tool", "y", (), "c")), ("t",), "k"

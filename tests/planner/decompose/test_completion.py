@@ -57,8 +57,12 @@ def test_a_lost_part_becomes_a_task() -> None:
     given = plan(task(1, "Write a haiku about rain"), task(2, "Put it on a page in British English", "t1"))
     made, said = whole(given, GOAL)
     assert [(one.id, one.instruction, one.depends_on) for one in made.tasks][2:] == [("t3", "List ten primes.", ())]
-    assert made.tasks[:2] == given.tasks
-    assert said == "the plan left out '10', 'primes': it was put back into t3"
+    assert made.tasks[0] == given.tasks[0]
+    assert made.tasks[1].depends_on == ("t1", "t3")
+    assert said == (
+        "the plan left out '10', 'primes': it was put back into t3 "
+        "the plan did not say that t2 needs the result of t3: it does now"
+    )
 
 
 def test_a_lost_part_depends_on_the_tasks_that_stand_for_what_it_builds_on() -> None:
@@ -102,3 +106,15 @@ def test_arguments_count_and_questions_are_left_alone() -> None:
 def test_no_word_of_the_goal_is_ever_lost(given: str, second: str) -> None:
     tasks = [task(1, given), *([task(2, second, "t1")] if second else [])]
     whole(plan(*tasks), GOAL)
+
+
+def test_a_task_follows_what_its_part_of_the_goal_speaks_of() -> None:
+    given = plan(task(1, "Draft a welcome email"), task(2, "Write a subject line"), task(3, "Draft two tweets"))
+    made, said = whole(given, "Draft a welcome email, a subject line for it, and two tweets")
+    assert [one.depends_on for one in made.tasks] == [(), ("t1",), ()]
+    assert said == "the plan did not say that t2 needs the result of t1: it does now"
+
+
+def test_tasks_that_the_plan_has_in_another_order_stay_as_they_are() -> None:
+    given = plan(task(1, "Draft a welcome email", "t2"), task(2, "Write a subject line"))
+    assert completed(given, Wanted("Draft a welcome email, and a subject line for it"), 20) == (given, ())

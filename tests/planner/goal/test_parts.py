@@ -193,6 +193,10 @@ IN_ORDER: list[tuple[str, Parts]] = [
         apart("Write a poem about a cat.", "Explain why cats purr and how they do it."),
     ),
     (
+        "Define evaporation, define rain, and make a quiz from all of it",
+        [*apart("Define evaporation.", "Define rain."), ("Make a quiz from all of it.", (0, 1))],
+    ),
+    (
         "Write tests for the parser, fix the lexer and document both.",
         [*apart("Write tests for the parser.", "Fix the lexer."), ("Document both.", (0, 1))],
     ),

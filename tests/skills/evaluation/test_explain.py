@@ -9,6 +9,7 @@ import pytest
 from skills.evaluation.evaluate import evaluate
 from skills.evaluation.explain import Explainer
 from skills.evaluation.labelled import LabelledGoal
+from skills.selection.ranked import RankedDetector
 from tests.skills.evaluation.pool import Fixed, pool
 
 if TYPE_CHECKING:
@@ -97,4 +98,13 @@ def test_picks_for_a_goal_that_needs_none_name_their_words(explained: Explained)
     said = explained("My kettle dough", (), {"roasting": 0.7, "baking": 0.6})
     assert (
         'roasting (0.70, for "kettle" in its description) and baking (0.60, for "dough" in its body) are: use' in said
+    )
+
+
+def test_a_goal_in_another_language_than_the_skills_misses_because_of_it(tmp_path: Path) -> None:
+    skills, detector = pool(tmp_path, SKILLS), RankedDetector()
+    (outcome,) = evaluate([LabelledGoal("1", 1, "Wie koche ich eine Kanne Tee?", ("brewing-tea",))], skills, detector)
+    assert Explainer(skills, detector, {}).why(outcome) == (
+        "The goal is in German and the skills are described in English: a run asks its model for English keywords. "
+        "To do without, add a German sentence to the description of brewing-tea."
     )

@@ -129,6 +129,28 @@ async def test_a_resumed_run_does_not_ask_again(workspace: Path) -> None:
     assert SKILL in [one.name for one in selected(record).selections]
 
 
+async def test_a_goal_inside_a_plan_is_translated_for_itself(workspace: Path) -> None:
+    inner = {"id": "inner", "action_type": "goal", "instruction": GOAL}
+    asked: list[Request] = []
+
+    def script(request: Request) -> Reply:
+        if request.role == "detector":
+            asked.append(request)
+            return Reply(KEYWORDS)
+        if request.role != "decomposer":
+            return Reply("done")
+        one = {"id": "one", "action_type": "llm", "instruction": "List them"}
+        return Reply(json.dumps({"tasks": [one if request.task else inner]}))
+
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        assert (await runtime.run("Write an overview, then a report", record=record)).status == "done"
+    assert [request.task for request in asked] == ["inner"]
+    of_run, of_goal = (event for event in record.events if isinstance(event, SkillsSelected))
+    assert (of_run.keywords, of_goal.keywords, of_goal.task) == ("", KEYWORDS, "inner")
+    assert SKILL in [one.name for one in of_goal.selections]
+
+
 async def test_the_budget_covers_the_call(workspace: Path) -> None:
     model = translating(BudgetSpent("spent"))
     async with weft(workspace, model) as runtime:

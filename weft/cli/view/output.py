@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from contextlib import suppress
@@ -41,6 +40,8 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 def print_json(document: Any, *, indent: int | None = 2) -> None:
     """Print one JSON document to stdout; a list has one row per line, because indenting a long one is slow."""
+    import json  # --help does without
+
     ascii_only = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
     if isinstance(document, list) and indent is not None:
         rows = ",\n".join(map(json.JSONEncoder(ensure_ascii=ascii_only).encode, document))

@@ -52,6 +52,8 @@ def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
     yield width.wrap(f"goal: {goal if max_width is None else width.cut(goal, _MAX_GOAL)}", max_width)
     if view.parent:
         yield f"rerun of {view.parent}"
+    if view.after:
+        yield f"follows {view.after}"
     if view.resumed:
         yield f"resumed {counted(view.resumed, 'time')}"
     for skill in view.selections:

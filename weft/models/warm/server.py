@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +49,20 @@ def main(cache: str, idle: float) -> None:
     os.write(descriptor, str(os.getpid()).encode())
     listener = _listen(where)
     try:
-        litellm_model.load()  # runs that connect meanwhile wait for it
+        _load()  # runs that connect meanwhile wait for it
         _serve(listener, idle)
     finally:
         with suppress(OSError):
             where.socket.unlink()
+
+
+def _load() -> None:
+    """Load litellm and what it imports at its first call, and keep it out of the forks' garbage collections."""
+    litellm_model.load()
+    with suppress(ImportError):
+        import_module("openai.resources")
+    gc.collect()
+    gc.freeze()
 
 
 def _listen(where: place.Place) -> socket.socket:

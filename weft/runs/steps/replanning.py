@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from executor.capture.beginnings import beginnings
 from executor.tasks.outcome import Cancelled, Waiting
 from planner import rules
@@ -187,6 +185,8 @@ class Replanning:
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
     """How the tasks of a plan stand; one that was skipped before the plan was changed is not if it may run now."""
+    import networkx as nx
+
     status = {name: end.status for name, end in tasks.items()}
     without = [task.id for task in plan.tasks if status.get(task.id) in _NO_RESULT and task.id not in plan.replaced]
     behind = {name for one in without for name in nx.descendants(plan.graph, one)}
@@ -196,6 +196,8 @@ def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
 
 def _lost(plan: Plan, ended: Mapping[str, TaskEnd]) -> list[str]:
     """A reason for each failed task that leaves others skipped, or the answer without its result."""
+    import networkx as nx
+
     status = {name: one.status for name, one in ended.items()}
     failed = [task for task in plan.tasks if status.get(task.id) == "failed" and task.id not in plan.replaced]
     finals = {task.id for task in plan.finals} if failed else set()

@@ -118,7 +118,7 @@ class Selecting:
         await self.models.ready("detector")
         model, prompts = self.models.for_role("detector"), self.workspace.prompts(self.rules)
         try:
-            return await ask_for_keywords(self.goal.text, foreign, model, prompts), ""
+            return await ask_for_keywords(self.goal.text, foreign, model, prompts, self.task), ""
         except (ModelError, NoKeywords) as error:
             wanted = f"{foreign.skills} keywords"
             return "", f"the model gave no {wanted}, so skills are selected by the goal's own words: {error}"

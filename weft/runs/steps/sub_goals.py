@@ -83,7 +83,7 @@ class SubGoals:
         profile = self.pipeline.models.profile("decomposer", task.id)
         brief = self.pipeline.brief(catalogue)
         brief = replace(brief, goal=goal, known=known, profile=profile, asked=(), task=task.id, results=shown)
-        return replace(brief, schema=task.output_schema)
+        return replace(brief, schema=task.output_schema, earlier="" if task.depends_on else brief.earlier)
 
     async def _planned(self, brief: Brief) -> Plan:
         """A plan for a goal; a question in its place is answered by a person."""

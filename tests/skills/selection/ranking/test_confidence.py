@@ -44,7 +44,9 @@ def test_more_words_make_the_same_score_stronger() -> None:
     assert strength(10, 0, 4, 2) == 0
 
 
-@pytest.mark.parametrize("goal", ["Continue", "Do a and b", "What is your name?", "Plan my week", "Name", "A/B"])
+@pytest.mark.parametrize(
+    "goal", ["Continue", "Do a and b", "What is your name?", "Plan my week", "Name", "A/B", "Plan a week of notes"]
+)
 def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Skill], goal: str) -> None:
     assert RankedDetector().detect(goal, pool) == []
     assert all(one.score < THRESHOLD for one in RankedDetector().rank(goal, pool, 3))

@@ -14,8 +14,9 @@ from planner.events import CallFinished, CatalogueTaken, PlanChanged, PlanRefuse
 from planner.model import Reply, Usage
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, replayed, rows, weft
-from tests.weft.runs.steps.replanned import llm, plan, statuses
+from tests.weft.runs.steps.replanned import change, llm, plan, statuses
 from weft.runs.stop import Stop
+from weft.traces.diff import compare
 from weft.traces.reselect import reselect
 from weft.traces.timeline import timeline
 from weft.workspace.workspace import Workspace
@@ -43,6 +44,7 @@ class Planner:
     fails: tuple[str, ...] = ()
     cost: float = 0.01
     says: Mapping[str, list[str]] = field(default_factory=dict)
+    change: str = ""
     model: ScriptedModel = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,6 +55,8 @@ class Planner:
         if request.role == "decomposer":
             found = self.plans[request.task]
             return self._reply(found.pop(0) if isinstance(found, list) else found)
+        if request.role == "replanner":
+            return self._reply(self.change)
         if request.role == "synthesis":
             said = self.says.get(request.task or "")
             return self._reply(said.pop(0) if said else f"{request.task or 'run'} put together")
@@ -86,11 +90,11 @@ async def test_a_goal_is_planned_into_the_graph_and_ends_with_its_synthesis(work
         ("scope", "research", "brief", "research/sources", "research/notes"), "done"
     )
     assert {task.id: task.output for task in result.tasks}["research"] == "research put together"
-    (change,) = (event for event in seen.events if isinstance(event, PlanChanged))
-    assert (change.cause, change.of, [task.id for task in change.added]) == (
+    (joined,) = (event for event in seen.events if isinstance(event, PlanChanged))
+    assert (joined.cause, joined.of, [task.id for task in joined.added]) == (
         "goal", "research", ["research/sources", "research/notes"],
     )  # fmt: skip
-    assert [task.depends_on for task in change.added] == [("scope",), ("research/sources",)]
+    assert [task.depends_on for task in joined.added] == [("scope",), ("research/sources",)]
     first, second = planner.asked("decomposer")
     assert "Research research" in second.messages[-1].content
     assert '<result task="scope"' in second.messages[-1].content
@@ -236,6 +240,22 @@ async def test_most_tasks_bounds_its_plan(workspace: Path) -> None:
     assert (await run(workspace, planner, seen)).status == "done"
     (refused,) = (event for event in seen.events if isinstance(event, PlanRefused))
     assert refused.faults == ("the plan has 2 tasks, more than the 1 allowed; merge some",)
+
+
+async def test_a_diff_names_the_tasks_of_other_plans(workspace: Path) -> None:
+    await run(workspace, Planner({None: OUTER, "research": INNER}))
+    one = timeline(rows(workspace))
+    await run(workspace, Planner({None: OUTER, "research": plan(llm("sources"), llm("other", "sources"))}))
+    found = {difference.where: difference.what for difference in compare(one, timeline(rows(workspace)))}
+    assert (found["research/notes"], found["research/other"]) == ("task", "task")
+
+
+async def test_a_failed_goal_can_be_replaced_by_another(workspace: Path) -> None:
+    changed = change(goal("again", "scope"), rewire={"research": "again"})
+    planner = Planner({None: OUTER, "research": "no plan", "again": INNER}, change=changed)
+    result = await run(workspace, planner)
+    assert (result.status, statuses(result)["research"]) == ("done", "failed")
+    assert [task for task in statuses(result) if task.startswith("again")] == ["again", "again/sources", "again/notes"]
 
 
 @pytest.mark.parametrize("calls", [2, 3, 4, 6])

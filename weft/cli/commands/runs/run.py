@@ -37,6 +37,7 @@ _NO_GOAL = "Carry out this plan."
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
+@click.option("--after", metavar="RUN", help="Follow up a run that has ended: its id, the beginning of one, or `last`.")
 @click.option(
     "--review", is_flag=True, help="Show the plan on the terminal first, and run it only if you say so; edit it there."
 )
@@ -70,6 +71,7 @@ def run(
       weft run --write "Rename the option --colour to --color"
       weft run --dry-run "Review the code in src/"
       weft run --review "Compare three caches"
+      weft run --after last "Now shorten it to a page"
       weft run --plan plan.yaml --cache 7
       echo "Summarise the news" | weft run --json -
 
@@ -84,7 +86,7 @@ def run(
     from weft.runs.runtime import Weft
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    dry_run, plan_file = rest.pop("dry_run"), rest.pop("plan_file")
+    dry_run, plan_file, after = rest.pop("dry_run"), rest.pop("plan_file"), rest.pop("after")
     skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
     trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
     if review:
@@ -107,6 +109,8 @@ def run(
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
         repairs=plan.repairs if plan else (),
     )
+    if after is not None:
+        full_goal = weft.follow(full_goal, after)
     if mode.verbose:
         for note in weft.workspace.tools.notes():
             output.say(note)

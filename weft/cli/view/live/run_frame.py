@@ -17,6 +17,7 @@ from weft.cli.view.output import escape_controls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from planner.plan.plan import Task
     from weft.cli.view.live.run_state import RunState, TaskRow
 
 MARKS = {
@@ -97,7 +98,7 @@ def _cost(state: RunState) -> list[str]:
 
 def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]:
     now, rows = state.clock(), list(state.rows.values())
-    items = {row.task.id: state.items_of(row.task.id) for row in rows if row.task.for_each is not None}
+    items = {row.task.id: state.items_of(row.task.id) for row in rows if _has_parts(row.task)}
     if len(rows) <= room:
         return [_line(row, layout, width, now, items) for row in rows]
     running = [row for row in rows if row.state == "running"]
@@ -156,6 +157,10 @@ def _line(row: TaskRow, layout: Layout, width: int, now: float, items: Mapping[s
         line.append(f"{f'{row.tokens:,}' if row.tokens else '':>{layout.tokens + _GAP}}", style="dim")
     line.truncate(width)
     return line
+
+
+def _has_parts(task: Task) -> bool:
+    return task.for_each is not None or task.action_type == "goal"
 
 
 def _title(row: TaskRow, width: int, items: str) -> Text:

@@ -102,6 +102,26 @@ def test_items_stand_below_their_task_which_says_how_many_have_ended() -> None:
     assert found[-1].startswith("– end")
 
 
+def test_the_tasks_of_a_goal_stand_below_it_and_its_planning_is_its_own() -> None:
+    state = RunState(Clock())
+    goal = Task("research", "goal", title="Look into it")
+    state.note(PlanMade(Plan((goal, Task("end", "llm", depends_on=("research",)))), 1))
+    state.note(TaskStarted("research"))
+    state.note(CallStarted("decomposer", "research", "m", ()))
+    assert state.activity == "running"
+    deep = Task("research/deep", "goal", title="Deeper")
+    state.note(PlanChanged("goal", "research", (Task("research/a", "llm"), deep)))
+    state.note(PlanChanged("goal", "research/deep", (Task("research/deep/x", "llm"),)))
+    state.note(TaskFinished("research/a", "done", 1.0, "x"))
+    state.note(CallStarted("synthesis", "research/deep", "m", ()))
+    assert state.activity == "running"
+    found = lines(state, 100, 30)
+    ids = ["research", "research/a", "research/deep", "research/deep/x", "end"]
+    assert [line.split()[1] for line in found[1:]] == ids
+    assert "Look into it  1/2" in found[1]
+    assert "Deeper  0/1" in found[3]
+
+
 def test_loading_is_named_and_no_part_of_a_task() -> None:
     state = RunState(Clock())
     state.note(ModelLoading("m", "litellm"))

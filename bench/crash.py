@@ -1,0 +1,176 @@
+"""Crashes: a run of 30 tasks is killed with -9 at random moments and resumed, again and again.
+
+Counted: answered calls that were paid for again, how many of those other tasks had already used, and results that were
+lost or misplaced in the end. A call in flight when its process dies is made again by all, and is not counted.
+
+Floor: nothing is paid again, lost or misplaced. An answer that came in the last moment before a kill can be on no disk
+yet; one that other tasks have used must be.
+
+Peers: LangGraph with its SQLite checkpointer (as it is by default, and with durability "sync"), DBOS on SQLite.
+
+    python -m bench.crash
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.harness import command
+from bench.harness.machine import ROOT
+from bench.harness.peers import MissingPeer, clean
+from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
+from bench.peers.paid_calls import GRAPH, expected
+
+COLUMNS = tuple(
+    map(Column, ("kills", "runs", "answers paid again", "of them used before", "results lost", "results misplaced"))
+)
+WEFT = "weft"
+# The module, the environment it runs in, and its further arguments.
+PEERS = {
+    "LangGraph, SQLite": ("crash_langgraph", "langgraph", ("async",)),
+    'LangGraph, SQLite, "sync"': ("crash_langgraph", "langgraph", ("sync",)),
+    "DBOS, SQLite": ("crash_dbos", "dbos", ()),
+}
+# How long one attempt may take before it counts as hung, and all attempts of one contender together.
+HUNG, LIMIT = 60.0, 75.0
+
+
+class HungAttempt(Exception):
+    """An attempt did not end."""
+
+
+@dataclass(slots=True)
+class Killed:
+    """Kills the attempts of one contender."""
+
+    command: list[str]
+    more: tuple[str, ...]
+    env: dict[str, str]
+    folder: Path
+    draw: random.Random
+    kills: int = 0
+    runs: int = 0
+    attempts: int = 0
+    window: float = 0.5
+    took: float = 0.0
+    results: list[dict[str, str]] = field(default_factory=list)
+
+    def until(self, kills: int) -> None:
+        """An undisturbed run, which tells how long one takes; then kill until there were so many, or time is up."""
+        self._attempt(None)
+        self.window = min(self.took, 10.0)
+        began = time.monotonic()
+        while self.kills < kills and time.monotonic() - began < LIMIT:
+            self.runs += 1
+            while self.kills < kills and not self._attempt(self.draw.uniform(0.0, self.window)):
+                pass
+            if not self._result().exists():
+                self._attempt(None)
+        found = [Path(self.folder, f"result-{run}.json") for run in range(self.runs + 1)]
+        self.results = [json.loads(path.read_text(encoding="utf-8")) if path.exists() else {} for path in found]
+
+    def _attempt(self, seconds: float | None) -> bool:
+        """Make an attempt, and kill it after so many seconds; returns whether it ended by itself."""
+        self.attempts += 1
+        words = [*self.command, str(self.folder), str(self.runs), str(self.attempts), *self.more]
+        process = subprocess.Popen(
+            words, cwd=ROOT, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            ready = time.monotonic()
+            process.wait(HUNG if seconds is None else seconds)
+            self.took = time.monotonic() - ready
+        except subprocess.TimeoutExpired:
+            if seconds is None:
+                raise HungAttempt(f"run {self.runs} did not end within {HUNG:.0f} s") from None
+            self.kills += 1
+            return False
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        return self._result().exists()
+
+    def _result(self) -> Path:
+        return self.folder / f"result-{self.runs}.json"
+
+    def row(self) -> tuple[Cell, ...]:
+        """The figures of the contender."""
+        again, used = paid_again((self.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines())
+        right = expected()
+        lost = sum(not found.get(task) for found in self.results for task in right)
+        wrong = sum(
+            bool(found.get(task)) and found[task] != text for found in self.results for task, text in right.items()
+        )
+        return cells(self.kills, len(self.results), again, used, lost, wrong)
+
+
+def paid_again(lines: list[str]) -> tuple[int, int]:
+    """How many answered calls were begun again, and how many of them other tasks had begun with."""
+    after = {name: {other for other, before in GRAPH.items() if name in before} for name in GRAPH}
+    begun: set[tuple[int, str]] = set()
+    answered: set[tuple[int, str]] = set()
+    again = used = 0
+    for line in map(json.loads, lines):
+        call = line["run"], line["task"]
+        if line["what"] == "answered":
+            answered.add(call)
+            continue
+        if call in answered:
+            again += 1
+            used += any((line["run"], other) in begun for other in after[line["task"]])
+        begun.add(call)
+    return again, used
+
+
+def run(options: Options) -> Findings:
+    """Kill each contender as often."""
+    kills = 2 if options.quick else 15
+    rows = {WEFT: _killed([sys.executable, "-m", "bench.harness.crash_weft"], (), kills)}
+    for subject, (program, key, more) in PEERS.items() if options.peers is not None else ():
+        assert options.peers is not None
+        try:
+            python = options.peers.python(key)
+            rows[subject] = _killed([str(python), "-m", f"bench.peers.{program}"], more, kills)
+        except MissingPeer as missing:
+            rows[subject] = cells(*[str(missing)] * len(COLUMNS))
+        except HungAttempt as hung:
+            rows[subject] = cells(*[str(hung)] * len(COLUMNS))
+    values = [cell.value or 0.0 for cell in rows[WEFT]]
+    aims = (
+        Aim("used answers that weft paid for again", values[3], 0, is_count=True),
+        Aim("results that weft lost or misplaced", values[4] + values[5], 0, is_count=True),
+    )
+    return Findings((Table("30 tasks, 5 at a time", COLUMNS, rows),), aims)
+
+
+def _killed(words: list[str], more: tuple[str, ...], kills: int) -> tuple[Cell, ...]:
+    # In the current folder: a temporary one may be in memory.
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix="crash-") as name, tempfile.TemporaryDirectory() as home:
+        killed = Killed(words, more, clean(home) | {"PYTHONPATH": str(ROOT)}, Path(name), random.Random(3))
+        killed.until(kills)
+        return killed.row()
+
+
+BENCHMARK = Benchmark(
+    "crash",
+    "A run of 30 tasks killed with -9 at random moments: what is paid for again, lost or misplaced.",
+    "Nothing.",
+    ("langgraph", "dbos"),
+    run,
+)
+
+if __name__ == "__main__":
+    sys.exit(command.single(BENCHMARK))

@@ -1,0 +1,96 @@
+"""A graph on a bare loop, and on weft's scheduler without and with a journal."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from bench.harness.timing import Spent
+from executor.capture.capture import Capture
+from executor.journal.journal import Journal
+from executor.stores.urls import url_of
+from executor.tasks.memo import Memo
+from executor.tasks.schedule import ScheduleLimits, run_plan
+from planner.events import PlanMade, RunFinished, RunStarted
+from planner.plan.plan import Plan, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from bench.harness.graphs import Graph
+    from planner.events import Event
+
+Lengths = dict[str, float] | None
+
+
+def plan_of(graph: Graph) -> Plan:
+    """The graph as a plan."""
+    return Plan(tuple(Task(name, "llm", depends_on=tuple(before)) for name, before in graph.items()))
+
+
+async def bare(plan: Plan, lengths: Lengths = None) -> None:
+    """The lower bound: indegrees and an asyncio task for each node; no outcomes, events, limits or failures."""
+    waiting = dict(plan.graph.in_degree())
+    ready = deque(name for name, count in waiting.items() if count == 0)
+    running: set[asyncio.Task[str]] = set()
+
+    async def nothing(name: str) -> str:
+        return name
+
+    async def sleep(name: str) -> str:
+        await asyncio.sleep((lengths or {})[name])
+        return name
+
+    work = sleep if lengths else nothing
+    while ready or running:
+        while ready:
+            running.add(asyncio.create_task(work(ready.popleft())))
+        done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            for after in plan.graph.successors(task.result()):
+                waiting[after] -= 1
+                if waiting[after] == 0:
+                    ready.append(after)
+
+
+async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
+    """weft's scheduler, with events and the limits of a real run."""
+    events: list[Event] = []
+    outcomes = await run_plan(plan, _work(lengths), events.append, _limits(plan))
+    assert len(outcomes) == len(plan.tasks)
+
+
+async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
+    """The same with every event on disk and all inputs hashed; opening and closing the store do not count."""
+    journal = Journal(url_of(folder / f"graph-{time.monotonic_ns()}.sqlite"))
+    log = journal.begin("r", Capture())
+    start = Spent.now()
+    log.record(RunStarted("r", "a graph", str(folder), {}))
+    log.record(PlanMade(plan, 1))
+    await log.settle()
+    memo = Memo(log.record, log.capture, log.settle)
+    outcomes = await run_plan(plan, _work(lengths), log.record, _limits(plan), memo)
+    log.record(RunFinished("done"))
+    await log.settle()
+    took = Spent.since(start)
+    assert len(outcomes) == len(plan.tasks)
+    await asyncio.to_thread(journal.close)
+    return took
+
+
+def _limits(plan: Plan) -> ScheduleLimits:
+    return ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
+
+
+def _work(lengths: Lengths) -> Callable[[Task, Mapping[str, str]], Awaitable[str]]:
+    async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
+        return ""
+
+    async def sleep(task: Task, _results: Mapping[str, str]) -> str:
+        await asyncio.sleep((lengths or {})[task.id])
+        return ""
+
+    return sleep if lengths else nothing

@@ -1,0 +1,67 @@
+"""Findings as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench.harness.command import Measured
+    from bench.harness.result import Aim, Cell, Table
+
+
+def shown(measured: Measured, *, quick: bool = False) -> str:
+    """A benchmark's tables and aims; a quick run judges no time."""
+    findings = measured.findings
+    parts = [f"{measured.benchmark.name}: {measured.benchmark.what} ({measured.seconds:.0f} s)"]
+    parts += [_table(table) for table in findings.tables]
+    parts += [
+        f"  {'met   ' if aim.holds else 'missed'}  {judged(aim)}" for aim in findings.aims if aim.is_count or not quick
+    ]
+    parts += [f"  {note}" for note in findings.notes]
+    missing = {name: what for name, what in measured.peers.items() if what.startswith("not ")}
+    parts += [f"  {name}: {what}" for name, what in missing.items()]
+    return "\n".join(parts) + "\n"
+
+
+def about(machine: Mapping[str, str]) -> str:
+    """The machine, the versions and the commit, one a line."""
+    return "\n".join(f"{name + ':':<10}{value}" for name, value in machine.items())
+
+
+def judged(aim: Aim) -> str:
+    """A figure, its bound, and the reason if it is missed."""
+    bound = f"{'at most' if aim.at_most else 'at least'} {number(aim.bound)}"
+    reason = f": {aim.reason}" if aim.reason and not aim.holds else ""
+    return f"{aim.what}: {number(aim.value)} ({bound}){reason}"
+
+
+def number(value: float) -> str:
+    """Three digits that count, and commas between thousands."""
+    if value == round(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def figure(cell: Cell, ratio: float | None) -> str:
+    """A median, its spread, and its ratio to the floor."""
+    if cell.value is None:
+        return cell.note or "–"
+    low, high = min(cell.samples), max(cell.samples)
+    spread = f" ({number(low)}–{number(high)})" if number(low) != number(high) else ""
+    return number(cell.value) + spread + (f" · {number(ratio)}x" if ratio is not None else "")
+
+
+def heading(name: str, unit: str) -> str:
+    """A column's name with its unit."""
+    return f"{name} ({unit})" if unit else name
+
+
+def _table(table: Table) -> str:
+    lines = [["", *(heading(column.name, column.unit) for column in table.columns)]]
+    for subject, row in table.rows.items():
+        lines.append([subject, *(figure(cell, table.ratio(subject, at)) for at, cell in enumerate(row))])
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    rows = ["    ".join(f"{part:<{width}}" for part, width in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([f"  {table.title}", *(f"    {row.rstrip()}" for row in rows)])
