@@ -170,6 +170,16 @@ def conversation() -> Script:
     return tasks({"Do notes": in_turn(*(Say(tool_calls=one) for one in calls), Say("did: Do notes"))})
 
 
+def making() -> Script:
+    """A task that makes files and runs code, and one that is told of the files."""
+    calls: list[tuple[tuple[str, dict[str, Any] | str], ...]] = [
+        (("WriteFile", {"path": "draft.md", "content": "# Draft\n"}), ("Grep", {"pattern": "todos", "glob": "*.md"})),
+        (("EditFile", {"path": "draft.md", "old": "Draft", "new": "Done"}), ("python_run", {"code": "print(6 * 7)"})),
+        (("WriteFile", {"path": "workspace:notes.md", "content": "no"}), ("ListFiles", {"path": ".", "glob": "*.md"})),
+    ]
+    return tasks({"Do notes": in_turn(*(Say(tool_calls=one) for one in calls), Say("did: Do notes"))})
+
+
 def skilled() -> Script:
     """The plan with skills, and a conversation with tools."""
     return answers(SKILLED, task=conversation())
@@ -239,6 +249,8 @@ def scenarios() -> list[Scenario]:
     small = (Say(SMALL_PLAN), Say("small answer"))
     return [
         Scenario("[skill]", "done", skilled(), (*MODEL, "--trust", "--file", "notes.md")),
+        Scenario("[files]", "done", answers(plan(llm("notes"), llm("brief", "notes")), task=making()),
+                 (*MODEL, "--tools", "python")),
         Scenario("[refused]", "done", answers("Here is my plan: first survey, then brief.", FAULTY, PAIR)),
         Scenario("[alias]", "done", answers(ALIASES, PAIR)),
         Scenario("[yaml]", "done", answers(YAML, PAIR)),

@@ -55,6 +55,7 @@ _ALLOW_WEB = click.option(
     "allow_web",
     multiple=True,
     metavar="HOST",
+    callback=lambda _context, _option, hosts: tuple(host for given in hosts for host in given.split(",") if host),
     help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
 )
 APPROVE_ALL = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")

@@ -15,7 +15,6 @@ from planner.events import ToolLogged, Warned
 from planner.plan.changes.sub_goals import GOAL
 from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
-from skills.builtin.writing.tools import WritePlace
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
 
@@ -79,6 +78,8 @@ def _task_runner(
         return workspace.tools.host(folder, _recorder(record))
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
+        from skills.builtin.writing.tools import WritePlace  # not at start: it is needed when a task has tools
+
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)

@@ -63,7 +63,8 @@ def template() -> str:
     from weft.settings.settings import Settings
 
     roles = ("decomposer", "task", "synthesis", "checker")
-    settings = [setting for setting in fields(Settings) if setting.name not in (*roles, "models")]
+    known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
+    settings = [setting for setting in known if setting.name not in (*roles, "models")]
     guarded = "; ignored here until you trust this workspace (weft run --trust)"
     lines = [
         f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"
