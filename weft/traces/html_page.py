@@ -1,13 +1,19 @@
-"""A run as one self-contained HTML page: no scripts, nothing loaded. The markup is in `html_page.html.j2`."""
+"""Runs as one self-contained HTML page that loads nothing: the page of `weft serve`, and plain tables without scripts.
+
+The markup is in `html_page.html.j2`, the script comes from `page_script.py`.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from executor.journal import codec
 from planner.events import (
@@ -27,6 +33,7 @@ from planner.events import (
     Warned,
 )
 from skills.text.plural import counted
+from weft.traces import page_script
 from weft.traces.change_text import change_text, checked_text
 from weft.traces.timeline import TYPES, Span, Timeline, timeline
 
@@ -37,6 +44,9 @@ if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
     from planner.events import Event
     from planner.model import ToolCall
+
+_SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
+_GIVEN = ("asked_skills", "files", "answers", "batch", "batch_goal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,7 @@ class _Entry:
 def render(runs: list[list[Row]], alive: Collection[str] = ()) -> str:
     """Render the page for some runs; `alive` are the ids of those that are running now."""
     views = [_run_view(rows, alive=bool(rows) and rows[0].run_id in alive) for rows in runs]
+    script = page_script.script()
     title = views[0].timeline.result.goal[:80] if len(views) == 1 else counted(len(views), "run")
     # Everything in a trace is a value, never a template, and autoescape keeps values from becoming markup.
     environment = Environment(
@@ -79,7 +90,35 @@ def render(runs: list[list[Row]], alive: Collection[str] = ()) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    return environment.get_template("html_page.html.j2").render(title=title, runs=views)
+    return environment.get_template("html_page.html.j2").render(
+        title=title,
+        runs=views,
+        script=Markup(script),  # noqa: S704 - our own modules, and nothing of a trace
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        styles=Markup(page_script.styles()),  # noqa: S704 - likewise
+        data=_data(runs, views),
+    )
+
+
+def _data(runs: list[list[Row]], views: list[_RunView]) -> Markup:
+    """Everything that the script shows, as JSON in which no character can end the element that holds it."""
+    text = json.dumps([_document(rows, view.timeline) for rows, view in zip(runs, views, strict=True)])
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - there is no markup left in it
+
+
+def _document(rows: list[Row], shown: Timeline) -> dict[str, Any]:
+    started = next((row.body for row in rows if row.type == "run_started"), {})
+    last = rows[-1] if rows else None
+    more = {
+        "last_seq": last.seq if last is not None else 0,
+        "last_at": last.at if last is not None else "",
+        "now": last.at if last is not None else "",
+        "settings": {name: (started.get("settings") or {}).get(name) for name in _SETTINGS},
+        "given": {name: started.get(name) for name in _GIVEN},
+    }
+    return {"document": shown.to_dict(outputs=False) | more, "rows": [row.to_dict() for row in rows]}
 
 
 def _run_view(rows: list[Row], *, alive: bool) -> _RunView:

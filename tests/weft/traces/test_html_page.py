@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+import subprocess
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from executor.stores.row import Row
+from tests.needs import needs_node
+from weft.traces import page_script
 from weft.traces.html_page import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 EVIL = "<script>alert(1)</script><img src=x>"
 ATTACKS = [
@@ -27,6 +33,7 @@ ATTACKS = [
     "{{ 7 * 7 }}{% raw %}{{ cycler.__init__.__globals__ }}{# <b> #}",
     "\x00\x1b]0;x\x07\u202e",
 ]
+DATA = '<script type="application/json" id="runs">'
 PLAN = {
     "tasks": [
         {"id": "a", "title": "Look around", "action_type": "llm"},
@@ -42,7 +49,16 @@ PLANNED = ("plan_made", {"plan": PLAN, "attempts": 1})
 
 
 def page(*events: tuple[str, dict[str, Any]]) -> str:
-    return render([list(_rows(events))])
+    """The page as a browser without scripts shows it."""
+    return plain(render([list(_rows(events))]))
+
+
+def plain(page: str) -> str:
+    """A page without its data and its script, which are the last two elements of it."""
+    shown, data, rest = page.partition(DATA)
+    assert rest.count("<script") == 1
+    assert (data, rest.count("</script>"), rest.endswith("</script>\n</html>\n")) == (DATA, 2, True)
+    return shown
 
 
 def _rows(events: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[Row]:
@@ -123,8 +139,8 @@ def test_a_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
 
 
 def test_nothing_in_a_trace_is_rendered_as_a_template() -> None:
-    assert "49" not in hostile("{{ 7 * 7 }}").replace("{{ 7 * 7 }}", "")
-    assert "{{ 7 * 7 }}" in hostile("{{ 7 * 7 }}")
+    assert "7006652" not in hostile("{{ 1234 * 5678 }}")
+    assert "{{ 1234 * 5678 }}" in hostile("{{ 1234 * 5678 }}")
 
 
 def test_a_failed_and_a_skipped_task_say_why() -> None:
@@ -182,3 +198,28 @@ def test_the_page_is_named_after_its_goal_or_the_number_of_runs() -> None:
     one = list(_rows([STARTED]))
     assert "<title>weft: the goal</title>" in render([one])
     assert "<title>weft: 2 runs</title>" in render([one, one])
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_data_of_the_script_cannot_end_its_element(attack: str) -> None:
+    events = [("run_started", {"run_id": "r", "goal": attack, "workspace": "w", "settings": {}})]
+    _, _, rest = render([list(_rows(events))]).partition(DATA)
+    data = rest.partition("</script>")[0]
+    assert not set("<>&") & set(data)
+    assert json.loads(data)[0]["rows"][0]["goal"] == attack
+
+
+def test_only_our_own_script_may_run() -> None:
+    shown = render([list(_rows([STARTED]))])
+    script = shown.rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'; base-uri 'none'" in shown
+    assert "fetch(" in script  # it is the page's own code, which has nobody to ask here: the policy allows no request
+    assert "connect-src" not in shown
+
+
+@needs_node
+def test_the_script_is_one_that_an_engine_reads(tmp_path: Path) -> None:
+    (tmp_path / "page.js").write_text(page_script.script(), encoding="utf-8")
+    checked = subprocess.run(["node", "--check", tmp_path / "page.js"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr

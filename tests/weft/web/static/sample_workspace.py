@@ -44,15 +44,18 @@ class Recording:
         self.rows.append((moment, event, body))
 
     def call(self, start: float, end: float, task: str | None, role: str, text: str, tokens: int = 1200) -> None:
-        messages = [
-            {"role": "system", "content": "# Comparing options\n\nGive the evidence first, then a judgement."},
-            {
-                "role": "user",
-                "content": f"Task: {task or role}\n\nResults you may use:\n- needs: p99 below 2 ms, 2 GiB",
-            },
-        ]
+        told = f"Task: {task or role}\n\nResults you may use:\n- needs: p99 below 2 ms, 2 GiB"
+        said = (("system", "# Comparing options\n\nGive the evidence first, then a judgement."), ("user", told))
+        messages = [{"role": by, "content": content, "tool_calls": [], "tool_call_id": None} for by, content in said]
         usage = {"calls": 1, "prompt_tokens": tokens, "completion_tokens": tokens // 3, "cached_tokens": 0}
-        reply = {"text": text, "tool_calls": [], "usage": usage, "cost": tokens * 2.4e-6, "finish": "stop"}
+        reply = {
+            "text": text,
+            "tool_calls": [],
+            "usage": usage,
+            "cost": tokens * 2.4e-6,
+            "finish": "stop",
+            "model": MODEL,
+        }
         variables = {"goal": GOAL, "instruction": f"Do what {task or role} says.", "results": {"needs": "p99 < 2 ms"}}
         self.at(start + 0.01, "prompt_made", role=role, task=task, variables=variables)
         self.at(start + 0.02, "call_started", role=role, task=task, model=MODEL, messages=messages, tools=["ReadFile"])

@@ -15,6 +15,7 @@ from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import go, served
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write
+from weft.traces import html_page
 from weft.web.app import ROUTES
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ SAFE: dict[str, Any] = {"hit": None, "active": 0, "handlers": 0, "links": [], "i
 def hostile_rows() -> list[Row]:
     """A run in which every text that a stranger can fill is an attack."""
     task: dict[str, Any] = {"id": "a", "title": LINE, "action_type": "skill", "name": LINE, "instruction": TEXT}
-    message = {"role": "user", "content": TEXT}
+    message = {"role": "user", "content": TEXT, "tool_calls": [], "tool_call_id": None}
     usage = {"calls": 1, "prompt_tokens": 1, "completion_tokens": 1, "cached_tokens": 0}
     reply = {"text": TEXT, "tool_calls": [{"id": "c", "name": LINE, "arguments": TEXT}], "usage": usage, "cost": None}
     envelope = {
@@ -223,3 +224,18 @@ async def test_a_page_of_another_origin_and_a_rebound_host_change_nothing(worksp
         reply = await page.goto(rebound)
         assert reply is not None
         assert reply.status == 421
+
+
+async def test_an_exported_run_is_shown_from_a_file_and_stays_text(tmp_path: Path, open_page: OpenPage) -> None:
+    (tmp_path / "run.html").write_text(html_page.render([hostile_rows()]), encoding="utf-8")
+    page = await open_page((tmp_path / "run.html").as_uri())
+    await page.locator(".card").first.click()
+    await expect(page.locator(".drawer")).to_contain_text("<script>window.hit=1</script>")
+    for tab in ("Messages", "Prompt", "Tools", "Why", "Events"):
+        await page.get_by_role("tab", name=tab).click()
+        assert await page.evaluate(LOOK) == SAFE | {"active": 4}  # two styles and two scripts, which it came with
+    await page.keyboard.press("p")
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.get_by_role("slider", name="Time of the run")).to_be_visible()
+    await page.get_by_role("button", name="End playback").click()
+    assert await page.locator("a[href^='/']").count() == 0

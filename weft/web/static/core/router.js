@@ -8,6 +8,14 @@ const here = () => ({ path: location.pathname, query: new URLSearchParams(locati
 /** @type {{ value: Place, peek: () => Place }} */
 export const place = signal(here());
 
+let inMemory = false;
+
+/** Keep the address to ourselves: a page in a file has none that could be changed, and no other pages. */
+export const stayHere = () => void (inMemory = true);
+
+/** Where a link to another page leads: nowhere in a file. @param {string} path */
+export const address = (path) => (inMemory ? undefined : path);
+
 /** The parts of a path, each as it was before it was put there; one that nobody encoded stands as it is. @param {string} path */
 export const parts = (path) => path.split("/").slice(1).map((one) => {
   try {
@@ -17,10 +25,14 @@ export const parts = (path) => path.split("/").slice(1).map((one) => {
   }
 });
 
-/** Go to an address. @param {string} address @param {{ replace?: boolean }} [options] */
-export function go(address, { replace = false } = {}) {
-  if (address === location.pathname + location.search) return;
-  history[replace ? "replaceState" : "pushState"](null, "", address);
+/** Go to an address. @param {string} to @param {{ replace?: boolean }} [options] */
+export function go(to, { replace = false } = {}) {
+  if (inMemory) {
+    place.value = { path: "", query: new URLSearchParams(to.split("?")[1] ?? "") };
+    return;
+  }
+  if (to === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", to);
   place.value = here();
 }
 

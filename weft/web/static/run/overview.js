@@ -8,17 +8,17 @@ import { get, part, save } from "../core/api.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { Markdown } from "../core/markdown.js";
-import { place, setQuery } from "../core/router.js";
+import { address, place, setQuery } from "../core/router.js";
 import { useEffect } from "../vendor/hooks.js";
 import { Tools } from "./drawer.js";
 import { Scores } from "./tabs.js";
 
-/** @param {{ source: any, feed: any, onClose: () => void, actions: any }} props */
+/** @param {{ source: any, feed: any | null, onClose: () => void, actions: any }} props */
 export function RunDrawer({ source, feed, onClose, actions }) {
   source.tick.value;
   const { state } = source;
   const tab = place.value.query.get("tab") ?? "answer";
-  const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, { id: "files", name: "Files" }];
+  const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, ...(feed ? [{ id: "files", name: "Files" }] : [])];
   const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
   return html`<aside class="drawer" aria-label="The run">
     <div class="dh"><div class="pills"><${Pill} status=${state.status} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(state.seconds)}`}, started ${moment(state.started)}</div></div>
@@ -44,12 +44,12 @@ function AnswerPart({ source, actions }) {
     ${state.warnings.length > 0 && html`<h3 class="sec">Warnings</h3>${state.warnings.map((/** @type {string} */ text) => html`<div class="note st-partial">${text}</div>`)}`}`;
 }
 
-/** @param {{ state: import("./fold.js").State, feed: any }} props */
+/** @param {{ state: import("./fold.js").State, feed: any | null }} props without a feed, the run is read from a file */
 const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     <dt>Run</dt><dd class="mono">${state.run_id}</dd>
-    ${state.parent && html`<dt>Of</dt><dd><a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a> · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a></dd>`}
-    ${state.given.batch && html`<dt>Batch</dt><dd><a href="/batches/${part(state.given.batch)}">${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
-    <dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>
+    ${state.parent && html`<dt>Of</dt><dd><a class="mono" href=${address(`/runs/${part(state.parent)}`)}>${state.parent}</a>${feed && html` · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a>`}</dd>`}
+    ${state.given.batch && html`<dt>Batch</dt><dd><a href=${address(`/batches/${part(state.given.batch)}`)}>${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
+    ${feed && html`<dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>`}
     <dt>Model</dt><dd class="mono">${state.settings.model ?? "–"}</dd>
     <dt>Tokens</dt><dd class="num">${count(state.usage.prompt_tokens)} in, ${count(state.usage.completion_tokens)} out${state.usage.cached_tokens ? `, ${count(state.usage.cached_tokens)} cached` : ""}</dd>
     <dt>Cost</dt><dd class="num">${money(state.cost)}${state.settings.max_cost ? ` of at most ${money(state.settings.max_cost)}` : ""}</dd>

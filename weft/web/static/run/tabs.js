@@ -5,6 +5,7 @@ import { count, money, pretty, score, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { Markdown } from "../core/markdown.js";
+import { address } from "../core/router.js";
 import { conversation } from "./detail.js";
 import { Checked } from "./checked.js";
 import { Folded, Message, Reply, Text } from "./message.js";
@@ -90,7 +91,7 @@ export function WhyTab({ source, span, onSelect }) {
 
 /** Selected skills with their scores and reasons. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null }} props */
 export const Scores = ({ selected, marked = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
-  <a href="/skills/${encodeURIComponent(one.name)}" style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
+  <a href=${address(`/skills/${encodeURIComponent(one.name)}`)} style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
   <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small></div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
 
 /** @param {Props} props */

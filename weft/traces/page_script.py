@@ -1,0 +1,88 @@
+"""The page's ES modules as one script, so that an exported run can be shown from a file, without a server.
+
+Every module becomes a function that gives what it exports, after those that it imports. The modules are our own and
+pinned ones: they import by path, name what they import, and have no circles.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+STATIC = Path(__file__).parent.parent / "web" / "static"
+_ENTRY = "export/one_file.js"
+_STYLES = ("css/base.css", "css/parts.css", "css/run.css")
+_IMPORT = re.compile(r"""\bimport\s*(\{[^}]*\}|\w+)\s*from\s*(["'])(\.[^"']+)\2;?""")
+_REEXPORT = re.compile(r"""\bexport\s*\{([^}]*)\}\s*from\s*(["'])(\.[^"']+)\2;?""")
+_LIST = re.compile(r"""\bexport\s*\{([^}]*)\};?""")
+_DEFAULT = re.compile(r"\bexport default ")
+_NAMED = re.compile(r"\bexport (async function\*?|function\*?|const|let|class) (\w+)")
+
+
+def script() -> str:
+    """One script that shows the runs in the element `runs`."""
+    done: dict[str, str] = {}
+    _add(_ENTRY, done, ())
+    text = '"use strict";\nconst weftModules = {};\n' + "".join(done.values())
+    if "<script" in text.lower() or "</script" in text.lower():
+        raise ValueError("a module of the page has a tag that would end its script")
+    return text
+
+
+def styles() -> str:
+    """The styles of graph, timeline and drawer."""
+    return "".join((STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
+
+
+def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
+    if name in done:
+        return
+    if name in above:
+        raise ValueError(f"modules of the page import each other: {' → '.join((*above, name))}")
+    text = (STATIC / name).read_text(encoding="utf-8")
+    for found in (*_IMPORT.finditer(text), *_REEXPORT.finditer(text)):
+        _add(_target(name, found[3]), done, (*above, name))
+    done[name] = _wrapped(name, text)
+
+
+def _wrapped(name: str, text: str) -> str:
+    exported: dict[str, str] = {}
+
+    def take(found: re.Match[str]) -> str:
+        names = found[1].replace(" as ", ": ") if found[1].startswith("{") else f"{{ default: {found[1]} }}"
+        return f"const {names} = weftModules[{_target(name, found[3])!r}];"
+
+    def pass_on(found: re.Match[str]) -> str:
+        exported.update((public, f"weftModules[{_target(name, found[3])!r}].{own}") for own, public in _pairs(found[1]))
+        return ""
+
+    def offer(found: re.Match[str]) -> str:
+        exported.update((public, own) for own, public in _pairs(found[1]))
+        return ""
+
+    def declare(found: re.Match[str]) -> str:
+        exported[found[2]] = found[2]
+        return f"{found[1]} {found[2]}"
+
+    text = _REEXPORT.sub(pass_on, _IMPORT.sub(take, text))
+    text = _NAMED.sub(declare, _LIST.sub(offer, text))
+    if _DEFAULT.search(text):
+        text = _DEFAULT.sub("const __default = ", text)
+        exported["default"] = "__default"
+    offered = ", ".join(f"{public}: {own}" for public, own in exported.items())
+    return f"weftModules[{name!r}] = (() => {{\n{text}\nreturn {{ {offered} }};\n}})();\n"
+
+
+def _pairs(names: str) -> list[tuple[str, str]]:
+    """What is exported under which name."""
+    return [(one.split()[0], one.split()[-1]) for one in names.split(",") if one.strip()]
+
+
+def _target(name: str, path: str) -> str:
+    parts: list[str] = []
+    for one in (*PurePosixPath(name).parent.parts, *PurePosixPath(path).parts):
+        if one == "..":
+            parts.pop()
+        elif one != ".":
+            parts.append(one)
+    return "/".join(parts)

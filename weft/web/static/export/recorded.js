@@ -1,0 +1,30 @@
+// A run that came with the page: its state as it ended, and all its events, so that nothing has to be asked for.
+import { Playback } from "../run/playback.js";
+import { fromDocument } from "../run/fold.js";
+
+const ROLES = /** @type {Record<string, string>} */ ({ "(plan)": "decomposer", "(synthesis)": "synthesis", "(detector)": "detector" });
+
+export class Recorded extends Playback {
+  /** @param {{ document: Record<string, any>, rows: Record<string, any>[] }} run */
+  constructor({ document, rows }) {
+    super(document.run_id, rows);
+    this.document = document;
+    this.state = fromDocument(document);
+    this.index = rows.length;
+    this.at.value = this.end;
+  }
+
+  /** The same run to be played back, from its beginning. */
+  again() {
+    const playback = new Recorded({ document: this.document, rows: this.rows });
+    playback.seek(0);
+    playback.playing.value = true;
+    return playback;
+  }
+
+  /** The events of a step. @param {string} step */
+  rowsOf(step) {
+    const role = ROLES[step];
+    return this.rows.filter((row) => (role ? !row.task && row.role === role : row.task === step));
+  }
+}
