@@ -53,6 +53,7 @@ ROUTES = (
     Path("POST", "/runs/{run}/stop", steer.stop, changes=True),
     Path("POST", "/runs/{run}/resume", steer.resume, changes=True),
     Path("POST", "/runs/{run}/rerun", steer.rerun, changes=True),
+    Path("POST", "/runs/{run}/replan", steer.replan, changes=True),
     Path("POST", "/runs/{run}/replay", traces.replay_run),
     Path("GET", "/runs/{run}/diff/{other}", traces.diff_runs),
     Path("GET", "/runs/{run}/export", traces.export_run),

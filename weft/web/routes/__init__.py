@@ -2,7 +2,7 @@
 
 runs     the list of runs, one run, one task, deletion
 live     event streams
-steer    start, stop, resume, rerun
+steer    start, stop, resume, replan, rerun
 traces   compare, replay, export, import, artifacts
 plans    plan a goal, check a plan's text, preview
 skills   the skills of the workspace; `skill_imports` adds them from archives

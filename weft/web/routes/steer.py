@@ -75,6 +75,15 @@ async def resume(site: Site, request: Request) -> Response:
     return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id))}, 202)
 
 
+async def replan(site: Site, request: Request) -> Response:
+    """Have a model change a run's plan as the person asks, and continue the run by it."""
+    asked = bodies.text(await bodies.document(request), "text")
+    run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
+    weft = await asyncio.to_thread(runtime_of, site, run_id, {})
+    await asyncio.to_thread(_check_local, weft, None)
+    return json_reply({"run_id": await site.work.begin(partial(weft.replan, run_id, asked))}, 202)
+
+
 async def rerun(site: Site, request: Request) -> Response:
     """Run a part of a run again, as a new run; with `dry_run`, say what would be reused and what executed."""
     body = await bodies.document(request, bodies.PLAN)

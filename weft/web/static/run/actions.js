@@ -1,4 +1,5 @@
 // What can be done with a run: stop, resume, rerun, export, delete.
+import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post, remove, save } from "../core/api.js";
 import { confirm, Dialog, show } from "../core/dialog.js";
@@ -19,6 +20,10 @@ export const actionsOf = (feed, setStopping) => ({
     const settings = await show((close) => html`<${ResumeDialog} close=${close} state=${feed.state} />`);
     if (!settings) return;
     if (await attempt(() => post(`/runs/${part(feed.id)}/resume`, { settings }))) feed.run();
+  },
+  async replan() {
+    const text = await show((close) => html`<${ReplanDialog} close=${close} />`);
+    if (text && (await attempt(() => post(`/runs/${part(feed.id)}/replan`, { text })))) feed.run();
   },
   /** @param {string} task @param {string} [output] */
   async rerun(task, output) {
@@ -43,4 +48,13 @@ function ResumeDialog({ close, state }) {
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Resume</button>`}>
     <div class="form"><p class="muted">${left ? `${left} of its tasks have no result yet and run again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
     <${LimitFields} limits=${limits} now=${state.settings} /></div></${Dialog}>`;
+}
+
+/** @param {{ close: (value?: any) => void }} props */
+function ReplanDialog({ close }) {
+  const [text, setText] = useState("");
+  return html`<${Dialog} title="Change the plan" close=${close} onSubmit=${() => text.trim() && close(text.trim())}
+    foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary" disabled=${!text.trim()}>Change and continue</button>`}>
+    <div class="form"><label>What to change<textarea class="field" rows="4" placeholder="Leave out the comparison with 2019" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></label>
+    <p class="muted">A model adds, drops and rewires tasks. Those that have begun stay as they are, and finished ones are not paid for again.</p></div></${Dialog}>`;
 }

@@ -29,6 +29,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       <${Menu} label="More" items=${[
         { name: "Compare with…", icon: "compare", href: `/compare?a=${part(feed.id)}` },
         !live && { name: "Replay strictly", icon: "replay", href: `/replay?run=${part(feed.id)}` },
+        tasks.length > 0 && !live && !readOnly && { name: "Change the plan…", icon: "edit", do: actions.replan },
         tasks.length > 0 && { name: "Edit the plan as new", icon: "plan", href: `/plan?of=${part(feed.id)}` },
         !readOnly && { name: "New run of this goal", icon: "plus", href: `/new?of=${part(feed.id)}` },
         { name: "Export as JSON lines", icon: "download", do: () => actions.export("jsonl") },
