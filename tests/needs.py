@@ -79,14 +79,20 @@ def _node_knows_modules() -> bool:
     return version >= (22, 7) or (20, 19) <= version < (21, 0)
 
 
+def _browser() -> str | None:
+    return next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
+
+
 def chromium() -> str | None:
     """The browser that the tests of the page drive: the system's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((path for name in names if (path := shutil.which(name))), None) if _packages("playwright") else None
+    return _browser() if _packages("playwright") else None
 
 
 def _browser_starts() -> bool:
-    path = chromium()
+    """Whether the machine has one, with or without the package that drives it."""
+    path = _browser()
     return path is not None and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
 
 

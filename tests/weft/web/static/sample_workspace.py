@@ -46,7 +46,9 @@ class Recording:
     def call(self, start: float, end: float, task: str | None, role: str, text: str, tokens: int = 1200) -> None:
         told = f"Task: {task or role}\n\nResults you may use:\n- needs: p99 below 2 ms, 2 GiB"
         said = (("system", "# Comparing options\n\nGive the evidence first, then a judgement."), ("user", told))
-        messages = [{"role": by, "content": content, "tool_calls": [], "tool_call_id": None} for by, content in said]
+        messages: list[dict[str, Any]] = [
+            {"role": by, "content": content, "tool_calls": [], "tool_call_id": None} for by, content in said
+        ]
         usage = {"calls": 1, "prompt_tokens": tokens, "completion_tokens": tokens // 3, "cached_tokens": 0}
         reply = {
             "text": text,

@@ -62,7 +62,7 @@ SAFE: dict[str, Any] = {"hit": None, "active": 0, "handlers": 0, "links": [], "i
 def hostile_rows() -> list[Row]:
     """A run in which every text that a stranger can fill is an attack."""
     task: dict[str, Any] = {"id": "a", "title": LINE, "action_type": "skill", "name": LINE, "instruction": TEXT}
-    message = {"role": "user", "content": TEXT, "tool_calls": [], "tool_call_id": None}
+    message: dict[str, Any] = {"role": "user", "content": TEXT, "tool_calls": [], "tool_call_id": None}
     usage = {"calls": 1, "prompt_tokens": 1, "completion_tokens": 1, "cached_tokens": 0}
     reply = {"text": TEXT, "tool_calls": [{"id": "c", "name": LINE, "arguments": TEXT}], "usage": usage, "cost": None}
     envelope = {

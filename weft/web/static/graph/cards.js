@@ -4,6 +4,7 @@ import { parentOf } from "./compose.js";
 import { MID } from "./levels.js";
 
 const MOUNTS = 30;
+const TURNING = 6;
 const SVG = "http://www.w3.org/2000/svg";
 
 export class Cards {
@@ -38,6 +39,13 @@ export class Cards {
     layer.classList.toggle("mid", k < MID);
     layer.style.transform = `translate(${x}px,${y}px) scale(${k})`;
     this.cull();
+  }
+
+  /** Icons turn only while few tasks run: each costs a browser without a graphics card as much as everything else. */
+  calm() {
+    let running = 0;
+    for (const task of this.graph.tasks.values()) if (task.status === "running") running++;
+    this.layer.classList.toggle("calm", running > TURNING);
   }
 
   cull() {

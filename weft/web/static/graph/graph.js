@@ -55,6 +55,7 @@ export class Graph {
     if (shape === this.shape) for (const id of this.cards.elements.keys()) this.cards.paint(id);
     else this.compose();
     this.shape = shape;
+    this.cards.calm();
     this.painter.prepare();
     if (fit) this.fit();
     else this.redraw();
@@ -84,6 +85,7 @@ export class Graph {
     this.flushing = undefined;
     if (this.isFar) this.painter.dots(this.dirty);
     else for (const id of this.dirty) this.cards.paint(id);
+    this.cards.calm();
     this.dirty.clear();
   }
 

@@ -11,6 +11,9 @@ import { Graph } from "../graph/graph.js";
 import { Finder } from "./finder.js";
 import { criticalPath, tasksOf } from "./spans.js";
 
+/** How often the critical path of a run that works is looked at, in milliseconds. */
+const PATH = 1000;
+
 /** Whether the critical path is shown, on all pages. */
 export const showPath = signal(true);
 
@@ -78,7 +81,15 @@ function connect(source, graph) {
       const span = source.state.spans.get(id);
       if (span) graph.update(id, { status: span.status, note: noteOf(span, now), title: span.title });
     }
-    if (ids.size && showPath.peek()) graph.setCritical(criticalPath(source.state.spans));
+    if (ids.size && showPath.peek()) path();
+  };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  const path = () => { // every other path draws all edges again
+    later ??= setTimeout(() => {
+      later = undefined;
+      if (showPath.peek()) graph.setCritical(criticalPath(source.state.spans));
+    }, source.isLive ? PATH : 0);
   };
   const seconds = setInterval(() => {
     if (!source.isLive) return;
@@ -89,6 +100,7 @@ function connect(source, graph) {
   if (source.ready.value) load();
   return () => {
     clearInterval(seconds);
+    clearTimeout(later);
     source.listeners.delete(change);
   };
 }
