@@ -17,6 +17,7 @@ from weft.settings.settings import resolve
 from weft.settings.untrusted import is_trusted
 from weft.web.changes import Changes
 from weft.web.drafts import Drafts
+from weft.web.recent import Recent
 from weft.web.tail import Streams
 from weft.web.work import Work
 from weft.workspace.workspace import Workspace
@@ -41,6 +42,10 @@ GIVEN = frozenset(
 )  # fmt: skip
 
 
+# Seconds for which a look at the skills serves all streams.
+_STAMP = 1.5
+
+
 class Site:
     """One workspace as a page sees it; `flags` are settings from the command line, `open_model` is for tests."""
 
@@ -63,11 +68,18 @@ class Site:
         self.selecting = threading.Lock()
         self.changes = Changes(self.store)
         self.streams = Streams()
+        self.skills_stamp = Recent(self._skills_stamp, _STAMP)
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
         self.queued: dict[
             str, list[tuple[str, Answer]]
         ] = {}  # answers to runs of this process that still do other things
+
+    def _skills_stamp(self) -> int:
+        """A number that differs when a skill was added, changed or deleted."""
+        registry = self.workspace.skills.registry
+        registry.refresh()
+        return hash(tuple((skill.file, skill.stamp, skill.state) for skill in registry.list_skills(all=True)))
 
     def resolved(self, given: Mapping[str, Any] | None = None) -> Resolved:
         """The settings in force now, with those that a page gives for one run."""

@@ -44,7 +44,7 @@ async def _changes(site: Site) -> AsyncIterator[bytes]:
     with site.streams.one(), site.changes.waking() as woken:
         yield RETRY
         known = await asyncio.to_thread(_lines, site)
-        skills, looked = await asyncio.to_thread(_skills, site), time.monotonic()
+        skills, looked = await asyncio.to_thread(site.skills_stamp), time.monotonic()
         spoke = 0.0
         while not site.streams.closing:
             if time.monotonic() - spoke >= _QUIET:
@@ -62,7 +62,7 @@ async def _changes(site: Site) -> AsyncIterator[bytes]:
                     yield event("runs", {"runs": changed, "gone": gone})
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
-                before, skills = skills, await asyncio.to_thread(_skills, site)
+                before, skills = skills, await asyncio.to_thread(site.skills_stamp)
                 if skills != before:
                     yield event("skills", {})
             await asyncio.sleep(_RUNS)
@@ -82,10 +82,3 @@ def _lines(site: Site) -> dict[str, dict[str, Any]]:
     store = site.store()
     found = list(store.summaries(_NEWEST)) if store is not None else []
     return {run.run_id: shapes.summary(run) for run in reversed(found)}
-
-
-def _skills(site: Site) -> int:
-    """A number that differs when a skill was added, changed or deleted."""
-    registry = site.workspace.skills.registry
-    registry.refresh()
-    return hash(tuple((skill.file, skill.stamp, skill.state) for skill in registry.list_skills(all=True)))

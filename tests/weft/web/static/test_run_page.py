@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from planner.errors import RequestRefused
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, run_id_of, served, task
+from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, go, run_id_of, served, task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -84,18 +84,6 @@ async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Pa
         await expect(page.get_by_role("tab", name="Events", selected=True)).to_be_visible()
 
 
-async def test_tool_calls_are_shown_with_arguments_and_answer(workspace: Path, open_page: OpenPage) -> None:
-    async with served(workspace) as server:
-        page = await open_page(server.at("/"))
-        run_id = await run_goal(page, server)
-        await finished(page)
-        await page.goto(server.at(f"/runs/{run_id}?task=needs&tab=tools"))
-        drawer = page.get_by_role("complementary", name="Task needs")
-        await expect(drawer).to_contain_text("ReadFile")
-        await expect(drawer).to_contain_text("notes.md")
-        await expect(drawer).to_contain_text("1,840 requests")
-
-
 async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"))
@@ -130,12 +118,16 @@ async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPag
         await expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
 
 
-async def test_a_run_is_played_back(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_run_that_ended_shows_its_tool_calls_and_is_played_back(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/"))
         run_id = await run_goal(page, server)
         await finished(page)
-        await page.goto(server.at(f"/runs/{run_id}?task=recommend"))
+        await go(page, f"/runs/{run_id}?task=needs&tab=tools")
+        drawer = page.get_by_role("complementary", name="Task needs")
+        for text in ("ReadFile", "notes.md", "1,840 requests"):
+            await expect(drawer).to_contain_text(text)
+        await go(page, f"/runs/{run_id}?task=recommend")
         await page.get_by_role("button", name="Playback").click()
         await page.get_by_role("button", name="Pause").click()
         slider = page.get_by_role("slider", name="Time of the run")
@@ -228,8 +220,7 @@ async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path
         assert any("The public one" in str(one.messages) for one in model.asked if one.role == "decomposer")
 
 
-@pytest.mark.parametrize(("button", "status"), [("Allow", "Done"), ("Deny", "Failed")])
-async def test_an_approval_is_answered(workspace: Path, open_page: OpenPage, button: str, status: str) -> None:
+async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: OpenPage) -> None:
     plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
     async with served(workspace, PageModel(plan)) as server:
         page = await open_page(server.at("/"))
@@ -238,8 +229,8 @@ async def test_an_approval_is_answered(workspace: Path, open_page: OpenPage, but
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Send it to everyone?")
         await drawer.get_by_role("textbox", name="Note").fill("not on a Friday")
-        await drawer.get_by_role("button", name=button, exact=True).click()
-        await finished(page, status)
+        await drawer.get_by_role("button", name="Deny", exact=True).click()
+        await finished(page, "Failed")
 
 
 async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, open_page: OpenPage) -> None:

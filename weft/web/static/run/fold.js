@@ -73,7 +73,7 @@ export function apply(state, row) {
     case "skills_selected": if (!row.task) state.selected = row.selections ?? []; return [];
     case "prompt_made": state.phase = row.role; return [];
     case "warned": if (!state.warnings.includes(row.message)) state.warnings = [...state.warnings, row.message]; return [];
-    case "plan_refused": if (!row.task) state.faults = [...state.faults, ...row.faults]; return ["(plan)"];
+    case "plan_refused": state.faults = [...state.faults, ...row.faults.map((/** @type {string} */ fault) => (row.task ? `${row.task}: ${fault}` : fault))]; return ["(plan)"];
     case "model_loading": state.phase = "loading"; return [];
     case "condition_checked": return noteCondition(state, row);
     case "plan_made": state.repairs = row.repairs ?? []; state.version++; return noteTasks(state, row);
