@@ -40,8 +40,13 @@ def tools(given: argparse.Namespace) -> list[dict[str, Any]]:
             tool("a b", "Second."),
             tool("x" * 90, "Long."),
         ]
-        rows = [*odd, tool("evil\x1b[2J", "Clears\x1b[2J the \u202escreen."), tool("big", "y", {"z": "z" * 30_000})]
-        rows += [tool("shape", "Odd.", {"type": "array", "properties": {"a": True}, "required": "a"})]
+        rows = [
+            *odd,
+            tool("evil\x1b[2J", "Clears\x1b[2J the \u202escreen."),
+            tool("big", "y", {"type": "object", "title": "z" * 30_000}),
+        ]
+    if given.mode == "shape":
+        rows.append(tool("shape", "Odd.", {"type": "array", "properties": 3}))
     return rows
 
 
@@ -53,7 +58,7 @@ def answer(name: str, arguments: dict[str, Any], mode: str) -> Any:
             sys.stdout.flush()
             return "never"
         case "add" if mode == "chatter":
-            for number in range(20_000):
+            for number in range(2_000):
                 say({"method": "notifications/message", "params": {"level": "info", "data": f"noise {number}" * 20}})
             return "through"
         case "add" if mode == "garbage":

@@ -150,9 +150,13 @@ class ServerConnection:
             raise
         except Exception as error:  # the package and its transports raise many kinds
             if getattr(error, "code", None) == _CLOSED or not self.is_open or _is_broken(error):
-                fault = self._fault(error)
+                fault, cut_off = self._fault(error), self._noise is not None and self._noise.fault
                 await self.close()
-                raise ServerEnded(f"the MCP server {name!r} {fault}", hint="the next call starts it again") from error
+                kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
+                raise kind(f"the MCP server {name!r} {fault}", hint="the next call starts it again") from error
+            if type(error).__name__ == "ValidationError":
+                what = f"the MCP server {name!r} answered what the protocol does not allow: {self._clean(error)}"
+                raise McpFault(what, hint="tell its author") from error
             what = f"the MCP server {name!r} refused it: {self._clean(error)}"
             raise McpFault(what, hint="check the arguments") from error
 

@@ -48,6 +48,11 @@ class ServerPool:
         with self._lock:
             self._holders += 1
 
+    def is_open(self, key: str) -> bool:
+        """Whether the server of this key is running."""
+        connection = self._connections.get(key)
+        return connection is not None and connection.is_open
+
     def tools(self, key: str, launch: ServerLaunch) -> list[dict[str, Any]]:
         """The tools that a server lists; waits for them, so not for the thread of a loop."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,6 +69,7 @@ class McpServers:
         self._trust = McpTrust(answers)
         self._environ = environ
         self._failed: dict[str, McpFault] = {}
+        self._keys: dict[str, str] = {}
         self._listing = threading.Lock()
 
     @property
@@ -176,7 +178,7 @@ class McpServers:
             return ServerState(entry, "broken", entry.fault)
         if entry.disabled:
             return ServerState(entry, "disabled", f"disabled in {entry.file}")
-        key = safe_key(entry, self.workspace, self._environ)
+        key = self._key(entry)
         if key is None:
             return ServerState(entry, "broken", "the files that it names cannot be read, or are too many")
         if not self._trust.trusts_entry(entry, key):
@@ -192,6 +194,16 @@ class McpServers:
                 return ServerState(entry, "broken", _reason(fault), key=key)
             warnings = (f"{fault.message}: its tools are those of the last time",)
         return self._listed_state(entry, key, listed, warnings)
+
+    def _key(self, entry: ServerEntry) -> str | None:
+        """The hash of an entry and its files; while its server runs, that with which it was started."""
+        identity = json.dumps([entry.name, entry.source, entry.raw], sort_keys=True)
+        known = self._keys.get(identity)
+        if known is None or not self.pool.is_open(known):  # a server may write into a folder that its entry names
+            known = safe_key(entry, self.workspace, self._environ)
+        if known is not None:
+            self._keys[identity] = known
+        return known
 
     def _listed_state(
         self, entry: ServerEntry, key: str, listed: ToolList | None, warnings: tuple[str, ...]

@@ -6,6 +6,7 @@ The `mcp` package's own transports read messages of any length; a hostile or bro
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from collections import deque
@@ -17,6 +18,8 @@ import httpx2
 import mcp_types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+
+from skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -110,9 +113,8 @@ async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: No
         except asyncio.LimitOverrunError:
             noise.fault = f"sent a message of more than {MESSAGE_LIMIT // 1024**2} MB"
             return
-        try:
-            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:
+        message = _parsed(line)
+        if message is None:
             stray += 1
             continue
         try:
@@ -120,6 +122,16 @@ async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: No
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
     noise.fault = f"wrote {stray:,} lines that are no messages of the protocol"
+
+
+def _parsed(line: bytes) -> Any:
+    """The message in a line; None if it is none. JavaScript cuts characters in half, which the package refuses."""
+    adapter = mcp_types.jsonrpc_message_adapter
+    with suppress(ValueError):
+        return adapter.validate_json(line, by_name=False)
+    with suppress(ValueError, RecursionError):
+        return adapter.validate_python(join_surrogates(json.loads(line)), by_name=False)
+    return None
 
 
 async def _send(process: asyncio.subprocess.Process, outgoing: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,3 +124,10 @@ async def test_one_server_serves_a_whole_batch(workspace: Path) -> None:
     report = await run_batch(goals, workspace / "out.jsonl", workspace=workspace, settings=Settings(model="openai/x"))
     assert report.summary.all_done
     assert starts(workspace) == 2
+
+
+def test_a_run_without_servers_imports_nothing_of_mcp() -> None:
+    code = "import sys, weft.runs.runtime, weft.cli.commands.runs.run, weft.workspace.workspace; "
+    code += "print([name for name in sys.modules if name.split('.')[0] == 'mcp' or name.startswith('skills.mcp')])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

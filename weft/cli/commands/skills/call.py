@@ -45,8 +45,8 @@ def call(
 
     where = options.paths(workspace)
     offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
-    if trust:
-        trust_prompt.trust_mcp(offered, trust=True, quiet=quiet)
+    if trust or name.startswith("mcp__"):
+        trust_prompt.trust_mcp(offered, trust=trust, quiet=quiet, warn=True)
     given = _parse(options.stdin_text("the JSON") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = offered.by_name(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
