@@ -89,6 +89,17 @@ async def test_a_call_that_changes_something_waits_and_resume_and_replay_need_no
     assert (replay.drift, starts(workspace)) == ((), begun)
 
 
+async def test_a_sub_goal_has_the_tools_of_its_run(workspace: Path) -> None:
+    configure(workspace, small=small())
+    open_servers(workspace).trust_all()
+    plans = [{"tasks": [{"id": "part", "action_type": "goal", "instruction": "Add them"}]}, {"tasks": [ADD]}]
+    model = ScriptedModel(lambda request: Reply(json.dumps(plans.pop(0)) if request.role == "decomposer" else "done"))
+    async with weft(workspace, model) as runtime:
+        result = await runtime.run(GOAL)
+    assert (result.status, {task.id: task.output for task in result.tasks}["part/sum"]) == ("done", "5")
+    assert all("mcp__small__add" in one.messages[0].content + one.messages[1].content for one in model.asked[:2])
+
+
 async def test_what_is_not_trusted_is_left_out_with_a_warning(workspace: Path) -> None:
     configure(workspace, small=small())
     plan = [{"id": "a", "action_type": "llm", "instruction": "Do it"}]

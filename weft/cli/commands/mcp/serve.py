@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @options.models
 @options.skills
+@options.powers
 @click.option("--allow-approvals", is_flag=True, help="Let clients approve calls and tasks, not only answer questions.")
 @options.journal
 @options.workspace
