@@ -112,6 +112,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "reused": _reused,
     "skills": _skills,
     "own_tools": _tools,
+    "mcp": _tools,
     "selections": _selections,
     "parts": _parts,
     "after": _earlier,

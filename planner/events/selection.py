@@ -24,7 +24,8 @@ class CatalogueTaken:
     """The skills found, and the listings of skills and tools that prompts contain.
 
     `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
-    that they are for; without one they are for the run.
+    that they are for; without one they are for the run. `mcp` are the tools of MCP servers that the run may call: a
+    resumed or replayed run is offered these, whatever the servers say by then.
     """
 
     skills: tuple[SkillPrint, ...]
@@ -32,6 +33,7 @@ class CatalogueTaken:
     tool_listing: str
     own_tools: tuple[ToolSpec, ...] = ()
     task: str | None = None
+    mcp: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

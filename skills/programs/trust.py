@@ -16,6 +16,8 @@ from skills.errors import InputError, WeftError
 from skills.programs.git_data import is_git_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skills.skill import Source
 
 FILES_LIMIT = 20_000
@@ -24,10 +26,10 @@ SEED = ".agents/seed"
 OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with weft, or installed by the user for every workspace
 
 
-def fingerprint(folder: Path) -> str:
-    """A hash of everything in a tool's folder: names, contents, link targets, executable bits."""
+def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str:
+    """A hash of everything in a tool's folder: names, contents, link targets, executable bits; `skip` leaves out."""
     digest = hashlib.sha256()
-    for path in _files(folder):
+    for path in _files(folder, skip):
         kind = "program" if os.access(path, os.X_OK) else "file"
         link = str(path.readlink()) if path.is_symlink() else ""
         content = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""
@@ -36,7 +38,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
     """Every file and every link; linked folders are followed, each real folder once.
 
     Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
@@ -51,6 +53,9 @@ def _files(folder: Path) -> list[Path]:
             continue
         entered.add(real)
         folders.sort()
+        if skip is not None:
+            folders[:] = [name for name in folders if not skip(here / name)]
+            names = [name for name in names if not skip(here / name)]
         found += [here / name for name in (*folders, *names) if (here / name).is_symlink()]
         files = [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
         found += [path for path in files if not _is_git_data(path, folder)] if ".git" in here.parts else files
@@ -81,30 +86,36 @@ class Trust:
 
     def is_trusted(self, folder: Path, source: Source) -> bool:
         """Whether the tools in this folder, as they are now, may run."""
-        return source in OWN or self._has("tools", fingerprint(folder))
+        return source in OWN or self.has("tools", fingerprint(folder))
 
     def trust(self, folder: Path, shown: str | None = None) -> str:
         """Trust a folder's tools as they are now; returns their hash, which must be the one `shown`, if given."""
         key = fingerprint(folder)
         if shown is not None and shown != key:
             raise TrustRefused(f"{folder} has changed since its files were shown", hint="look at them again")
-        return self._add("tools", key, folder)
+        return self.add("tools", key, folder)
 
     def trusts_workspace(self, workspace: Path) -> bool:
         """Whether the workspace's settings and templates, as they are now, may loosen what protects the user."""
         try:
-            return self._has("workspaces", _settings(workspace))
+            return self.has("workspaces", _settings(workspace))
         except WeftError:  # too many files to tell
             return False
 
     def trust_workspace(self, workspace: Path) -> str:
         """Trust a workspace's settings and templates as they are now."""
-        return self._add("workspaces", _settings(workspace), workspace)
+        return self.add("workspaces", _settings(workspace), workspace)
 
-    def _has(self, kind: str, key: str) -> bool:
+    def has(self, kind: str, key: str) -> bool:
+        """Whether the user trusts what has this hash, of this kind."""
         return key in self._read().get(kind, {})
 
-    def _add(self, kind: str, key: str, where: Path) -> str:
+    def keys(self, kind: str) -> list[str]:
+        """The hashes of all that the user trusts, of this kind."""
+        return list(self._read().get(kind, {}))
+
+    def add(self, kind: str, key: str, where: Path) -> str:
+        """Trust what has this hash; `where` is for a person who reads the file."""
         answers = self._read()
         given = {"path": str(where.resolve()), "at": datetime.now(UTC).isoformat(timespec="seconds")}
         answers[kind] = {**answers.get(kind, {}), key: given}

@@ -32,4 +32,5 @@ def runtime_of(run: str, workspace: Path, flags: dict[str, Any], mode: OutputMod
     open_model = warm_up.begin(settings, where)
     weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded))
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, start=False)
     return weft, recorded.run_id

@@ -1,4 +1,4 @@
-"""Ask the user whether to trust a workspace's tools."""
+"""Ask the user whether to trust a workspace's tools and MCP servers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from weft.cli.view import output
 
 if TYPE_CHECKING:
+    from skills.mcp.servers import McpServers, ServerState
     from weft.settings.paths import Paths
     from weft.workspace.tools import WorkspaceTools
 
@@ -38,3 +39,57 @@ def trust_tools(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
         return
     if not quiet:
         output.say_warning(f"tools that are not trusted yet will not run: {names}; review them, then pass --trust")
+
+
+def trust_mcp(tools: WorkspaceTools, *, trust: bool, quiet: bool, start: bool = True, warn: bool = False) -> None:
+    """Trust the MCP servers and their tools if `trust` is set or the user agrees; a run warns of those it leaves out.
+
+    With `start`, trusted servers without a current list of tools are asked for it, as planning would. With `warn`,
+    those that are left out are named here, since there may be no run.
+    """
+    if not tools.has_mcp:
+        return
+    servers = tools.mcp
+    if trust:
+        servers.trust_all()
+    elif sys.stdin.isatty() and output.is_terminal() and not quiet:
+        for state in servers.untrusted(start=start):
+            _ask(servers, state)
+    for warning in servers.offer(start=start).warnings if warn and not quiet else ():
+        output.say_warning(warning)
+
+
+def _ask(servers: McpServers, state: ServerState) -> None:
+    """Ask about an entry, then about the tools that its server has."""
+    listed = state
+    if not state.tools:
+        output.say(_entry_text(state))
+        if not click.confirm("May it be started?", default=False, err=True):
+            return
+        listed = servers.trust_entry(state)
+    if listed.state == "broken":
+        output.say_warning(f"the MCP server {state.entry.name!r}: {listed.reason}")
+    elif listed.state != "active":
+        output.say(_tools_text(listed))
+        if click.confirm("May models call them?", default=False, err=True):
+            servers.trust_tools(listed)
+
+
+def _entry_text(state: ServerState) -> str:
+    """What a person should know before a server is started or connected to."""
+    entry = state.entry
+    verb = "connects to" if entry.raw.get("url") else "starts, unconfined,"
+    lines = [f"{entry.file} has an MCP server that you have not trusted yet. {entry.name!r} {verb}:"]
+    lines += [f"  {entry.command_line}"]
+    lines += [f"  {name} of your environment goes to {where}" for name, where in entry.variables()]
+    return "\n".join(lines)
+
+
+def _tools_text(state: ServerState) -> str:
+    """The tools of a server, each with what it says of itself."""
+    new = "has other tools than those that you trusted" if state.state == "changed" else "has these tools"
+    lines = [f"The MCP server {state.entry.name!r} {new}:"]
+    for tool in state.tools:
+        said = " ".join(tool.description.split())
+        lines.append(f"  {tool.tool}{'' if tool.read_only else ' (may change things)'}: {said}")
+    return "\n".join(lines)

@@ -58,6 +58,7 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
         *_check_skills(workspace),
         *_check_prompts(workspace),
         *_check_tools(workspace),
+        *_check_mcp(workspace),
         *_check_sandbox(resolved.settings.unsafe_tools),
         _check_helper(paths, resolved.settings),
         _check_store(paths),
@@ -190,6 +191,22 @@ def _check_tools(workspace: Workspace) -> Iterator[Check]:
     yield Check("tools", None, ", ".join(names) or "none")
     if untrusted := sorted({row.name for row in tools.untrusted()}):
         yield Check("tools", None, f"not trusted yet: {', '.join(untrusted)}", "review them, then run with --trust")
+
+
+def _check_mcp(workspace: Workspace) -> Iterator[Check]:
+    """The MCP servers as they are configured; none is started."""
+    if not workspace.tools.has_mcp:
+        return
+    states, warnings = workspace.tools.mcp.states()
+    for warning in warnings:
+        yield Check("mcp", None, warning)
+    for state in states:
+        tools = f", {counted(len(state.tools), 'tool')}" if state.tools else ""
+        found = f"{state.entry.name}: {state.state}{tools}"
+        ok = True if state.state == "active" else False if state.state == "broken" else None
+        yield Check("mcp", ok, found, state.reason or "")
+    if states:
+        yield Check("mcp", None, "MCP servers are not confined: they can do whatever you can")
 
 
 def _check_store(paths: Paths) -> Check:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from weft.runs.goal import Goal
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
+    from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
 
@@ -57,9 +58,9 @@ class Pipeline:
 
     Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
-    `growth` gives the limits that it had, `changes` are how its plan changed. A new plan is shown to `review` first.
-    `kept` finds results of other runs, if they may be used again; `offered` are the built-in tools that a run on record
-    began with.
+    `growth` gives the limits that it had, `changes` are how its plan changed, `mcp` the tools of MCP servers that it
+    was offered. A new plan is shown to `review` first. `kept` finds results of other runs, if they may be used again;
+    `offered` are the built-in tools that a run on record began with.
     """
 
     goal: Goal
@@ -80,6 +81,7 @@ class Pipeline:
     budget: Budget | None = None
     review: Review | None = None
     offered: tuple[str, ...] | None = None
+    mcp: McpChoice | None = None
 
     @property
     def tool_set(self) -> tuple[str, ...]:
@@ -157,17 +159,8 @@ class Pipeline:
 
     @property
     def _selecting(self) -> Selecting:
-        return Selecting(
-            self.goal,
-            self.workspace,
-            self.settings,
-            self.models,
-            self.record,
-            self.history,
-            self.rules,
-            self.then,
-            offered=self.tool_set,
-        )
+        given = (self.goal, self.workspace, self.settings, self.models, self.record, self.history, self.rules)
+        return Selecting(*given, self.then, offered=self.tool_set, mcp=self.mcp)
 
     async def _answered_plan(self, catalogue: Catalogue) -> tuple[Plan, tuple[str, ...]]:
         """The plan, and the answers that it was made with: a question in its place is answered by a person."""

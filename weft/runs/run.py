@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
     from executor.history.result import Result
     from executor.journal.journal import Journal
@@ -118,8 +118,9 @@ class Run:
             raise
         began = time.monotonic()
         try:
-            with self._wished_for(stop) as own_stop:
-                end = await self._run_until_stopped(self._pipeline(), stop, own_stop)
+            async with self._held_servers():
+                with self._wished_for(stop) as own_stop:
+                    end = await self._run_until_stopped(self._pipeline(), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
@@ -213,6 +214,20 @@ class Run:
             remind=self.observer,
             cwd=str(self.workspace.paths.workspace),
         )
+
+    @asynccontextmanager
+    async def _held_servers(self) -> AsyncIterator[None]:
+        """Keep the MCP servers that the run starts until its end."""
+        tools = self.workspace.tools
+        if not tools.has_mcp:
+            yield
+            return
+        held = ExitStack()
+        held.enter_context(tools.mcp.held())
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(held.close)  # ending a server takes a while
 
     @contextmanager
     def _wished_for(self, stop: Stop) -> Iterator[Stop]:

@@ -258,7 +258,8 @@ class Weft:
             await asyncio.gather(work, return_exceptions=True)
 
     async def close(self) -> None:
-        """Close the journal and the connections to providers."""
+        """Close the journal and the connections to providers and MCP servers."""
+        await asyncio.to_thread(self.workspace.tools.close)
         if self._journal is not None:
             await asyncio.to_thread(self._journal.close)
             self._journal = None

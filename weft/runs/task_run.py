@@ -17,6 +17,7 @@ from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
+from weft.workspace.mcp_choice import McpChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +42,7 @@ async def run_tasks(
     runner = _task_runner(pipeline, replanning, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
-    sub_goals = SubGoals(pipeline, current, fan_out)
+    sub_goals = SubGoals(pipeline, current, fan_out, McpChoice(catalogue.mcp))
     record, budget = pipeline.record, settings.input_budget
     condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
 
@@ -70,7 +71,9 @@ def _task_runner(
 ) -> TaskRunner:
     workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
     record = pipeline.record
-    tools = workspace.tools.by_name(folder, log=_recorder(record), progress=lambda text: record(Warned(text)))
+    tools = workspace.tools.by_name(
+        folder, log=_recorder(record), progress=lambda text: record(Warned(text)), mcp=catalogue.mcp
+    )
     claims = Claims(writers_of(pipeline.memo.finished.files))
 
     @cache  # found when code first runs: looking for walls takes a moment

@@ -43,6 +43,11 @@ class Paths:
         return self.data / "trust.json"
 
     @property
+    def user_mcp(self) -> Path:
+        """The file in which the user names MCP servers for every workspace."""
+        return self.user_config.with_name("mcp.json")
+
+    @property
     def agents(self) -> Path:
         """The workspace's own folder for skills, prompts and runs."""
         return self.workspace / ".agents"

@@ -20,6 +20,7 @@ from skills.tools.recorded import RecordedTool
 from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
+from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
 
@@ -126,6 +127,7 @@ async def strict(
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
         growth=partial(RecordedLimits, history),
         offered=toolset.recorded(started.settings),
+        mcp=McpChoice(history.catalogue.mcp if history.catalogue is not None else ()),
     )
     note(started)
     note(await _run(pipeline, history))

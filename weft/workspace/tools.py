@@ -1,4 +1,4 @@
-"""The tools of a workspace: programs with a skill.yaml, and functions of installed packages."""
+"""The tools of a workspace: programs with a skill.yaml, functions of installed packages, and MCP servers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from skills.confinement import Confinement
     from skills.discovery.registry import Registry
     from skills.functions.functions import FunctionTool
+    from skills.mcp.servers import McpServers
     from skills.programs.executable import CallLog
     from skills.programs.manifest import Manifest
     from skills.skill import Skill
@@ -49,6 +50,7 @@ class WorkspaceTools:
         self._unsafe = unsafe
         self._own = [_own_tool(function, paths.workspace) for function in own]
         self.trust = Trust(paths.trust)
+        self._opened_mcp: McpServers | None = None
 
     @cached_property
     def confinement(self) -> Confinement:
@@ -87,6 +89,39 @@ class WorkspaceTools:
         return functions.discover(self._paths.workspace, os.environ)
 
     @property
+    def has_mcp(self) -> bool:
+        """Whether any MCP server is configured, for the workspace or by the user."""
+        return (self._paths.workspace / ".mcp.json").is_file() or self._paths.user_mcp.is_file()
+
+    @property
+    def mcp(self) -> McpServers:
+        """The MCP servers; asking for them starts none."""
+        if self._opened_mcp is None:
+            from skills.mcp.servers import McpServers  # few runs have any
+
+            paths = self._paths
+            self._opened_mcp = McpServers(
+                paths.workspace, paths.user_mcp, paths.cache / "mcp", self.trust, dict(os.environ)
+            )
+        return self._opened_mcp
+
+    def close(self) -> None:
+        """End what was started for the tools."""
+        if self._opened_mcp is not None:
+            self._opened_mcp.pool.close()
+
+    def mcp_tools(self, specs: Sequence[ToolSpec] | None, artifacts: Path | None = None) -> dict[str, Tool]:
+        """The tools of MCP servers that a run has on record, or else all that can be called now without asking."""
+        if specs is None:
+            offered = self.mcp.offer(start=False).tools if self.has_mcp else ()
+            specs = [ToolSpec(tool.name, tool.description, tool.parameters) for tool in offered]
+        if not specs:
+            return {}
+        from skills.mcp.tool import McpTool
+
+        return {one.name: McpTool(one.name, one.description, one.parameters, self.mcp, artifacts) for one in specs}
+
+    @property
     def own_specs(self) -> tuple[ToolSpec, ...]:
         """The program's own functions as a model is offered them."""
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self._own)
@@ -97,13 +132,22 @@ class WorkspaceTools:
         return [*lines, *self.functions[1]]
 
     def by_name(
-        self, artifacts: Path | None = None, *, log: Log | None = None, progress: Callable[[str], None] | None = None
+        self,
+        artifacts: Path | None = None,
+        *,
+        log: Log | None = None,
+        progress: Callable[[str], None] | None = None,
+        mcp: Sequence[ToolSpec] | None = None,
     ) -> dict[str, Tool]:
-        """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function."""
+        """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function.
+
+        `mcp` are the tools of MCP servers that a run has; their names cannot be those of other tools.
+        """
         programs = self.programs()
         own = [tool if isinstance(tool, RecordedTool) else replace(tool, artifacts=artifacts) for tool in self._own]
         by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
         by_name |= {tool.name: tool for tool in own}
+        by_name |= self.mcp_tools(mcp, artifacts)
         if not programs:
             return by_name
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}

@@ -22,6 +22,7 @@ from skills.tools import listing as tool_listing
 from weft.settings import untrusted
 from weft.workspace.builtin_tools import BuiltinTools, ToolPlace
 from weft.workspace.fingerprints import Fingerprints
+from weft.workspace.mcp_choice import McpChoice, choose
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from planner.events import SkillPrint
-    from planner.model import Reply, Request
+    from planner.model import Reply, Request, ToolSpec
     from skills.selection.detector import Selection, SkillDetector
     from skills.selection.language import Foreign
     from skills.skill import Skill
@@ -60,6 +61,7 @@ class Catalogue:
     """The skills and tools for one goal, best first; `able` is what tasks can do with them.
 
     `foreign` are the languages of goal and skills, if they differ.
+    `mcp` are the tools of MCP servers that its tasks may call.
     """
 
     skills: tuple[Skill, ...]
@@ -70,6 +72,7 @@ class Catalogue:
     warnings: tuple[str, ...] = ()
     able: frozenset[str] = frozenset()
     foreign: Foreign | None = None
+    mcp: tuple[ToolSpec, ...] = ()
 
 
 class Workspace:
@@ -125,15 +128,16 @@ class Workspace:
         *,
         made_by: int = rules.CURRENT,
         offered: Sequence[str] | None = None,
+        mcp: McpChoice | None = None,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
-        `offered` are the built-in tools of a recorded run. One goal at a time: neither detectors nor stemmers are
-        thread-safe.
+        `offered` are the built-in tools of a recorded run, `mcp` the tools of MCP servers that the goal may use. One
+        goal at a time: neither detectors nor stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most, made_by, offered)
+            return self._catalogue(goal, detector or self.skills.detector, most, made_by, offered, mcp or McpChoice())
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -152,11 +156,24 @@ class Workspace:
 
         return call
 
+    def choose_mcp(self, goal: str, named: Collection[str] = ()) -> McpChoice:
+        """The tools of MCP servers for a goal; those `named` are always among them.
+
+        Starts servers that are trusted and have no current list of tools.
+        """
+        return choose(goal, self.tools.mcp.offer(), named) if self.tools.has_mcp else McpChoice()
+
     def _catalogue(
-        self, goal: GoalText, detector: SkillDetector, most: int, made_by: int, offered: Sequence[str]
+        self,
+        goal: GoalText,
+        detector: SkillDetector,
+        most: int,
+        made_by: int,
+        offered: Sequence[str],
+        mcp: McpChoice,
     ) -> Catalogue:
         skills = self.skills.active()
-        tools = self.tools.by_name()
+        tools = self.tools.by_name(mcp=mcp.tools)
         selections = self.skills.select(goal.text, goal.skills, skills, detector)
         best = self.skills.best(goal.text, skills, most, detector)
         ordered = _ordered([*selections, *best], skills)
@@ -179,11 +196,12 @@ class Workspace:
             ),
             tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),
             known=self._known(skills, tools, offered),
-            warnings=tuple(summary(self.skills.registry.warnings)),
+            warnings=(*summary(self.skills.registry.warnings), *mcp.warnings),
             able=able,
             foreign=self._foreign(goal, skills)
             if made_by >= rules.KEYWORDS and detector is self.skills.ranked
             else None,
+            mcp=mcp.tools,
         )
 
     def _foreign(self, goal: GoalText, skills: Sequence[Skill]) -> Foreign | None:

@@ -100,6 +100,8 @@ class InProcess:
             settings = replace(self.settings, model=model) if model else self.settings
             made = Weft(self.workspace, settings, open_model=self._open(settings))
             made.workspace.skills.registry.share()
+            if made.workspace.tools.has_mcp:
+                made.workspace.tools.mcp.pool.hold()  # its servers serve the whole batch
             self._runtimes[model] = made
         return self._runtimes[model]
 

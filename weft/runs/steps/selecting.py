@@ -16,6 +16,7 @@ from skills.selection.translated import TranslatedDetector
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
+from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.planned_selection import PLAN, PlannedSelection
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 class Selecting:
     """Selects skills for a run's goal, or takes what is on record; `then` is what a replayed run of before selected.
 
-    For a sub-goal, `task` is its id. `offered` are the built-in tools of a run on record.
+    For a sub-goal, `task` is its id. `offered` are the built-in tools of a run on record, `mcp` the tools of MCP
+    servers that it was offered; a sub-goal has those of its run.
     """
 
     goal: Goal
@@ -47,9 +49,12 @@ class Selecting:
     then: RecordedSelection | None = None
     task: str | None = None
     offered: tuple[str, ...] | None = None
+    mcp: McpChoice | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
+        if self.mcp is None:
+            return await replace(self, mcp=await self._mcp_tools()).catalogue(ask=ask)
         recorded, selected = self._recorded
         if recorded is not None and selected is not None:
             catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
@@ -76,7 +81,7 @@ class Selecting:
         prints = self.workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
-        return CatalogueTaken(prints, *listings, self.workspace.tools.own_specs)
+        return CatalogueTaken(prints, *listings, self.workspace.tools.own_specs, mcp=catalogue.mcp)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
@@ -99,14 +104,24 @@ class Selecting:
         warning = warning or language_note(catalogue)
         return replace(catalogue, warnings=(*catalogue.warnings, *filter(None, [warning]))), keywords
 
+    async def _mcp_tools(self) -> McpChoice:
+        """The tools of MCP servers that this run has on record, or else those that fit the goal now."""
+        if self.history.catalogue is not None:
+            return McpChoice(self.history.catalogue.mcp)
+        if not self.workspace.tools.has_mcp:
+            return McpChoice()
+        planned = self.goal.plan.tasks if self.goal.plan is not None else ()
+        named = [task.name for task in planned if task.action_type == "tool" and task.name]
+        return await asyncio.to_thread(self.workspace.choose_mcp, self.goal.text, named)
+
     async def _take(self, detector: SkillDetector | None, most: int = listing.MAX_SKILLS) -> Catalogue:
-        take = partial(self.workspace.catalogue, made_by=self.rules, offered=self.offered)
+        take = partial(self.workspace.catalogue, made_by=self.rules, offered=self.offered, mcp=self.mcp)
         return await asyncio.to_thread(take, self.goal, detector, most)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""
         workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, made_by=self.rules, offered=self.offered)
+        take = partial(workspace.catalogue, self.goal, made_by=self.rules, offered=self.offered, mcp=self.mcp)
         with BlockingModel(self.models.for_role("detector")) as model:
             detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules, translated)
             loop = asyncio.get_running_loop()

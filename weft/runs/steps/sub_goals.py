@@ -32,16 +32,18 @@ if TYPE_CHECKING:
     from planner.decompose.decompose import Brief
     from planner.plan.plan import Plan, Task
     from weft.runs.pipeline import Pipeline
+    from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
 class SubGoals:
-    """Plans the goals among the tasks of one run."""
+    """Plans the goals among the tasks of one run; `mcp` are the tools of MCP servers that the run has."""
 
     pipeline: Pipeline
     current: CurrentPlan
     parts: FanOut
+    mcp: McpChoice
 
     async def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
         """The tasks of a goal; raises if no valid plan for it is found, or it would go beyond a limit."""
@@ -71,6 +73,7 @@ class SubGoals:
             one.rules,
             task=task.id,
             offered=one.tool_set,
+            mcp=self.mcp,
         )
         return await selecting.catalogue()
 

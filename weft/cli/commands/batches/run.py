@@ -40,6 +40,7 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
         if batch.errors != batch.options.errors and not mode.quiet:
             output.say(f"Goals that are not done go to {batch.errors}, as before.")
         trust_prompt.trust_tools(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
+        trust_prompt.trust_mcp(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         model_download.offer(batch.models, yes=yes, quiet=mode.quiet)
         return asyncio.run(_run(batch, mode))
 

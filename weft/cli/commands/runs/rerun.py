@@ -92,6 +92,7 @@ def rerun(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool
         asyncio.run(weft.close())
         return _preview(parent.run_id, rerun_plan, mode)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     running = partial(weft.rerun, parent.run_id, rerun_plan)
     new_run = execution.run_with_progress(weft, mode, running, approve_all=approve_all)
     return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target, settings=weft.settings))

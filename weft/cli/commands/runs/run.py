@@ -99,6 +99,8 @@ def run(
     resolved = options.settings(where, rest, quiet=mode.quiet)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
+    if not dry_run:  # before a plan is read: it may name their tools
+        trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
         options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,

@@ -45,6 +45,8 @@ def call(
 
     where = options.paths(workspace)
     offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    if trust or name.startswith("mcp__"):
+        trust_prompt.trust_mcp(offered, trust=trust, quiet=quiet, warn=True)
     given = _parse(options.stdin_text("the JSON") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = offered.by_name(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
@@ -55,7 +57,10 @@ def call(
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     if trust or name in {row.name for row in offered.untrusted()}:
         trust_prompt.trust_tools(offered, trust=trust, quiet=quiet)
-    envelope = asyncio.run(tools[name].call(given))
+    try:
+        envelope = asyncio.run(tools[name].call(given))
+    finally:
+        offered.close()
     if artifacts.exists():
         make_home(where.agents)
     output.print_json(envelope.to_dict())

@@ -9,7 +9,7 @@ import click
 
 from skills.discovery.needs import needs, told
 from weft.cli import options
-from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
+from weft.cli.commands.skills.workspace import able, installed_tools, mcp_tools, open_skills, warn
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
     """
     registry = open_skills(workspace, flags, quiet=quiet).registry
     tools = installed_tools(everything=everything)
-    rows = [*registry.list_skills(all=everything), *tools]
+    rows = [*registry.list_skills(all=everything), *tools, *mcp_tools(workspace, everything=everything)]
     warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
         output.print_json([skill.to_dict() for skill in rows])

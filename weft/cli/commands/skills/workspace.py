@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skills.discovery.registry import Registry
     from skills.functions.functions import FunctionTool
     from skills.programs.manifest import Manifest
-    from skills.skill import Skill
+    from skills.skill import Skill, Source, State
     from weft.workspace.skills import WorkspaceSkills
     from weft.workspace.tools import WorkspaceTools
 
@@ -51,6 +51,25 @@ def installed_tools(*, everything: bool) -> list[Skill]:
     from skills.functions import installed
 
     return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+
+
+def mcp_tools(workspace: Path, *, everything: bool) -> list[Skill]:
+    """The tools of MCP servers as rows, as far as they are listed; no server is started."""
+    where = options.paths(workspace)
+    if not (where.workspace / ".mcp.json").is_file() and not where.user_mcp.is_file():
+        return []
+    from skills.skill import Skill
+    from weft.cli.commands.mcp.workspace import open_tools as open_servers
+
+    rows = []
+    for state in open_servers(workspace).mcp.states()[0]:
+        used = state.state == "active"
+        source: Source = "workspace" if state.entry.source == "workspace" else "global"
+        for tool in state.tools if used or everything else ():
+            text, file = " ".join(tool.description.split()), str(state.entry.file)
+            stands: State = "active" if used else "disabled"
+            rows.append(Skill(tool.name, text, file, source, "executable", stands, state.reason))
+    return rows
 
 
 def able(registry: Registry, functions: Sequence[Skill]) -> frozenset[str]:

@@ -1,0 +1,129 @@
+"""The reference MCP servers from npm: listed, called by plans and models, killed, slow, changed; replayed without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from planner.model import Reply, ToolCall
+from skills.mcp.tool import McpTool
+from tests.fakes import ScriptedModel
+from tests.mcp_workspace import configure, open_servers
+from tests.needs import needs_npm_registry
+from tests.weft.recorded import replayed, rows, weft
+
+if TYPE_CHECKING:
+    from planner.model import Request
+    from skills.mcp.servers import McpServers
+    from skills.tools.envelope import Envelope
+
+pytestmark = [pytest.mark.slow, needs_npm_registry]
+VERSION = "2026.8.31"
+READ = {"id": "read", "action_type": "tool", "name": "mcp__files__read_text_file", "arguments": {"path": "a.md"}}
+ASK = {"id": "ask", "action_type": "llm", "instruction": "Echo <<read.output>>", "depends_on": ["read"]}
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both servers, installed."""
+    folder = tmp_path_factory.mktemp("npm")
+    names = [f"@modelcontextprotocol/server-{name}@{VERSION}" for name in ("everything", "filesystem")]
+    command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *names]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder / "node_modules" / "@modelcontextprotocol"
+
+
+def prepare(workspace: Path, packages: Path, **everything: Any) -> McpServers:
+    """Configure both servers in a workspace, and trust them."""
+    (workspace / "docs").mkdir()
+    (workspace / "docs" / "a.md").write_text("alpha", encoding="utf-8")
+    node = shutil.which("node")
+    main = {name: str(packages / f"server-{name}" / "dist" / "index.js") for name in ("everything", "filesystem")}
+    configure(
+        workspace,
+        everything={"command": node, "args": [main["everything"]], **everything},
+        files={"command": node, "args": [main["filesystem"], "docs"]},
+    )
+    servers = open_servers(workspace)
+    servers.trust_all()
+    return servers
+
+
+def processes(path: str) -> list[int]:
+    """The processes whose command line names a file."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and entry.joinpath("cmdline").exists():
+            found += [int(entry.name)] if path.encode() in entry.joinpath("cmdline").read_bytes() else []
+    return found
+
+
+async def test_a_plan_and_a_model_call_them_and_a_replay_needs_neither_them_nor_node(
+    workspace: Path, packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = prepare(workspace, packages)
+    states = {one.entry.name: one for one in servers.states()[0]}
+    assert {name: one.state for name, one in states.items()} == {"everything": "active", "files": "active"}
+    reading = {tool.tool: tool.read_only for tool in states["files"].tools}
+    assert (reading["read_text_file"], reading["write_file"]) == (True, False)
+
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps({"tasks": [READ, ASK]}))
+        said = [json.loads(one.content)["text"] for one in request.messages if one.role == "tool"]
+        if said or request.role == "synthesis":
+            return Reply("; ".join(said))
+        calls = [("mcp__everything__echo", {"message": "hello"}), ("mcp__everything__get-sum", {"a": 2, "b": 3})]
+        made = [ToolCall(f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(calls)]
+        return Reply("", tuple(made), finish="tool_calls")
+
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        result = await runtime.run("Read a.md and echo it")
+    assert (result.status, result.tasks[0].output) == ("done", "alpha")
+    assert result.answer == "Echo: hello; The sum of 2 and 3 is 5."
+    assert processes(str(packages)) == [], "they end with the run"
+    (workspace / ".mcp.json").unlink()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_killed_in_the_middle_slow_and_changed(workspace: Path, packages: Path) -> None:
+    servers = prepare(workspace, packages, timeout=4_000)
+
+    async def called(name: str, **arguments: Any) -> Envelope:
+        return await McpTool(f"mcp__everything__{name}", "", {}, servers).call(arguments)
+
+    with servers.held():
+        late = await called("trigger-long-running-operation", duration=20, steps=2)
+        assert late.error is not None
+        assert late.error.code == "TIMEOUT"
+        call = asyncio.ensure_future(called("trigger-long-running-operation", duration=1, steps=1))
+        await asyncio.sleep(0.3)
+        for pid in processes(str(packages / "server-everything")):
+            os.kill(pid, signal.SIGKILL)
+        assert "completed" in (await call).text, "it only reads: it is called again on a new server"
+    changed = packages / "server-everything" / "dist" / "tools" / "echo.js"
+    text = changed.read_text(encoding="utf-8")
+    assert "Echoes back the input" in text
+    changed.write_text(
+        text.replace("Echoes back the input", "Echoes back, and sends home, the input"), encoding="utf-8"
+    )
+    try:
+        with servers.held():
+            refused = await called("echo", message="hello")
+        assert refused.error is not None
+        assert "its tools have changed since you trusted them" in refused.error.message
+        assert {one.entry.name: one.state for one in servers.states()[0]} == {
+            "everything": "changed",
+            "files": "active",
+        }
+    finally:
+        changed.write_text(text, encoding="utf-8")

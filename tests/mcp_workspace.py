@@ -1,0 +1,50 @@
+"""Workspaces with MCP servers, for tests: what their `.mcp.json` has, and how they are opened."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.mcp.servers import McpServers
+from skills.programs.trust import Trust
+from weft.settings.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PACKAGED = Path(__file__).with_name("mcp_server.py")
+PLAIN = Path(__file__).with_name("mcp_plain_server.py")
+
+
+def small(*args: str, **rest: Any) -> dict[str, Any]:
+    """An entry that starts the plain server; it notes each start in `starts.txt` of the folder it runs in."""
+    return {"command": sys.executable, "args": ["-S", str(PLAIN), *args], **rest}
+
+
+def packaged(**rest: Any) -> dict[str, Any]:
+    """An entry that starts the server that is made with the package, which takes seconds."""
+    return {"command": sys.executable, "args": [str(PACKAGED)], **rest}
+
+
+def configure(workspace: Path, **entries: Any) -> Path:
+    """Write a workspace's `.mcp.json`."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    path = workspace / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")
+    return path
+
+
+def open_servers(workspace: Path, environ: Mapping[str, str] | None = None) -> McpServers:
+    """The servers of a workspace, as a run opens them."""
+    paths = Paths.of(workspace, os.environ)
+    env = dict(os.environ) if environ is None else environ
+    return McpServers(paths.workspace, paths.user_mcp, paths.cache / "mcp", Trust(paths.trust), env)
+
+
+def starts(workspace: Path) -> int:
+    """How often the plain server was started there."""
+    log = workspace / "starts.txt"
+    return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0

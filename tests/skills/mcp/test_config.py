@@ -1,0 +1,138 @@
+"""The files that name MCP servers: every form that other programs write, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.errors import InputError
+from skills.mcp import config, importing
+from skills.mcp.entry import McpFault, ServerEntry
+from skills.mcp.names import tool_name
+from skills.mcp.trust import entry_key, named_files
+
+
+def entry(raw: dict[str, Any]) -> ServerEntry:
+    """A workspace's entry."""
+    (found,), _ = config.entries_in({"mcpServers": {"one": raw}}, Path("/w/.mcp.json"), "workspace")
+    return found
+
+
+def test_both_files_and_both_keys_count_and_the_workspace_comes_first(tmp_path: Path) -> None:
+    user = tmp_path / "mcp.json"
+    user.write_text(json.dumps({"mcpServers": {"a": {"command": "user"}, "b": {"command": "b"}}}), encoding="utf-8")
+    (tmp_path / ".mcp.json").write_text(json.dumps({"servers": {"a": {"command": "work"}}}), encoding="utf-8-sig")
+    entries, warnings = config.read(tmp_path, user)
+    assert [(one.name, one.source, one.command_line) for one in entries] == [
+        ("a", "workspace", "work"),
+        ("b", "user", "b"),
+    ]
+    assert len(warnings) == 1
+    assert "'a' is not used" in warnings[0]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', "[" * 100_000, "\x00", '{"other": {}}'])
+def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
+    entries, warnings = config.read(tmp_path, tmp_path / "none.json")
+    assert (entries, len(warnings)) == ([], 1)
+    assert ".mcp.json" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ({}, "either 'command' or 'url'"),
+        ({"command": "x", "url": "http://x"}, "either 'command' or 'url'"),
+        ({"url": "file:///etc"}, "does not begin with http"),
+        ({"type": "sse", "url": "http://x"}, "'sse', which is not supported"),
+        ({"command": "x", "args": "y"}, "not a list of texts"),
+        ({"command": "x", "env": {"A": ["b"]}}, "'env' that is not an object of texts"),
+        ({"command": "x", "timeout": "9"}, "number of milliseconds"),
+        ({"command": "x", "args": ["${input:key}"]}, "${input:key}"),
+        ({"command": "x\0y"}, "zero character"),
+    ],
+)
+def test_a_fault_disables_that_server_alone(raw: dict[str, Any], says: str) -> None:
+    assert says in entry(raw).fault
+
+
+def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) -> None:
+    raw = {"type": "http", "url": "https://${HOST:-x.test}/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}}
+    remote = entry(raw | {"timeout": 1500})
+    launch = remote.launch(tmp_path, {"TOKEN": "t0ps3cret"})
+    assert (launch.url, launch.headers, launch.timeout) == (
+        "https://x.test/mcp",
+        {"Authorization": "Bearer t0ps3cret"},
+        1.5,
+    )
+    assert launch.secrets == ("Bearer t0ps3cret",)
+    assert ("TOKEN", "the header Authorization to https://${HOST:-x.test}/mcp") in remote.variables()
+    with pytest.raises(McpFault, match="needs TOKEN"):
+        remote.launch(tmp_path, {})
+    local = entry({"command": "x", "args": ["${workspaceFolder}/a", "${A}"]})
+    assert local.launch(tmp_path, {"A": "${B}"}).args == (f"{tmp_path}/a", "${B}"), "values are not filled in again"
+
+
+def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    for name in ("run.sh", "lib/a.py", "tool/__init__.py", "data/x", ".agents/journal.sqlite", ".agents/runs/r/y"):
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1", encoding="utf-8")
+    (tmp_path / "outside").write_text("1", encoding="utf-8")
+    (work / "link").symlink_to(work / "lib")
+
+    def named(*args: str, command: str = "python") -> list[str]:
+        launch = entry({"command": command, "args": list(args)}).launch(work, {})
+        return [str(one.relative_to(work)) for one in named_files(launch, work)]
+
+    assert named("run.sh", "--lib=lib", "-m", "tool", "../outside", "--verbose") == ["lib", "run.sh", "tool"]
+    assert named("link") == ["lib"]
+    assert named(command="./run.sh") == ["run.sh"]
+    assert named(command="run.sh") == [], "that is looked up in PATH"
+    everything = entry({"command": "x", "args": ["."]})
+    before = entry_key(everything, work, {})
+    (work / ".agents" / "journal.sqlite").write_text("2", encoding="utf-8")
+    (work / ".agents" / "runs" / "r" / "y").write_text("2", encoding="utf-8")
+    assert entry_key(everything, work, {}) == before, "weft's own records are no reason to ask again"
+    (work / "data" / "x").write_text("2", encoding="utf-8")
+    assert entry_key(everything, work, {}) != before
+
+
+def test_names_are_those_that_every_provider_takes() -> None:
+    assert tool_name("git hub", "list/issues.all") == "mcp__git_hub__list_issues_all"
+    long = [tool_name("server", "x" * 80 + end) for end in ("a", "b")]
+    assert {len(name) for name in long} == {64}
+    assert long[0] != long[1]
+
+
+def test_servers_are_imported_from_codex_and_vs_code_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    codex, vscode, target = tmp_path / "config.toml", tmp_path / "vs.json", tmp_path / "new" / "mcp.json"
+    codex.write_text(
+        '[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\nenv_vars = ["TOKEN"]\ntool_timeout_sec = 5\n'
+        '[mcp_servers.web]\nurl = "https://x.test"\nbearer_token_env_var = "WEB_TOKEN"\nenabled = false\n',
+        encoding="utf-8",
+    )
+    vscode.write_text('{// servers\n"servers": {"docs": {"command": "a//b",}, "in": {"command": "${input:x}"},},}')
+    first = importing.import_servers(codex, target)
+    assert [(row.name, row.state) for row in first] == [("docs", "imported"), ("web", "imported")]
+    assert json.loads(target.read_text(encoding="utf-8"))["mcpServers"] == {
+        "docs": {"command": "npx", "args": ["-y", "docs"], "env": {"TOKEN": "${TOKEN}"}, "timeout": 5000},
+        "web": {
+            "type": "http",
+            "url": "https://x.test",
+            "headers": {"Authorization": "Bearer ${WEB_TOKEN}"},
+            "disabled": True,
+        },
+    }
+    before = target.read_bytes()
+    second = importing.import_servers(vscode, target)
+    assert [(row.name, row.state) for row in second] == [("docs", "kept"), ("in", "invalid")]
+    assert target.read_bytes() == before
+    vscode.write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="not valid JSON"):
+        importing.import_servers(vscode, target)

@@ -1,0 +1,129 @@
+"""MCP servers that flood, hang, garble and disguise: each gets a clear envelope, and nothing leaks."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.mcp import connection
+from skills.mcp.tool import McpTool
+from skills.mcp.tool_list import tool_list
+from tests.mcp_workspace import configure, open_servers, small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skills.mcp.servers import McpServers
+    from skills.tools.envelope import Envelope
+
+
+def opened(folder: Path, mode: str, **rest: object) -> McpServers:
+    """A trusted server that misbehaves in this way."""
+    configure(folder, small=small("--mode", mode, **rest))
+    servers = open_servers(folder)
+    servers.trust_all()
+    return servers
+
+
+async def add(servers: McpServers, artifacts: Path | None = None) -> Envelope:
+    return await McpTool("mcp__small__add", "", {}, servers, artifacts).call({"a": 1, "b": 2})
+
+
+async def test_a_flood_ends_the_server_and_not_the_memory(tmp_path: Path) -> None:
+    servers = opened(tmp_path, "flood")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with servers.held():
+        flooded = await add(servers)
+    assert flooded.error is not None
+    assert flooded.error.code == "EXECUTION_ERROR"
+    assert "sent a message of more than 16 MB, and was ended" in flooded.error.message
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    assert grown < 250, "a line of 40 MB is not kept"
+
+
+async def test_garbage_and_chatter_do_not_reach_anyone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    garbled = opened(tmp_path / "a", "garbage")
+    with garbled.held():
+        lost = await add(garbled)
+    assert lost.error is not None
+    assert "lines that are no messages" in lost.error.message
+    chatty = opened(tmp_path / "b", "chatter")
+    with chatty.held():
+        assert (await add(chatty)).text == "through"
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_control_characters_and_odd_shapes_become_plain_text(tmp_path: Path) -> None:
+    servers = opened(tmp_path / "a", "controls")
+    with servers.held():
+        told = await add(servers)
+    assert told.text == "\ufffd[2Jcleared\ufffd \ufffd31m and \ufffd"
+    odd = opened(tmp_path / "b", "shapes")
+    with odd.held():
+        got = await add(odd, tmp_path / "b" / "kept")
+    assert got.text.endswith("kept")
+    assert "cannot be decoded" in got.text
+    (kept,) = got.data["files"]
+    assert kept["path"].startswith(str(tmp_path / "b" / "kept" / "mcp__small__add-"))
+    assert kept["path"].endswith(".bin")
+    assert [one.name for one in (tmp_path / "b" / "kept").iterdir()] == [kept["path"].rpartition("/")[2]]
+
+
+def test_names_cannot_shadow_collide_or_steer(tmp_path: Path) -> None:
+    offer = opened(tmp_path, "names").offer()
+    names = [tool.name for tool in offer.tools]
+    assert names[:2] == ["mcp__small__Skill", "mcp__small__a_b"]
+    assert len(names) == len(set(names))
+    assert all(len(name) <= 64 and name.isascii() and name.isprintable() for name in names)
+    assert "mcp__small__evil__2J" in names
+    evil = next(tool for tool in offer.tools if tool.name == "mcp__small__evil__2J")
+    assert evil.description == "Clears [2J the screen."
+    left_out = " ".join(offer.warnings)
+    assert "'a b'" in left_out
+    assert "mcp__small__big is left out" in left_out
+
+
+def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path) -> None:
+    servers = opened(tmp_path, "shape")
+    (state,) = servers.checked()[0]
+    assert "answered what the protocol does not allow" in (state.reason or "")
+    listed = tool_list("s", [{"name": "t", "inputSchema": {"type": [], "properties": {"a": True}, "required": "a"}}])
+    assert listed.tools[0].parameters == {"type": "object", "properties": {"a": {}}}
+
+
+async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skills.mcp import transport
+
+    monkeypatch.setattr(transport, "_GRACE", 0.4)
+    stubborn = opened(tmp_path / "b", "stubborn")
+    with stubborn.held():
+        assert (await add(stubborn)).text == "3"
+    pid = int((tmp_path / "b" / "starts.txt").read_text(encoding="utf-8").split()[-1])
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    monkeypatch.setattr(connection, "START_TIMEOUT", 0.5)
+    began = time.monotonic()
+    deaf = opened(tmp_path / "a", "deaf")
+    (state,) = deaf.checked()[0]
+    assert "did not answer within 0.5 s" in (state.reason or "")
+    assert time.monotonic() - began < 30, "it sleeps for a minute"
+    deaf.offer()
+    assert len((tmp_path / "a" / "starts.txt").read_text(encoding="utf-8").split()) == 1, "it is not tried again"
+
+
+def test_what_a_server_says_last_does_not_repeat_its_secrets(tmp_path: Path) -> None:
+    script = "import os, sys; print('bad token', os.environ['TOKEN'], file=sys.stderr); sys.exit(1)"
+    configure(tmp_path, small={"command": "python3", "args": ["-c", script], "env": {"TOKEN": "hunter2-hunter2"}})
+    servers = open_servers(tmp_path)
+    servers.trust_all()
+    (state,) = servers.checked()[0]
+    assert state.reason is not None
+    assert "ended; it said: bad token ***" in state.reason

@@ -1,0 +1,160 @@
+"""weft as an MCP server, driven by the package's own client: in this process, and as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from planner.model import Reply
+from tests.fakes import ScriptedModel
+from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
+from tests.weft.approving import GOAL, calling, prepare, weft
+from tests.weft.recorded import rows
+from tests.weft.recorded import weft as runtime
+from weft.mcp_server.protocol import build
+from weft.mcp_server.tools import GoalTools
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from planner.model import Request
+    from tests.openai_server import Answer
+    from weft.runs.runtime import Weft
+
+TWO = [
+    {"id": "one", "action_type": "llm", "instruction": "First"},
+    {"id": "two", "action_type": "llm", "instruction": "Then <<one.output>>", "depends_on": ["one"]},
+]
+
+
+@asynccontextmanager
+async def client_of(runtime: Weft, *, allow_approvals: bool = False) -> AsyncIterator[Client]:
+    """A client in this process."""
+    tools = GoalTools(runtime, allow_approvals)
+    async with Client(build(tools)) as client:
+        yield client
+    await tools.close()
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> Any:
+    """What a tool returns; its message if it fails."""
+    result = await client.call_tool(tool, arguments)
+    return result.content[0].text if result.is_error else result.structured_content  # type: ignore[union-attr]
+
+
+def slow_model(seconds: float, gate: asyncio.Event | None = None) -> ScriptedModel:
+    """A model whose tasks take a while, or until a gate opens."""
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: Request) -> Reply:
+            if request.role == "task":
+                await (gate.wait() if gate is not None else asyncio.sleep(seconds))
+            return await ScriptedModel.complete(self, request)
+
+    return Slow(lambda request: Reply(json.dumps({"tasks": TWO}) if request.role == "decomposer" else "the answer"))
+
+
+async def test_a_run_goes_on_when_nobody_waits_and_every_finished_task_is_reported(workspace: Path) -> None:
+    gate, heard = asyncio.Event(), []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
+
+    async with client_of(runtime(workspace, slow_model(0, gate))) as client:
+        begun = await called(client, "run_goal", goal="Do both", wait_seconds=0.1)
+        assert begun == {"run_id": begun["run_id"], "status": "running"}
+        assert await called(client, "get_run", run_id=begun["run_id"]) == begun
+        assert [row["status"] for row in (await called(client, "list_runs"))["runs"]] == ["running"]
+        gate.set()
+        last = {"run_id": begun["run_id"], "wait_seconds": 30}
+        ended = (await client.call_tool("get_run", last, progress_callback=note)).structured_content
+    assert ended is not None
+    assert (ended["status"], ended["answer"], len(ended["tasks"])) == ("done", "the answer", 2)
+    assert heard[-1] == (2.0, 2.0, "two: done")
+
+
+async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: Path) -> None:
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer" and "the to-do service" not in request.messages[-1].content:
+            return Reply(json.dumps({"tasks": [], "clarification": "Which service?"}))
+        return Reply(json.dumps({"tasks": TWO[:1]}) if request.role == "decomposer" else "documented")
+
+    prepare(workspace)
+    async with client_of(runtime(workspace, ScriptedModel(script))) as client:
+        asked = await called(client, "run_goal", goal="Document it")
+        assert (asked["status"], asked["question"]) == ("waiting", "Which service?")
+        given = {asked["waiting"][0]["id"]: "the to-do service"}
+        done = await called(client, "answer_run", run_id=asked["run_id"], answers=given)
+        assert (done["status"], done["answer"]) == ("done", "documented")
+        assert "no request" in await called(client, "answer_run", run_id=asked["run_id"], answers={"zz": "x"})
+    async with client_of(weft(workspace, calling("milk"))) as client:
+        waits = await called(client, "run_goal", goal=GOAL)
+        answers = {waits["waiting"][0]["id"]: "allow"}
+        refused = await called(client, "answer_run", run_id=waits["run_id"], answers=answers)
+        assert "a person answers this: weft approvals" in refused
+    async with client_of(weft(workspace, calling("milk")), allow_approvals=True) as client:
+        allowed = await called(client, "answer_run", run_id=waits["run_id"], answers=answers)
+    assert (allowed["status"], allowed["waiting"]) == ("done", [])
+    assert [row.body["by"] for row in rows(workspace) if row.type == "approval_given"] == ["mcp"]
+
+
+async def test_plans_skills_and_mistakes(workspace: Path) -> None:
+    async with client_of(runtime(workspace, slow_model(0))) as client:
+        assert (await called(client, "list_runs")) == {"runs": []}
+        assert "nothing has been run" in await called(client, "get_run", run_id="last")
+        plan = await called(client, "plan_goal", goal="Do both")
+        assert [task["id"] for task in plan["tasks"]] == ["one", "two"]
+        found = (await called(client, "list_skills", query="API documentation"))["skills"]
+        assert found[0]["name"] == "cataloging-apis"
+        assert len((await called(client, "list_skills"))["skills"]) > 10
+        unknown = await called(client, "run_goal", goal="x", skills=["no-such-skill"])
+        assert "there is no skill 'no-such-skill'" in unknown
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert sorted(tools) == ["answer_run", "get_run", "list_runs", "list_skills", "plan_goal", "run_goal"]
+    assert tools["run_goal"].input_schema["properties"]["wait_seconds"]["default"] == 50
+    assert "ctx" not in tools["run_goal"].input_schema["properties"]
+
+
+@pytest.mark.slow
+async def test_a_process_speaks_the_protocol_alone_and_outlasts_a_client_that_stops_waiting(
+    workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path
+) -> None:
+    def task(call: Call) -> Answer:
+        return Say("worked", after=2.0)
+
+    serve(scripted({"tasks": TWO}, task=task))
+    spoken, heard = tmp_path / "spoken.txt", []
+    command = [sys.executable, "-m", "weft", "mcp", "serve", "--workspace", str(workspace), "--model", "openai/test"]
+    names = ("HOME", "PATH", "PYTHONPATH", "OPENAI_API_BASE", "OPENAI_API_KEY")
+    env = {name: os.environ[name] for name in names if name in os.environ}
+    line = f"{shlex.join(command)} | tee {shlex.quote(str(spoken))}"
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    async with Client(StdioServerParameters(command="sh", args=["-c", line], env=env, cwd=str(workspace))) as client:
+        with pytest.raises(Exception, match=r"(?i)timed? ?out"):
+            await client.call_tool("run_goal", {"goal": "Do both"}, read_timeout_seconds=1.5)
+        for _ in range(100):
+            runs = (await called(client, "list_runs"))["runs"]
+            if runs:
+                break
+            await asyncio.sleep(0.3)
+        given = {"run_id": runs[0]["run_id"], "wait_seconds": 50}
+        ended = (await client.call_tool("get_run", given, progress_callback=note)).structured_content
+    assert ended is not None
+    assert (ended["status"], [one["status"] for one in ended["tasks"]]) == ("done", ["done", "done"])
+    assert heard[-1] == "two: done"
+    messages = [json.loads(one) for one in spoken.read_text(encoding="utf-8").splitlines()]
+    assert messages
+    assert {one["jsonrpc"] for one in messages} == {"2.0"}

@@ -1,0 +1,30 @@
+"""`weft mcp list`: the MCP servers, and how they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import options
+from weft.cli.commands.mcp.workspace import open_tools, show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("list")
+@options.common
+def list_servers(workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """List the MCP servers of this workspace and your own, and whether their tools are used. Starts none.
+
+    A server is active, untrusted, changed (its tools are others than those you trusted), disabled or broken.
+
+    \b
+    Examples:
+      weft mcp list
+      weft mcp list --json
+    """
+    states, warnings = open_tools(workspace).mcp.states()
+    show(states, warnings, as_json=as_json, quiet=quiet)
+    return 0

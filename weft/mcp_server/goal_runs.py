@@ -1,0 +1,138 @@
+"""The runs that an MCP client started here: they go on whether or not it waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from planner.events import Event, PlanChanged, PlanMade, RunResumed, RunStarted, TaskFinished
+from skills.errors import InputError
+from weft.runs.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from executor.history.result import Result
+    from planner.events import Record
+
+MOST_RUNS = 8
+
+
+class GoalRun(Protocol):
+    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
+
+    async def __call__(self, *, record: Record, stop: Stop) -> Result:
+        """Run to the end."""
+
+
+@dataclass(slots=True)
+class TaskProgress:
+    """How many tasks of a run have ended, of how many, and the last of them; `news` is set with each."""
+
+    done: int = 0
+    total: int = 0
+    last: str = ""
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, event: Event) -> None:
+        """Count an event."""
+        match event:
+            case PlanMade(plan=plan):
+                self.total = len(plan.tasks)
+            case PlanChanged(added=added):
+                self.total += len(added)
+            case TaskFinished(task=task, status=status) if status != "pending":
+                self.done += 1
+                self.last = f"{task}: {status}"
+                self.news.set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    task: asyncio.Task[Result]
+    stop: Stop
+    progress: TaskProgress
+
+
+class GoalRuns:
+    """Starts runs, keeps them until they end, and lets callers wait for as long as they like."""
+
+    def __init__(self) -> None:
+        self._started: dict[str, _Started] = {}
+        self._starting = 0
+
+    def holds(self, run_id: str) -> bool:
+        """Whether this process runs it."""
+        return run_id in self._started
+
+    async def begin(self, run: GoalRun) -> str | Result:
+        """Start a run and return its id once it has begun, or its result if nothing was to do; raises as it does."""
+        if len(self._started) + self._starting >= MOST_RUNS:
+            what = f"{MOST_RUNS} runs are under way here already"
+            raise InputError(what, hint="wait until one of them ends: get_run tells")
+        loop, stop, progress = asyncio.get_running_loop(), Stop(), TaskProgress()
+        began: asyncio.Future[str] = loop.create_future()
+
+        def heed(event: Event) -> None:
+            if isinstance(event, RunStarted | RunResumed) and not began.done():
+                began.set_result(event.run_id)
+            progress.note(event)
+
+        self._starting += 1
+        try:
+            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, heed, event), stop=stop))
+            either: set[asyncio.Future[Any]] = {began, task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(0)
+            if not began.done():
+                return task.result()
+            run_id = began.result()
+            self._started[run_id] = _Started(task, stop, progress)
+            task.add_done_callback(lambda ended: self._ended(run_id, ended))
+            return run_id
+        finally:
+            self._starting -= 1
+
+    async def wait(
+        self, run_id: str, seconds: float, report: Callable[[TaskProgress], Awaitable[None]]
+    ) -> Result | None:
+        """The result of a run of this process, if it ends in time; `report` hears of every finished task meanwhile."""
+        started = self._started.get(run_id)
+        if started is None:
+            return None
+        task, progress = started.task, started.progress
+        until = asyncio.get_running_loop().time() + seconds
+        while not task.done() and (left := until - asyncio.get_running_loop().time()) > 0:
+            news = asyncio.ensure_future(progress.news.wait())
+            await asyncio.wait({task, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            news.cancel()
+            if progress.news.is_set():
+                progress.news.clear()
+                await report(progress)
+        return task.result() if task.done() else None
+
+    async def close(self) -> list[str]:
+        """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
+        runs = dict(self._started)
+        for one in runs.values():
+            one.stop.set()
+        await asyncio.gather(*(one.task for one in runs.values()), return_exceptions=True)
+        return sorted(runs)
+
+    def _ended(self, run_id: str, task: asyncio.Task[Result]) -> None:
+        self._started.pop(run_id, None)
+        if not task.cancelled():
+            task.exception()  # its failure is on record
+
+
+def _hand_on(loop: asyncio.AbstractEventLoop, heed: Callable[[Event], None], event: Event) -> None:
+    """Hand an event to the loop's own thread."""
+    try:
+        here = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        here = False
+    if here:
+        heed(event)
+    else:
+        loop.call_soon_threadsafe(heed, event)

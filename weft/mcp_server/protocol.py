@@ -1,0 +1,93 @@
+"""The server's tools as the `mcp` package offers them; imported only when weft serves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+
+from executor.stores.errors import UnknownRun
+from skills.errors import WeftError
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from weft.mcp_server.goal_runs import TaskProgress
+    from weft.mcp_server.tools import GoalTools
+
+WAIT = 50.0  # clients end calls after 60 seconds
+
+_INSTRUCTIONS = """weft plans a goal as a graph of tasks, runs them in parallel and answers. run_goal starts one. If it
+takes longer than wait_seconds, the status is "running": it goes on, and get_run waits for it. If the status is
+"waiting", the run has a question or needs a person's approval: see "waiting", and answer questions with answer_run."""
+
+
+def build(tools: GoalTools) -> MCPServer[Any]:
+    """The server with its tools."""
+    server: MCPServer[Any] = MCPServer("weft", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
+    for name in ("LiteLLM", "litellm", "httpx", "mcp"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    reads = ToolAnnotations(read_only_hint=True)
+
+    @server.tool()
+    async def run_goal(
+        goal: str, ctx: Context[Any], skills: list[str] | None = None, wait_seconds: float = WAIT
+    ) -> dict[str, Any]:
+        """Plan and run a goal; answers with the run, or after wait_seconds with its run_id and status "running".
+
+        `skills` are names of skills that must be used. The run goes on if you stop waiting: get_run has its answer.
+        """
+        return await _told(tools.run_goal(goal, skills or [], wait_seconds, _reporter(ctx)))
+
+    @server.tool(annotations=reads)
+    async def get_run(run_id: str, ctx: Context[Any], wait_seconds: float = 0) -> dict[str, Any]:
+        """How a run stands: its answer, its tasks, what it waits for. Waits up to wait_seconds for its end."""
+        return await _told(tools.get_run(run_id, wait_seconds, _reporter(ctx)))
+
+    @server.tool()
+    async def answer_run(
+        run_id: str, answers: dict[str, Any], ctx: Context[Any], wait_seconds: float = WAIT
+    ) -> dict[str, Any]:
+        """Answer the questions that a run waits for, {id: text}, and continue it. Approvals are for a person."""
+        return await _told(tools.answer_run(run_id, answers, wait_seconds, _reporter(ctx)))
+
+    @server.tool(annotations=reads)
+    async def plan_goal(goal: str, skills: list[str] | None = None) -> dict[str, Any]:
+        """Make a plan for a goal without running it."""
+        return await _told(tools.plan_goal(goal, skills or []))
+
+    @server.tool(annotations=reads)
+    async def list_skills(query: str = "") -> dict[str, Any]:
+        """List the skills of the workspace; with a query, those that fit it, best first."""
+        return await _told(asyncio.to_thread(tools.list_skills, query))
+
+    @server.tool(annotations=reads)
+    async def list_runs(limit: int = 20) -> dict[str, Any]:
+        """List the runs of the workspace, newest first."""
+        return await _told(asyncio.to_thread(tools.list_runs, limit))
+
+    return server
+
+
+async def _told(answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    """The answer; a failure that a person can fix is told in its own words."""
+    try:
+        return await answer
+    except UnknownRun as error:
+        raise ToolError(f"{error.message}; list_runs has all of them") from error
+    except WeftError as error:
+        raise ToolError(f"{error.message}; {error.hint}" if error.hint else error.message) from error
+
+
+def _reporter(ctx: Any) -> Callable[[TaskProgress], Awaitable[None]]:
+    async def report(progress: TaskProgress) -> None:
+        with suppress(Exception):  # the client may have left
+            await ctx.report_progress(progress.done, max(progress.total, progress.done), progress.last)
+
+    return report
