@@ -32,6 +32,7 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 @options.models
 @options.yes
 @options.skills
+@options.powers
 @options.goal
 @click.option(
     "--format",
