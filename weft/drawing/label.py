@@ -20,6 +20,8 @@ def label(task: Task) -> list[str]:
         lines.append(cut(one_line(task.title), _WIDTH))
     if task.name:
         lines.append(f"{task.action_type}: {task.name}")
+    elif task.action_type == "goal":
+        lines.append("goal")
     if task.for_each is not None:
         items = task.for_each if isinstance(task.for_each, str) else counted(len(task.for_each), "item")
         lines.append(cut(one_line(f"for each: {items}"), _WIDTH))
