@@ -265,7 +265,7 @@ def scenarios() -> list[Scenario]:
                  env={"WEFT_TOOL_CALLS": "3"}),
         Scenario("[tool]", "done", answers(COUNTED), goal="Count words"),
         Scenario("[toolfail]", "partial", answers(UNCOUNTABLE, task=lambda _: Say("many")), goal="Count words"),
-        Scenario("[clar]", "clarification", answers(question), goal="Do it"),
+        Scenario("[clar]", "waiting", answers(question), goal="Do it"),
         Scenario("[answered]", "done", answers(PAIR), (*MODEL, "--answer", "The to-do service"), goal="Do it"),
         Scenario("[never]", "failed", answers("no plan today")),
         Scenario("[budget]", "stopped", answers(CHAIN, task=lambda _: Say("much", tokens=(9_000, 900))),

@@ -143,7 +143,7 @@ EXAMPLES = {
 def test_an_example_of_the_help_is_understood(example: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its options and their values are taken; the tests of each command run it."""
     monkeypatch.chdir(workspace)
-    words = shlex.split(re.split(r" (?:\||>+|&) ", example)[0])[1:]
+    words = shlex.split(re.split(r" (?:\||>+|<|&+) ", example)[0])[1:]
     path: tuple[str, ...] = ()
     while words and (*path, words[0]) in COMMANDS:
         path = (*path, words.pop(0))
