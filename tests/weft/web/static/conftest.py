@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     OpenPage = Callable[..., Awaitable[Page]]
 
 expect.set_options(timeout=60_000)  # machines that tests run on are shared and noisy
-AXE = Path(__file__).parent / "axe.min.js"
+AXE = Path(str(files("axe_playwright_python") / "axe.min.js"))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
