@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 from tests.mcp_workspace import configure, small, starts
 from tests.weft.cli.test_main import ended
+from weft.cli.commands.mcp.workspace import open_tools
+from weft.cli.trust_prompt import trust_mcp
+from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,3 +99,30 @@ def test_a_first_run_with_trust_runs_a_plan_that_names_a_servers_tool(
     assert "'small' are not used: you have not trusted it yet" in err
     assert ended("run", "--plan", "plan.json", "--trust", "--json") == 0
     assert printed(capsys)["answer"] == "42"
+
+
+def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, small=small(env={"TOKEN": "${HOME}"}))
+    tools, asked = open_tools(tmp_path), []
+    answers = iter((False, True, False, True))
+
+    def confirm(question: str, **_: object) -> bool:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setattr(click, "confirm", confirm)
+    trust_mcp(tools, trust=False, quiet=False)
+    assert (asked, starts(tmp_path)) == (["May it be started?"], 0)
+    shown = capsys.readouterr().err
+    assert "'small' starts, unconfined," in shown
+    assert "HOME of your environment goes to its environment as TOKEN" in shown
+    trust_mcp(tools, trust=False, quiet=False)
+    assert (asked[1:], starts(tmp_path)) == (["May it be started?", "May models call them?"], 1)
+    assert "note (may change things): Notes a text in a file." in capsys.readouterr().err
+    assert tools.mcp.offer(start=False).tools == ()
+    trust_mcp(tools, trust=False, quiet=False)
+    assert (asked[3:], len(tools.mcp.offer(start=False).tools)) == (["May models call them?"], 5)
