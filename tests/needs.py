@@ -122,6 +122,7 @@ NEEDS = {
     "npm registry": Need(_npm_registry, _npm_registry),
     "go": _program("go"),
     "git": _program("git"),
+    "jq": _program("jq"),
     "typescript": Need(_node_strips_types, _node_strips_types),
     "es modules": Need(_node_knows_modules, _node_knows_modules),
     "chromium": Need(lambda: chromium() is not None, _browser_starts),

@@ -22,6 +22,8 @@ INTRODUCTION = """# Benchmarks
 Where weft stands against the least that the work can cost, and against what you might use instead. One command measures
 every figure, all contenders in the same run on the same machine:
 
+<!-- not run: takes minutes; `.ci/run` runs the quick form -->
+
 ```sh
 python -m bench                                # everything: about 15 minutes, longer the first time
 python -m bench engine journal                 # some of them

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
+from tests import needs
 from tests.docs import weft_command
 from tests.openai_server import scripted
 from tests.provider_server import ProviderServer
@@ -81,6 +82,9 @@ def shell(tmp_path: Path, nursery: Nursery) -> dict[str, str]:
 )
 @pytest.mark.slow
 def test_the_commands_of_a_page_run_as_written(page: Path, workspace: Path, shell: dict[str, str]) -> None:
+    needs.need("git")
+    if any("jq " in shown.text for shown in blocks(page)):
+        needs.need("jq")
     _git(workspace)
     with ProviderServer(scripted(PLANS.get(page.stem, PLAN))) as server:
         for shown in blocks(page):
