@@ -34,7 +34,8 @@ from executor.capture.capture import Capture
 from executor.history.run_history import RunHistory
 from executor.journal.open_store import open_store
 from executor.stores.urls import url_of
-from executor.tasks.schedule import Schedule, ScheduleLimits
+from executor.tasks.attempt import ScheduleLimits
+from executor.tasks.schedule import Schedule
 from planner.plan.plan import Task
 from skills.discovery.registry import Registry
 from skills.selection.ranked import RankedDetector

@@ -20,6 +20,10 @@ OnText = Callable[[str], None]
 _CHARACTERS_PER_TOKEN = 4
 
 
+def as_events(text: str) -> None:
+    """Asks for a reply's text as events; any other callable gets the pieces itself, an empty one before the first."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool call that the model asks for; `arguments` is the JSON text as received."""

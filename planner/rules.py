@@ -10,7 +10,8 @@ replay takes the same decisions and asks the same questions as the version of we
        earlier plans could not: `needs_approval`, `when`, `for_each`, `output_schema`, `check`, `model`, refer to
        fields of results, and be goals; small models get plans by rule, plans that hold the whole goal, and files in
        their prompts; the answer says which files were not read; a plan may be changed at rest; a model gives keywords
-       for a goal in another language than the skills
+       for a goal in another language than the skills; tasks start while the plan is being written, and a planner that
+       is asked again is told which tasks to keep
 
 To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
 change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 FIRST = 1
 LOOSE_PLANS = 2
-PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = SUB_GOALS = KEYWORDS = 3
+PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = SUB_GOALS = KEYWORDS = STREAMED_PLANS = 3
 CURRENT = 3
 
 KEY = "rules"

@@ -11,8 +11,9 @@ from bench.harness.timing import Spent
 from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.stores.urls import url_of
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.memo import Memo
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import run_plan
 from planner.events import PlanMade, RunFinished, RunStarted
 from planner.plan.plan import Plan, Task
 

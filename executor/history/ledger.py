@@ -29,17 +29,22 @@ from planner.events import (
 from planner.model import Usage
 
 if TYPE_CHECKING:
+    from planner.approvals import ApprovalRequest
     from planner.plan.plan import Plan, Task
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Takes a run's events in order; `result` gives the state at any time."""
+    """Takes a run's events in order; `result` gives the state at any time.
+
+    `early` are tasks that began before there was a plan.
+    """
 
     run_id: str = ""
     goal: str = ""
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
+    early: dict[str, Task] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     finished: RunFinished | None = None
@@ -57,10 +62,9 @@ class Ledger:
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
-                self.plan = event.plan
-                self._tasks = {task.id: _pending(task) for task in event.plan.tasks}
-            case PlanChanged() if self.plan is not None:
-                self._change(self.plan, event)
+                self._accept(event.plan)
+            case PlanChanged():
+                self._change(event)
             case RunResumed():
                 self._reopen()
             case CallRetried(task=str(task)) | TaskStarted(task=task):
@@ -85,10 +89,22 @@ class Ledger:
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
-        return replace(self, files=self.files.copy(), **parts)  # type: ignore[arg-type]
+        return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
-    def _change(self, plan: Plan, event: PlanChanged) -> None:
-        self.plan = event.applied(plan)
+    def _accept(self, plan: Plan) -> None:
+        """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
+        kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        for task_id in self._attempts.keys() - kept:
+            del self._attempts[task_id]
+        self._tasks = {task.id: self._tasks[task.id] if task.id in kept else _pending(task) for task in plan.tasks}
+        self.plan, self.early = plan, {}
+
+    def _change(self, event: PlanChanged) -> None:
+        if self.plan is not None:
+            self.plan = event.applied(self.plan)
+        else:
+            self.early = {name: task for name, task in self.early.items() if name not in event.dropped}
+            self.early |= {task.id: task for task in event.added}
         for task_id in event.dropped:
             self._tasks.pop(task_id, None)
         self._tasks |= {task.id: _pending(task) for task in event.added}
@@ -106,6 +122,11 @@ class Ledger:
                 if waited and task.status == "pending" and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+
+    @property
+    def _waiting(self) -> tuple[ApprovalRequest, ...]:
+        """The requests without an answer; not those of tasks that are no longer in the plan."""
+        return tuple(one for one in self.approvals.waiting if one.task is None or one.task in self._tasks)
 
     def _close(self, event: TaskFinished) -> None:
         self._tasks[event.task] = replace(
@@ -136,7 +157,7 @@ class Ledger:
             plan=self.plan,
             code=end.code,
             data=end.data,
-            waiting=() if end.status == "clarification" else self.approvals.waiting,
+            waiting=() if end.status == "clarification" else self._waiting,
             artifacts=self.files.listed(),
         )
 

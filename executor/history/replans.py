@@ -126,3 +126,6 @@ class Replans:
         self._grown += len(event.added)
         for task_id in event.dropped:
             self.tasks.pop(task_id, None)
+            if event.cause == "stream":  # it will be another task, if there is one
+                self.wrong.pop(task_id, None)
+                self.started_at.pop(task_id, None)

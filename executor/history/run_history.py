@@ -32,6 +32,7 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
+from planner.plan.plan import Plan
 from planner.plan.task_id import parent_of
 from skills.errors import InputError
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from executor.capture.capture import Capture
     from executor.stores.row import Row
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Task
 
 
 @dataclass(slots=True)
@@ -51,7 +52,8 @@ class RunHistory:
     `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
     cost is unknown.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
-    a role was last asked, by role and task.
+    a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
+    before the run was stopped, in the first request that it has answered.
     """
 
     started: RunStarted | None = None
@@ -75,6 +77,7 @@ class RunHistory:
     replans: Replans = field(default_factory=Replans)
     paid: dict[str, tuple[float, int]] = field(default_factory=dict)
     last_seq: int = 0
+    fixed: tuple[Task, ...] = ()
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
     _inputs: dict[str, str] = field(default_factory=dict)
@@ -105,6 +108,7 @@ class RunHistory:
                 self._note_reused(event)
             case RunResumed():
                 self.settings_in_force.append(event.settings)
+                self.fixed = self.fixed_now
             case CatalogueTaken(task=str(task)):
                 self.catalogues[task] = event
             case CatalogueTaken():
@@ -157,7 +161,8 @@ class RunHistory:
 
     def _check(self, event: PlanChanged) -> None:
         """Raise if a change does not fit the plan before it: a record may come from anyone."""
-        if self.plan is not None and (faults := list(plan_faults(event.applied(self.plan)))):
+        before = self.plan or Plan(tuple(self.ledger.early.values()))
+        if faults := list(plan_faults(event.applied(before))):
             what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
             raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
 
@@ -165,6 +170,11 @@ class RunHistory:
     def plan(self) -> Plan | None:
         """The plan as it was last: the one that was made, with every change since."""
         return self.ledger.plan
+
+    @property
+    def fixed_now(self) -> tuple[Task, ...]:
+        """The tasks that the planner must keep if the run is resumed now; what it has answered is not asked again."""
+        return self.fixed if ("decomposer", None) in self._last_reply else tuple(self.ledger.early.values())
 
     @property
     def recorded_reuse(self) -> tuple[TaskReused, ...]:

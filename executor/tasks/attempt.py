@@ -16,7 +16,15 @@ from planner.errors import AnswerNeeded, Halted, RecordEnded, TaskDenied
 from skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleLimits:
+    """How many tasks run at a time, and how long one may take."""
+
+    concurrency: int = 16
+    task_seconds: float | None = None
 
 
 async def attempt(work: Awaitable[str | Done | Grown | Unneeded], limit: TimeLimit) -> Outcome | Grown:
@@ -149,3 +157,10 @@ class TimeLimits:
             if not limit.was_parked:
                 limit.expire()
         self._timer = self.loop.call_at(limits[0].when, self._ring) if limits else None
+
+
+async def cancelled(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel tasks that run, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -87,6 +87,7 @@ class Memo:
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
     first_asked: dict[str | None, str] = field(default_factory=dict)
     _asked: Counter[str] = field(default_factory=Counter)
+    _keys: dict[str, set[str]] = field(default_factory=dict)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,12 +130,20 @@ class Memo:
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
         """The key of a tool call: the hash of its arguments within its task, and its number among equal calls."""
-        return self.counted(self.capture.hash(["tool", task, name, arguments]))
+        return self.counted(self.capture.hash(["tool", task, name, arguments]), task)
 
-    def counted(self, key: str) -> str:
+    def counted(self, key: str, task: str | None = None) -> str:
         """The key, with its number among equal ones."""
         self._asked[key] += 1
+        if task is not None:
+            self._keys.setdefault(task, set()).add(key)
         return f"{key}#{self._asked[key]}"
+
+    def forget(self, task: str) -> None:
+        """Count a task's calls from the first again: what it did is no part of the plan."""
+        for key in self._keys.pop(task, ()):
+            del self._asked[key]
+        self.first_asked.pop(task, None)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result of the call, or else a new one, recorded before it is returned."""
@@ -190,7 +199,7 @@ class MemoModel:
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
-        key = self.memo.counted(self.memo.hash_and_note(request, self.name))
+        key = self.memo.counted(self.memo.hash_and_note(request, self.name), request.task)
         known = self.memo.finished.replies.get(key)
         if known is not None:
             return known

@@ -88,6 +88,7 @@ class TaskRunner:
     tool_calls: int = TOOL_CALLS
     given: GivenFiles | None = None
     on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
+    on_early: Callable[[Task], OnText] | None = None  # the same, while it is not known which task that is
     kept: KeptResults | None = None
     earlier: Callable[[Task, Profile], str] | None = None
 
@@ -165,8 +166,11 @@ class TaskRunner:
 
     def _on_text(self, task: Task) -> OnText | None:
         """Where the task's text goes as it is written: to the person, if it cannot be asked for again."""
-        asked = task.output_schema is not None or task.check is not None
-        if self.on_answer is None or asked or self.plan.needs_synthesis or self.plan.finals[0] is not task:
+        if self.on_answer is None or task.output_schema is not None or task.check is not None:
+            return None
+        if self.on_early is not None:
+            return self.on_early(task)
+        if self.plan.needs_synthesis or self.plan.finals[0] is not task:
             return None
         return self.on_answer
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from executor.tasks.attempt import TimeLimits, attempt, needed
+from executor.tasks.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed
 from executor.tasks.finished import NOTHING, Finished
 from executor.tasks.growth import Growth
 from executor.tasks.outcome import STATUS, Cancelled, Done, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
@@ -37,14 +37,6 @@ _STOPPED = Cancelled("stopped before its end")
 _UNSETTLED = (Cancelled, Waiting)
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleLimits:
-    """How many tasks run at a time, and how long one may take."""
-
-    concurrency: int = 16
-    task_seconds: float | None = None
-
-
 async def run_plan(
     plan: Plan,
     run_task: RunTask,
@@ -53,11 +45,7 @@ async def run_plan(
     finished: Finished = NOTHING,
     check: Check | None = None,
 ) -> dict[str, Outcome]:
-    """Run every task once, after its dependencies; finished tasks are neither run nor recorded again.
-
-    A task that never started is not in the result. `check` says whether a task with a condition is needed.
-    Raises Halted if a limit was reached or the journal failed, once the running tasks have ended.
-    """
+    """Run every task of a plan that does not change; a task that never started is not in the result."""
     schedule = Schedule(run_task, record, limits, finished, check)
     schedule.add(*plan.tasks)
     schedule.close()
@@ -137,6 +125,20 @@ class Schedule:
             self._after[before] = [one for one in self._after[before] if one != task_id]
         self.outcomes.pop(task_id, None)
         self._waiting.pop(task_id, None)
+
+    async def drop(self, task_ids: Collection[str], why: str) -> None:
+        """Stop tasks that run and forget them; nothing else waits for them."""
+        stopped = {task_id: self._running.pop(task_id) for task_id in self._running.keys() & task_ids}
+        await cancelled(stopped.values())
+        self._ended = deque(one for one in self._ended if one[0] not in task_ids)
+        self._ready = deque(task_id for task_id in self._ready if task_id not in task_ids)
+        for task_id in self._tasks.keys() & task_ids:
+            if task_id in stopped and (began := self._started.pop(task_id, None)) is not None:
+                self.record(TaskFinished(task_id, "cancelled", time.monotonic() - began, None, why))
+            self._forget(task_id)
+            self._results.pop(task_id, None)
+        for task_id in self._tasks.keys() & task_ids:
+            del self._tasks[task_id], self._after[task_id]
 
     def close(self) -> None:
         """Say that no more tasks come from outside; `run` ends once all have ended."""
@@ -280,9 +282,7 @@ class Schedule:
 
     async def _cancel(self) -> None:
         """Cancel running tasks and wait until they have ended."""
-        for running in self._running.values():
-            running.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await cancelled(self._running.values())
         while self._ended:
             self._settle(*self._ended.popleft())
         for task_id in list(self._running):

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from planner import rules
 from planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from planner.events import Record
     from planner.model import Model, Reply
+    from planner.plan.plan import Task
     from planner.plan.validate import Known
     from planner.prompting.profile import PlanExample
     from planner.prompting.prompts import Prompts
@@ -39,7 +40,7 @@ class Brief:
 
     `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
     answer must have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends
-    on. `earlier` says what an earlier run came to.
+    on. `earlier` says what an earlier run came to. The plan must have the tasks that are `fixed`: they have begun.
     """
 
     goal: str
@@ -58,6 +59,7 @@ class Brief:
     task: str | None = None
     results: Sequence[Mapping[str, str]] = ()
     earlier: str = ""
+    fixed: tuple[Task, ...] = ()
 
     @property
     def sub_goals(self) -> bool:
@@ -106,6 +108,7 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
         "results": brief.results,
         "sub_goals": brief.sub_goals,
+        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
     }
 
 
@@ -129,9 +132,30 @@ def below(earlier: str, text: str) -> str:
     return f"{earlier}\n\n{text}" if earlier else text
 
 
-async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record, ready: Ready | None = None) -> Plan:
+class EarlyStart(Protocol):
+    """Starts tasks of a plan while it is being written."""
+
+    def hear(self, text: str) -> None:
+        """Take the next piece of the plan; an empty one begins it again."""
+
+    def could_begin(self, text: str) -> tuple[str, ...]:
+        """The ids of the tasks of a whole answer that could have started early."""
+
+    async def settle(self, plan: Plan) -> None:
+        """Keep of what began what stands in the plan that was accepted, and stop the rest."""
+
+
+async def decompose(
+    brief: Brief,
+    model: Model,
+    prompts: Prompts,
+    record: Record,
+    ready: Ready | None = None,
+    early: EarlyStart | None = None,
+) -> Plan:
     """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked.
 
+    With `early`, tasks start while the first answer is being written.
     The plan is recorded, except for a sub-goal's, which is when it joins that of the run.
     """
     ruled = await asyncio.to_thread(brief.by_rule)
@@ -147,16 +171,22 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
         brief.goal, brief.shown, brief.max_tasks, brief.rules, sub_goals=brief.sub_goals
     )
     faults: list[str] = []
+    fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
-        reply = await model.complete(Request(conversation, schema=schema, role="decomposer", task=brief.task))
+        hear = early.hear if early is not None and attempt == 1 else None
+        request = Request(conversation, schema=schema, role="decomposer", task=brief.task, on_text=hear)
+        reply = await model.complete(request)
         reading = read(reply, brief)
         faults = list(reading.faults)
         if not faults:
-            return await _accepted(reading, attempt, brief, record)
+            return await _accepted(reading, attempt, brief, record, early)
         record(PlanRefused(attempt, tuple(faults), task=brief.task))
+        if early is not None and attempt == 1:
+            fixed = early.could_begin(reply.text)
+        again = {"faults": faults} | ({"fixed": fixed} if fixed else {})
         conversation += (
             Message("assistant", reply.text or "(an empty answer)"),
-            Message("user", prompts.render(brief.profile.agent("decomposer"), "again", {"faults": faults})),
+            Message("user", prompts.render(brief.profile.agent("decomposer"), "again", again)),
         )
     raise PlanError(
         f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
@@ -166,12 +196,16 @@ async def decompose(brief: Brief, model: Model, prompts: Prompts, record: Record
     )
 
 
-async def _accepted(reading: Reading, attempt: int, brief: Brief, record: Record) -> Plan:
+async def _accepted(
+    reading: Reading, attempt: int, brief: Brief, record: Record, early: EarlyStart | None = None
+) -> Plan:
     """The plan that was read, with what it lost of the goal, if such a model loses any."""
     plan, repairs = Plan.from_dict(reading.document), reading.repairs
     if brief.profile.whole_goal:
         plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
         repairs = (*repairs, *back)
+    if early is not None:
+        await early.settle(plan)
     if brief.task is None:
         record(PlanMade(plan, attempt, repairs))
     if repairs:

@@ -8,6 +8,7 @@ from planner import rules
 from planner.plan.changes.sub_goals import GOAL, action_types
 
 _ADAPTIVE: dict[str, Any] = {
+    "needs_approval": {"type": ["boolean", "string", "null"]},
     "when": {"type": ["string", "object", "null"]},
     "for_each": {"type": ["string", "array", "null"], "items": {"type": "string"}},
     "width": {"type": ["integer", "null"]},

@@ -11,12 +11,14 @@ from tests.soaks import (
     kill_import,
     kill_replan,
     kill_run,
+    kill_stream,
 )
 
 _ALL = (
     kill_run.SOAK,
     kill_fan_out.SOAK,
     kill_forms.SOAK,
+    kill_stream.SOAK,
     kill_goals.SOAK,
     kill_replan.SOAK,
     kill_batch.SOAK,

@@ -224,7 +224,8 @@ def open_batch(
         results.refuse_existing(output, options.errors)
     limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
     budget = Budget(options.max_cost, options.max_tokens)
-    engine = InProcess(Path(workspace), settings, limits, budget, ReplyCache() if options.dedupe else None)
+    whole = replace(settings, stream_plan=False)  # worker processes give a text only at its end
+    engine = InProcess(Path(workspace), whole, limits, budget, ReplyCache() if options.dedupe else None)
     engine.approve = approve_all if options.approve_all else None
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
         batch = Batch(checked, output, options, engine)

@@ -174,6 +174,12 @@ def or_stdin(context: click.Context, _: click.Parameter, value: Any) -> Any:
     return type(value)(spool.name)
 
 
+def stream_plan(command: Command) -> Command:
+    """Add --stream-plan and --no-stream-plan."""
+    text = "Start tasks while the plan is still being written (default), or only once it is whole."
+    return click.option("--stream-plan/--no-stream-plan", default=None, help=text)(command)
+
+
 def concurrency(command: Command) -> Command:
     """Add --max-concurrency."""
     text = "Run at most N tasks at a time (default: 16)."

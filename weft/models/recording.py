@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from planner.errors import ModelError
 from planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
+from planner.model import as_events
 
 if TYPE_CHECKING:
     from planner.events import Record
-    from planner.model import Model, Reply, Request
+    from planner.model import Model, Reply, Request, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class RecordingModel:
         tools = tuple(tool.name for tool in request.tools)
         self.record(CallStarted(role, task, name, request.messages, tools, key))
         began = time.monotonic()
-        if request.on_text is not None:
-            request = replace(request, on_text=lambda text: self.record(TextStreamed(role, task, text)))
+        if request.on_text is as_events:
+            request = replace(request, on_text=lambda text: self._show(role, task, text))
         try:
             reply = await self.model.complete(request)
         except ModelError as error:
@@ -45,3 +46,7 @@ class RecordingModel:
             limit = f"{reply.left_out:,} characters of its prompt did not fit {reply.model or name} and were left out"
             self.record(Warned(f"{what}: {limit}"))
         return reply
+
+    def _show(self, role: Role, task: str | None, text: str) -> None:
+        if text:
+            self.record(TextStreamed(role, task, text))

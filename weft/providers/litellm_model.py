@@ -181,6 +181,7 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
         return await litellm.acompletion(**arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
     chunks, received = [], False
+    on_text("")  # an answer that broke off, here or at another model, begins again
     async for chunk in stream:
         chunks.append(chunk)
         delta = chunk.choices[0].delta if chunk.choices else None

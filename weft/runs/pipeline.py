@@ -19,8 +19,9 @@ from planner.decompose.decompose import Brief, decompose, messages
 from planner.errors import AnswerNeeded, RecordEnded
 from planner.events import PlanMade, RunFinished, Warned
 from planner.goal.deliverables import deliverables
-from planner.model import estimated_tokens
+from planner.model import as_events, estimated_tokens
 from planner.plan import reading
+from planner.plan.plan import Plan
 from planner.prompting.profile import FULL
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
@@ -28,7 +29,7 @@ from weft.runs.steps.following import FollowUp
 from weft.runs.steps.replanning import not_changed, replanning_of
 from weft.runs.steps.reviewing import DECLINED, reviewed
 from weft.runs.steps.selecting import Selecting, language_note
-from weft.runs.task_run import run_tasks, stream
+from weft.runs.task_run import early_tasks, run_tasks
 from weft.workspace.planned_selection import planned_skills
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ if TYPE_CHECKING:
     from executor.tasks.results.kept import KeptResults
     from planner.events import FileRead, Record
     from planner.model import Message
-    from planner.plan.plan import Plan
+    from planner.plan.plan import Task
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
     from weft.models.budget import Budget
     from weft.runs.goal import Goal
     from weft.runs.steps.reviewing import Review
+    from weft.runs.steps.streaming import EarlyTasks
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
@@ -59,7 +61,7 @@ class Pipeline:
     what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
     `growth` gives the limits that it had, `changes` are how its plan changed. A new plan is shown to `review` first.
     `kept` finds results of other runs, if they may be used again; `offered` are the built-in tools that a run on record
-    began with.
+    began with, `fixed` the tasks that its planner must keep.
     """
 
     goal: Goal
@@ -80,6 +82,7 @@ class Pipeline:
     budget: Budget | None = None
     review: Review | None = None
     offered: tuple[str, ...] | None = None
+    fixed: tuple[Task, ...] = ()
 
     @property
     def tool_set(self) -> tuple[str, ...]:
@@ -106,20 +109,25 @@ class Pipeline:
         """Run the goal; returns how it ended."""
         self.prompts.check()  # before anything is spent
         catalogue = await self._selecting.catalogue()
+        given, current = self._given_files(), CurrentPlan(Plan(()), self.record)
+        replanning = replanning_of(self, current, catalogue, self.goal.answers)
+        early = early_tasks(self, replanning, catalogue, given)
         try:
-            plan, answers = await self._answered_plan(catalogue)
+            plan, answers = await self._answered_plan(catalogue, early if self._streams else None)
         except AnswerNeeded as needed:
+            await early.stop()
             return RunFinished("waiting", question=needed.request.preview)
-        if self.rules < rules.ADAPTIVE_PLANS:
-            plan = plan.without_fields()
-        given, current = self._given_files(), CurrentPlan(plan, self.record)
+        except BaseException:
+            await early.stop()
+            raise
+        current.plan = early.kept_in(plan) if self.rules >= rules.ADAPTIVE_PLANS else plan.without_fields()
+        replanning.brief = partial(self.brief, catalogue, answers)
         if self.review is not None and not await self._reviewed(self.review, current, catalogue):
             return DECLINED
-        replanning = replanning_of(self, current, catalogue, answers)
         unchanged = await replanning.begin()
         if unchanged is not None and not replanning.repeats:
             return not_changed(unchanged, self.history.ledger.finished)
-        outcomes = await run_tasks(self, replanning, catalogue, given)
+        outcomes = await run_tasks(self, replanning, early)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
@@ -169,12 +177,22 @@ class Pipeline:
             offered=self.tool_set,
         )
 
-    async def _answered_plan(self, catalogue: Catalogue) -> tuple[Plan, tuple[str, ...]]:
+    @property
+    def _streams(self) -> bool:
+        """Whether tasks may start while the plan is being written; small models write plans that others complete."""
+        if self.rules < rules.STREAMED_PLANS or not self.settings.stream_plan or self.goal.plan or self.review:
+            return False
+        profile = self.models.profile("decomposer")
+        return profile.shape is FULL.shape and not profile.whole_goal
+
+    async def _answered_plan(
+        self, catalogue: Catalogue, early: EarlyTasks | None = None
+    ) -> tuple[Plan, tuple[str, ...]]:
         """The plan, and the answers that it was made with: a question in its place is answered by a person."""
         answers = self.goal.answers
         for earlier in self.history.plans[:-1]:
             answers += (await self._answer_to(earlier.plan, answers),)
-        plan = await self._plan(catalogue)
+        plan = await self._plan(catalogue, early if answers == self.goal.answers else None)
         while plan.clarification and not plan.tasks:
             answers += (await self._answer_to(plan, answers),)
             plan = self._warned(await self._decompose(catalogue, answers), catalogue)
@@ -185,10 +203,10 @@ class Pipeline:
         question = plan.clarification or ""
         return f"{question}\n{await self.memo.approvals.question(question, answers)}"
 
-    async def _plan(self, catalogue: Catalogue) -> Plan:
+    async def _plan(self, catalogue: Catalogue, early: EarlyTasks | None = None) -> Plan:
         if self.history.plan is not None:
             return self.history.plan
-        return self._warned(await self._new_plan(catalogue), catalogue)
+        return self._warned(await self._new_plan(catalogue, early), catalogue)
 
     def _warned(self, plan: Plan, catalogue: Catalogue) -> Plan:
         """The plan, with a warning recorded for each skill whose needs are not met."""
@@ -206,18 +224,19 @@ class Pipeline:
             for name, missing in self.workspace.unmet(planned_skills(plan), catalogue.able).items()
         ]
 
-    async def _new_plan(self, catalogue: Catalogue) -> Plan:
+    async def _new_plan(self, catalogue: Catalogue, early: EarlyTasks | None) -> Plan:
         if self.goal.plan is not None:
             plan = self.goal.plan.without_grown()  # they grow again, and equal ones are reused
             self.record(PlanMade(plan, 0, self.goal.repairs))
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return plan
-        return await self._decompose(catalogue, self.goal.answers)
+        return await self._decompose(catalogue, self.goal.answers, early)
 
-    async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...]) -> Plan:
+    async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...], early: EarlyTasks | None = None) -> Plan:
         model, ready = self.models.for_role("decomposer"), partial(self.models.ready, "decomposer")
-        return await decompose(self.brief(catalogue, answers), model, self.prompts, self.record, ready)
+        brief = replace(self.brief(catalogue, answers), fixed=self.fixed if early is not None else ())
+        return await decompose(brief, model, self.prompts, self.record, ready, early)
 
     def brief(self, catalogue: Catalogue, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""
@@ -240,7 +259,7 @@ class Pipeline:
 
     async def _answer(self, plan: Plan, outcomes: Mapping[str, Outcome], given: GivenFiles | None) -> RunFinished:
         """The answer, with what it leaves out below it."""
-        on_text = stream if self.goal.stream else None
+        on_text = as_events if self.goal.stream else None
         wanted = self.goal.data
         # A plan of tools has no model.
         profile = self.models.profile("synthesis") if plan.needs_model or wanted else FULL

@@ -163,7 +163,11 @@ class Run:
 
     def _show_history(self) -> None:
         """Tell the observer of a resumed run what was done before."""
-        if self.observer is None or self.history.planned is None or self.history.plan is None:
+        if self.observer is None:
+            return
+        if self.history.ledger.early:
+            self.observer(PlanChanged("stream", None, tuple(self.history.ledger.early.values())))
+        if self.history.planned is None or self.history.plan is None:
             return
         self.observer(PlanMade(self.history.plan, self.history.planned.attempts))
         for one in self.history.recorded_reuse:
@@ -191,6 +195,7 @@ class Run:
             self.history,
             self.rules,
             kept=self._kept(),
+            fixed=self.history.fixed_now,
             budget=budget,
             review=self.review,
             offered=toolset.recorded(begun.settings) if begun is not None else None,

@@ -6,16 +6,20 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.condition import ConditionCheck
 from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
 from executor.tasks.results.kept_files import writers_of
 from executor.tasks.runner import TaskRunner
-from executor.tasks.schedule import Schedule, ScheduleLimits
+from executor.tasks.schedule import Schedule
+from planner.decompose.early import EarlyReader
 from planner.events import ToolLogged, Warned
+from planner.model import as_events
 from planner.plan.changes.sub_goals import GOAL
 from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
 from skills.builtin.writing.tools import WritePlace
+from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
 
@@ -34,11 +38,20 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Catalogue
 
 
-async def run_tasks(
+async def run_tasks(pipeline: Pipeline, replanning: Replanning, early: EarlyTasks) -> Mapping[str, Outcome]:
+    """Run the tasks of a plan to their ends, as it may change; some may have begun while it was being written."""
+    plan = replanning.scheduled
+    if not early.begun and not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+        await pipeline.models.ready("task")
+    await early.join(plan)
+    return await replanning.run(early.schedule)
+
+
+def early_tasks(
     pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
-) -> Mapping[str, Outcome]:
-    """Run the tasks of a plan to their ends, as it may change; `given` are the files that came with the goal."""
-    current, plan, settings, memo = replanning.current, replanning.scheduled, pipeline.settings, pipeline.memo
+) -> EarlyTasks:
+    """The tasks of a run, none of which has begun; `given` are the files that came with the goal."""
+    current, settings, memo = replanning.current, pipeline.settings, pipeline.memo
     runner = _task_runner(pipeline, replanning, catalogue, given)
     growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
     fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
@@ -55,15 +68,21 @@ async def run_tasks(
         if task.action_type == GOAL:
             await runner.approve(task, results)
             return await sub_goals.grow(task, results)
+        if early.plan is None and runner.on_answer is not None:
+            return await replace(runner, on_early=early.text_of).run(task, results)
         return await runner.run(task, results)
 
-    if not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
-        await pipeline.models.ready("task")
     limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
-    schedule = Schedule(run_task, record, limits, memo, condition.check, replanning.holds)
-    schedule.add(*plan.tasks)
-    schedule.close()
-    return await replanning.run(schedule)
+    tools, policy = runner.tools, memo.approvals.policy
+    early = EarlyTasks(
+        current,
+        Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
+        memo,
+        lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy), pipeline.rules),
+        partial(pipeline.models.ready, "task"),
+        dict(pipeline.history.ledger.early),
+    )
+    return early
 
 
 def _task_runner(
@@ -108,7 +127,7 @@ def _task_runner(
         tool_calls=pipeline.settings.tool_calls,
         given=given,
         earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
-        on_answer=stream if goal.stream and goal.data is None else None,
+        on_answer=as_events if goal.stream and goal.data is None else None,
         kept=pipeline.kept,
     )
 
@@ -126,7 +145,3 @@ def _recorder(record: Record) -> Callable[[CallLog], None]:
         record(ToolLogged(one.tool, one.log, one.stderr, one.exit_status, one.seconds))
 
     return log
-
-
-def stream(text: str) -> None:
-    """Asks for streaming; the pieces arrive as events."""

@@ -69,6 +69,7 @@ class Settings:
     max_depth: int = _setting(2, "how deep sub-goals may be nested", may_be_zero=True)
     max_items: int = _setting(200, "how many items a task with `for_each` may have")
     max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
+    stream_plan: bool = _setting(True, "start tasks while the plan is still being written")
     cache: float | None = _setting(
         None, "reuse results of other runs for the same prompt, if they are at most this many days old", guarded=True
     )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from weft.settings.paths import Paths
 
+# Settings that change when something happens, not what may happen.
+_HARMLESS = ("stream_plan",)
 MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "models")
 TEMPLATES = Path(".agents") / "seed"
 
@@ -43,7 +45,7 @@ def refused(
             mode = users.get(name, defaults[name])
             if MODES.index(value) < MODES.index(mode):
                 yield name, f"and may not ask less often than {mode!r}"
-        elif _loosens(value, limit := users.get(name, defaults[name])):
+        elif name not in _HARMLESS and _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
 
 

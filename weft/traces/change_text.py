@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def change_text(event: PlanChanged) -> str:
     """Describe a change: whose it is, what was added, dropped and rewired, and why."""
     why = f" ({event.note})" if event.note else ""
+    if event.cause == "stream" and event.added:
+        return f"plan, as it is written: {', '.join(task.id for task in event.added)}{why}"
     return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'not changed'}{why}"
 
 

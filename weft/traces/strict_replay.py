@@ -85,7 +85,8 @@ async def strict(
     goal = records.goal_of(history)
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
     settings_in_force = [records.settings_of(one, settings, {}) for one in history.settings_in_force]
-    first = settings_in_force[0]
+    planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
+    first = replace(settings_in_force[0], stream_plan=planning.stream_plan)
     tape, ledger = Tape(history, capture), Ledger()
 
     def note(event: Event) -> None:
@@ -126,6 +127,7 @@ async def strict(
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
         growth=partial(RecordedLimits, history),
         offered=toolset.recorded(started.settings),
+        fixed=history.fixed,
     )
     note(started)
     note(await _run(pipeline, history))

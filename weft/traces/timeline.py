@@ -193,7 +193,10 @@ class _Reader:
 
     def _note_tasks(self, tasks: Iterable[Task]) -> None:
         reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
+        early = {span.id for span in self.spans.values() if span.start is not None}
         for task in tasks:
+            if task.id in early:  # it began while the plan was being written
+                continue
             why = reasons.get(task.name or "")
             self.spans[task.id] = Span(
                 task.id, task.action_type, task.name, task.title, depends_on=task.depends_on, why=why

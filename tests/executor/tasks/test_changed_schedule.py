@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Done, Failed, Outcome, Skipped
-from executor.tasks.schedule import Schedule, ScheduleLimits
+from executor.tasks.schedule import Schedule
 from planner.events import TaskFinished, TaskStarted
 from planner.plan.plan import Plan, Task
 from skills.errors import WeftError

@@ -11,10 +11,11 @@ import pytest
 
 from executor.history.recorded_limits import RecordedLimits
 from executor.history.run_history import RunHistory
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.expand import CurrentPlan, FanOut, SetLimits
 from executor.tasks.memo import FinishedPart, FinishedWork, Memo
 from executor.tasks.outcome import Done, Failed, Grown, Outcome
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import run_plan
 from planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
 from planner.plan.plan import Item, Plan, Task
 from planner.plan.task_id import parent_of

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
-from executor.tasks.schedule import Schedule, ScheduleLimits, run_plan
+from executor.tasks.schedule import Schedule, run_plan
 from planner.errors import BudgetSpent
 from planner.events import TaskFinished, TaskStarted
 from planner.plan.plan import Plan, Task

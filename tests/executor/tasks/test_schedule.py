@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Done, Failed, Skipped
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import run_plan
 from planner.errors import BudgetSpent
 from planner.events import TaskFinished, TaskStarted
 from planner.plan.plan import Plan, Task

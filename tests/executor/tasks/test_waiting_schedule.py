@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from executor.approvals.parking import parked
+from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
-from executor.tasks.schedule import ScheduleLimits, run_plan
+from executor.tasks.schedule import run_plan
 from planner.approvals import ApprovalRequest
 from planner.errors import AnswerNeeded, TaskDenied
 from planner.events import TaskFinished

@@ -43,6 +43,7 @@ _NO_GOAL = "Carry out this plan."
 )
 @options.concurrency
 @options.cache
+@options.stream_plan
 @options.replans
 @options.powers
 @result_target.output_option

@@ -89,7 +89,8 @@ class RunState:
                 self._call_finished(event)
             case PlanMade():
                 self.activity = "running"
-                tasks = {task.id: TaskRow(task) for task in event.plan.tasks}
+                # Those that began while the plan was being written go on.
+                tasks = {task.id: self.rows.get(task.id) or TaskRow(task) for task in event.plan.tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
                 self.activity = "running"

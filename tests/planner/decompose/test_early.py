@@ -1,0 +1,63 @@
+"""Which tasks of a plan may start while the rest is being written."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from planner.decompose.early import EarlyReader
+from planner.plan.plan import Task
+from planner.plan.validate import Known
+
+
+def llm(name: str, *before: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "action_type": "llm", "instruction": "go", "depends_on": list(before), **more}
+
+
+def reader(max_tasks: int = 100) -> EarlyReader:
+    return EarlyReader(Known(max_tasks=max_tasks), lambda task: not task.needs_approval)
+
+
+def early(*rows: Any, **more: Any) -> list[str]:
+    one = reader(**more)
+    return [task.id for task in one.feed(json.dumps({"tasks": rows}))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([llm("a"), llm("b", "a"), llm("c", "a", "b")], ["a", "b", "c"]),
+        ([llm("b", "a"), llm("a")], ["a", "b"]),
+        ([llm("b", "never"), llm("a")], ["a"]),
+        ([llm("a"), llm("b", instruction="<<a.output>>"), llm("c")], ["a", "c"]),
+        ([llm("a"), llm("b", "a", when='<<a.output>> == "x"')], ["a", "b"]),
+        ([llm("a", needs_approval=True), llm("b", "a"), llm("c")], ["c"]),
+        ([llm("a"), llm("b", action_type="nothing"), llm("c")], ["a"]),
+        ([llm("a"), "no task", llm("c")], ["a"]),
+        ([llm("a"), llm("a", instruction="other"), llm("b")], ["a", "b"]),
+        ([{"task_id": 1, "type": "llm", "prompt": "go"}, llm("b", after=["1"])], ["1", "b"]),
+    ],
+)
+def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: list[Any], found: list[str]) -> None:
+    assert early(*rows) == found
+
+
+def test_no_more_tasks_start_than_a_plan_may_have() -> None:
+    assert early(llm("a"), llm("b"), llm("c"), max_tasks=2) == ["a", "b"]
+
+
+def test_it_does_not_depend_on_the_pieces() -> None:
+    draw = random.Random(3)
+    names = [f"t{number}" for number in range(8)]
+    for _ in range(60):
+        rows = [llm(name, *draw.sample(names, draw.randrange(3))) for name in draw.sample(names, 8)]
+        text = json.dumps({"tasks": rows})
+        whole, pieces = reader(), reader()
+        found = [task.id for task in whole.feed(text)]
+        cuts = sorted(draw.sample(range(len(text)), 12))
+        parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        assert [task.id for part in parts for task in pieces.feed(part)] == found
+        assert all(isinstance(task, Task) for task in whole.found.values())

@@ -1,0 +1,59 @@
+"""What the decomposer is taught about plans that adapt: one good example each, only what is on, and always the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from planner.decompose.decompose import Brief, messages
+from planner.plan.plan import Task
+from planner.plan.schema import plan_schema
+from planner.plan.validate import Known, row_problems
+from planner.prompting.profile import profile_of
+from planner.prompting.prompts import Prompts
+
+FEATURES = ("for_each", "when", "needs_approval", "output_schema", "check", "model")
+
+
+def system(goal: str = "Do it", **more: Any) -> str:
+    return messages(Brief(goal, "<available_skills/>", "", "today", **({"known": Known()} | more)), Prompts())[
+        0
+    ].content
+
+
+def examples(text: str) -> list[dict[str, Any]]:
+    """The tasks that the prompt shows, each on a line of its own."""
+    rows = (line.strip().rstrip(",") for line in text.splitlines() if line.startswith('  {"id"'))
+    return [json.loads(re.sub(r"\}\],$", "}", row).removesuffix("]")) for row in rows]
+
+
+def test_each_feature_has_one_example_that_is_valid() -> None:
+    known = Known(
+        skills=("interviewing",), tools={"sheet_read": {"properties": {"path": {}}}}, models=("fast", "strong")
+    )
+    shown = examples(system(known=known))
+    for feature in FEATURES:
+        assert sum(feature in row for row in shown) == 1, feature
+    for row in shown:
+        assert list(row_problems(1, row, known)) == [], row
+        assert row.keys() <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
+
+
+def test_models_are_taught_only_if_there_are_names() -> None:
+    assert '"model"' not in system()
+    assert '- "model": fast or strong, ' in system(known=Known(models=("fast", "strong")))
+
+
+def test_the_system_message_is_the_same_for_whatever_is_asked() -> None:
+    first = system()
+    begun = (Task("a", "llm", instruction="go"),)
+    assert system("Another goal", files=("x.md",), answers=("yes",), schema={"type": "object"}, fixed=begun) == first
+
+
+def test_small_models_are_not_offered_any() -> None:
+    brief = Brief("Do it", "", "", "today", Known(models=("fast",)), profile=profile_of("lm_studio/qwen2.5:0.5b"))
+    asked = "".join(message.content for message in messages(brief, Prompts()))
+    assert not any(f'"{feature}"' in asked for feature in FEATURES)
+    schema = json.dumps(brief.profile.shape.schema("Do it", (), 3))
+    assert not any(f'"{feature}"' in schema for feature in FEATURES)

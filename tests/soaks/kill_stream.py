@@ -1,0 +1,120 @@
+"""Kill a run while its plan is being written and its first tasks run, resume it, and see that nothing is paid twice.
+
+The plan is refused once, and then accepted with its tasks as they were, as the planner is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.model import Reply, Request, Usage
+from tests.soaks import kill_run
+from tests.soaks.kill_run import KilledRuns, NotingModel, saying
+from tests.soaks.soak import Soak
+
+if TYPE_CHECKING:
+    from tests.nursery import Nursery
+
+GOAL = "Weave while the pattern is drawn"
+TASKS = 12
+
+
+def rows() -> list[dict[str, Any]]:
+    """Tasks, each waiting for one or two written shortly before it."""
+    return [
+        {
+            "id": f"t{number}",
+            "action_type": "llm",
+            "instruction": f"Weave thread {number}",
+            "depends_on": [f"t{before}" for before in sorted({number // 2 - 1, number - 3}) if before >= 0],
+        }
+        for number in range(TASKS)
+    ]
+
+
+def plan(*, whole: bool) -> str:
+    """The plan; the first one written names a task that it does not have."""
+    last = {"id": "last", "action_type": "llm", "instruction": "Knot", "depends_on": ["t11" if whole else "t99"]}
+    return json.dumps({"tasks": [*rows(), last], "synthesis": "all of it"}, indent=1)
+
+
+@dataclass(frozen=True)
+class DrawingModel(NotingModel):
+    """Writes its plans piece by piece; tasks are answered meanwhile."""
+
+    async def complete(self, request: Request) -> Reply:
+        if request.role != "decomposer":
+            await super().complete(request)
+            return Reply(saying(request), usage=Usage(1, 10, 5), cost=0.01)
+        await super().complete(replace(request, on_text=None))
+        text = plan(whole=any("t99" in message.content for message in request.messages))
+        if request.on_text is not None:
+            request.on_text("")
+            for begin in range(0, len(text), 60):
+                request.on_text(text[begin : begin + 60])
+                await asyncio.sleep(random.uniform(0.002, 0.02))
+        return Reply(text, usage=Usage(1, 10, 5), cost=0.01)
+
+
+async def attempt(workspace: Path, run: str | None) -> None:
+    """In a process of its own: a new run, or one that is resumed."""
+    await kill_run.attempt(workspace, run, GOAL, DrawingModel(workspace / "calls.jsonl"))
+
+
+def check(runs: list[dict[str, Any]]) -> None:
+    """Every run ended with the same tasks and the same answer, each output in its own task's place."""
+    for run in runs:
+        assert run["status"] == "done"
+        outputs = {task["id"]: task["output"] for task in run["tasks"]}
+        assert list(outputs) == [*(row["id"] for row in rows()), "last"]
+        assert all(output.startswith(f"{name}:") for name, output in outputs.items())
+        assert run["usage"]["calls"] == TASKS + 1 + 2 + 1, "a call on record is counted once"
+    assert len({run["answer"] for run in runs}) == 1
+
+
+def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
+    """Kill, resume, check the results, and replay every run strictly."""
+    from tests.conftest import replayed
+
+    killed = KilledRuns(nursery, folder, __name__, most_calls=8)
+    killed.until(kills, draw)
+    check(killed.runs)
+    assert all(drift == [] for drift in replayed(folder).values())
+    early = _early(folder)
+    assert early > 0, "no task began before its plan was whole"
+    repeated = len(killed.calls()) - len(killed.runs) * (TASKS + 4)
+    return (
+        f"{killed.kills} kills, {len(killed.runs)} runs with the same results, {early} tasks began early, "
+        f"{repeated} calls in flight made again"
+    )
+
+
+def _early(folder: Path) -> int:
+    """How many tasks were started before their run had a plan."""
+    from executor.journal.open_store import open_store
+    from executor.stores.urls import url_of
+
+    store = open_store(url_of(folder / ".agents" / "journal.sqlite"), create=False)
+    try:
+        planned: set[str] = set()
+        count = 0
+        for summary in store.summaries(1_000):
+            for row in store.rows(summary.run_id, types=("plan_made", "task_started")):
+                if row.type == "plan_made":
+                    planned.add(summary.run_id)
+                count += row.type == "task_started" and summary.run_id not in planned
+        return count
+    finally:
+        store.close()
+
+
+SOAK = Soak("kill-stream", "kills a run while its plan is being written", soak, kills=50, short=3)
+
+if __name__ == "__main__":
+    asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -1,0 +1,151 @@
+"""A plan that streams: its tasks start while the model is still writing the rest of it.
+
+a task is whole and valid → it is recorded, and starts
+→ the plan is accepted: what began and stands in it unchanged goes on, the rest is stopped
+→ the other tasks join
+
+Only what does no harm starts early: nothing that asks a person, writes, or reaches the network as a tool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from planner.events import PlanChanged, TextStreamed, Warned
+from planner.plan.plan import Plan
+from skills.text.plural import counted, plural
+from skills.tools.effects import effects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from executor.approvals.policy import ApprovalPolicy
+    from executor.tasks.expand import CurrentPlan
+    from executor.tasks.memo import Memo
+    from executor.tasks.outcome import Outcome
+    from executor.tasks.schedule import Schedule
+    from planner.decompose.early import EarlyReader
+    from planner.model import OnText
+    from planner.plan.plan import Task
+    from skills.tools.tool import Tool
+
+_NOT_ACCEPTED = "it is not in the plan that was accepted"
+
+
+@dataclass(slots=True)
+class EarlyTasks:
+    """The tasks of a run that start before its plan is whole.
+
+    `recorded` are those on record from before the run was stopped. `reader` makes what reads a plan as it is written,
+    `ready` loads what tasks need.
+    """
+
+    current: CurrentPlan
+    schedule: Schedule
+    memo: Memo
+    reader: Callable[[], EarlyReader]
+    ready: Callable[[], Awaitable[None]]
+    recorded: dict[str, Task] = field(default_factory=dict)
+    begun: dict[str, Task] = field(default_factory=dict)
+    plan: Plan | None = None
+    _reading: EarlyReader | None = None
+    _work: asyncio.Task[dict[str, Outcome]] | None = None
+
+    def hear(self, text: str) -> None:
+        """Take the next piece of the plan; an empty one begins it again, at this model or another."""
+        if self._reading is None or not text:
+            self._reading = self.reader()
+        for task in self._reading.feed(text):
+            if self.begun.setdefault(task.id, task) != task:  # an answer that broke off began differently
+                self._reading.stop()
+                return
+            if task.id not in self.current.plan:
+                self._begin(task)
+
+    def could_begin(self, text: str) -> tuple[str, ...]:
+        """The ids of the tasks of a whole answer that could have started early."""
+        reader = self.reader()
+        reader.feed(text)
+        return tuple(reader.found)
+
+    def _begin(self, task: Task) -> None:
+        before = self.recorded.get(task.id)
+        if before != task:
+            self.memo.record(PlanChanged("stream", None, (task,), (task.id,) if before is not None else ()))
+        self.current.plan = Plan((*self.current.plan.tasks, task))
+        self.schedule.add(task)
+        if self._work is None:
+            self._work = asyncio.create_task(self._run(), name="early tasks")
+
+    async def _run(self) -> dict[str, Outcome]:
+        await self.ready()
+        return await self.schedule.run()
+
+    async def settle(self, plan: Plan) -> None:
+        """Keep of what began what stands in the plan that was accepted, with all that it waits for; stop the rest."""
+        began, kept = self.recorded | self.begun, set[str]()
+        for task_id in nx.topological_sort(plan.graph):
+            if began.get(task_id) == plan.task(task_id) and kept.issuperset(plan.task(task_id).depends_on):
+                kept.add(task_id)
+        lost = [task_id for task_id in began if task_id not in kept]
+        if not lost:
+            return
+        await self.schedule.drop(lost, _NOT_ACCEPTED)
+        for task_id in lost:
+            self.begun.pop(task_id, None)
+            self.memo.forget(task_id)
+        self.memo.record(PlanChanged("stream", None, (), tuple(lost), note=_NOT_ACCEPTED))
+        are = f"{counted(len(lost), 'task')} that began while the plan was written {plural(len(lost), 'is', 'are')}"
+        self.memo.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
+
+    def kept_in(self, plan: Plan) -> Plan:
+        """The plan that was accepted, with the tasks that began as they are."""
+        return replace(plan, tasks=tuple(self.begun.get(task.id, task) for task in plan.tasks))
+
+    async def join(self, plan: Plan) -> None:
+        """Let the tasks that did not begin early join the others, and run until what began is at rest."""
+        self.plan = plan
+        self.schedule.add(*(task for task in plan.tasks if task.id not in self.begun))
+        self.schedule.close()
+        if self._work is not None:
+            await self._work
+
+    async def stop(self) -> None:
+        """Stop what began: there will be no plan."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    def text_of(self, task: Task) -> OnText:
+        """Takes the text of a task that began early; it is shown once it is known to be the answer."""
+        pieces: list[str] = []
+
+        def hear(text: str) -> None:
+            if not text:
+                pieces.clear()
+            pieces.append(text)
+            if self.plan is not None and not self.plan.needs_synthesis and self.plan.finals[0].id == task.id:
+                if whole := "".join(pieces):
+                    self.memo.record(TextStreamed("task", task.id, whole))
+                pieces.clear()
+
+        return hear
+
+
+def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> bool:
+    """Whether a task does no harm if the plan that it stands in is refused."""
+    if task.needs_approval or task.for_each is not None or task.action_type not in ("llm", "skill", "tool"):
+        return False
+    if task.action_type != "tool":
+        return True
+    tool = tools.get(task.name or "")
+    manifest = getattr(tool, "manifest", None)
+    if tool is None or (manifest is None and not hasattr(tool, "effects")) or getattr(manifest, "network", False):
+        return False
+    effects = effects_of(tool, task.arguments if not isinstance(task.arguments, str) else {})
+    writes = effects.writes or getattr(manifest, "writes", False)
+    return not writes and policy.decide(tool.name, effects).decision == "allow"
