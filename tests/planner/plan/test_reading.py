@@ -314,7 +314,8 @@ def test_an_item_in_a_plan_is_dropped() -> None:
 def test_the_schema_of_earlier_runs_is_as_it_was() -> None:
     full = SHAPES["full"]
     then, now = (full.schema("g", (), 5, made_by)["properties"]["tasks"]["items"] for made_by in (2, 3))
-    new = {"when", "for_each", "width", "first", "output_schema", "check", "model", "most_tasks", "max_cost"}
+    new = {"needs_approval", "when", "for_each", "width", "first", "output_schema", "check", "model"}
+    new |= {"most_tasks", "max_cost"}
     assert now["properties"].keys() - then["properties"].keys() == new
     assert then["properties"]["action_type"]["enum"] == ["skill", "tool", "llm"]
     assert now["required"] == then["required"]
