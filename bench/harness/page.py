@@ -33,7 +33,8 @@ python -m bench --quick                        # seconds each: does it still run
 
 The command writes this page, the plots and the figures in [benchmarks/](benchmarks). Other projects are installed into
 virtual environments of their own, in your cache folder; what cannot be installed is said. A cell has the median, the
-range over all rounds in brackets, and the ratio to the floor.
+range over all rounds in brackets, and the ratio to the floor. Each section ends with the commit, the machine and its
+load: on a busy machine, compare ratios, not times.
 """
 
 
