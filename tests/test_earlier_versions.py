@@ -23,6 +23,7 @@ from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, sc
 from tests.record_version import unpacked
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft.testing import Recorded
 from weft.traces.strict_replay import strict
 
 if TYPE_CHECKING:
@@ -75,6 +76,20 @@ def test_every_exported_trace_replays_without_drift(version: str, earlier: Path)
     for run, lines in exported(version).items():
         rows = [trace_file.parse(line, run) for line in lines]
         assert [one.to_dict() for one in asyncio.run(strict(rows, paths, Settings())).drift] == [], run
+
+
+def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: Path, tmp_path: Path) -> None:
+    ran = 0
+    for number, (run, lines) in enumerate(exported(version).items()):
+        end = json.loads(lines[-1])
+        if end["type"] != "run_finished" or end["status"] != "done" or any('"task_reused"' in line for line in lines):
+            continue
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text("\n".join(lines), encoding="utf-8")
+        recorded = Recorded.of(file, workspace=earlier, journal=tmp_path / f"{number}.sqlite")
+        assert asyncio.run(recorded.run(recorded.goal)).answer == end["answer"], run
+        ran += 1
+    assert ran > 5
 
 
 def test_the_commands_read_the_journal_and_the_traces(earlier: Path, weft: Callable[..., Ran]) -> None:

@@ -32,12 +32,17 @@ from executor.history.run_history import RunHistory
 from executor.journal import trace_file
 from executor.stores.urls import url_of
 from executor.tasks.memo import Memo
+from planner import rules
 from planner.errors import Halted, ModelError
+from skills.builtin import toolset
+from skills.tools.recorded import RecordedTool
 from weft.runs import records
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft.workspace.recorded_selection import RecordedSelection
+from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from planner.events import Record
     from planner.model import Reply, Request
     from weft.runs.goal import Goal
+    from weft.runs.run import Run
 
 __all__ = ["Recorded", "Unrecorded", "weft_recorded"]
 
@@ -123,9 +129,24 @@ class Recorded:
     async def _run(self, goal: Goal | str, record: Record | None) -> Result:
         async with Weft(self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
             run = weft.new_run(goal, record, date=self._date)
+            self._as_then(run)
+            self.memo = Memo(_ignore, run.log.capture)  # which knows the files of this run
             for history in self.histories:  # a tool's result is part of the next prompt, including how long it took
                 run.finished.envelopes.update(history.finished.envelopes)
             return await run.run(Stop())
+
+    def _as_then(self, run: Run) -> None:
+        """Let a run follow the rules of the recorded one, and offer the tools that it offered."""
+        history = self.histories[0]
+        if history.started is None:
+            return
+        run.rules = rules.recorded(history.started.versions)
+        run.offered = toolset.recorded(history.started.settings)
+        own = history.catalogue.own_tools if history.catalogue is not None else ()
+        tools = [RecordedTool(one.name, one.description, one.parameters) for one in own]
+        run.workspace = Workspace(self.paths, run.settings, portable=True, tools=tools)
+        if run.rules < rules.CURRENT and run.goal.text == self.goal.text:
+            run.then = RecordedSelection.of(history)
 
     def reply(self, request: Request, name: str) -> Reply:
         """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.

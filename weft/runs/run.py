@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
+    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Workspace
 
 
@@ -54,7 +55,8 @@ class Run:
 
     `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
     run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
-    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs.
+    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs. A recorded run that is
+    run once more was `offered` other tools, and selected skills `then`.
     """
 
     goal: Goal
@@ -75,6 +77,8 @@ class Run:
     given: tuple[PlanChanged | ReplanAsked, ...] = ()
     rules: int = rules.CURRENT
     spans: SpanExporter | None = None
+    offered: tuple[str, ...] | None = None
+    then: RecordedSelection | None = None
     review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
@@ -199,7 +203,8 @@ class Run:
             fixed=self.history.fixed_now,
             budget=budget,
             review=self.review,
-            offered=toolset.recorded(begun.settings) if begun is not None else None,
+            offered=toolset.recorded(begun.settings) if begun is not None else self.offered,
+            then=self.then,
         )
 
     def _kept(self) -> JournalResults | None:

@@ -47,14 +47,14 @@ class Litellm:
 def test_pieces_are_passed_on_as_they_arrive_and_joined() -> None:
     litellm, heard = Litellm("a", None, "b"), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "ab"
-    assert heard == ["a", "b"]
+    assert heard == ["", "a", "b"], "an empty piece says that the answer begins"
     assert litellm.asked == [True]
 
 
 def test_a_provider_that_cannot_stream_is_asked_for_the_whole_answer() -> None:
     litellm, heard = Litellm(None), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
-    assert heard == []
+    assert heard == [""]
     assert litellm.asked == [True, False]
 
 

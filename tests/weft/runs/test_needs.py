@@ -102,7 +102,8 @@ def test_a_tool_that_takes_an_address_and_has_the_network_gives_web_access() -> 
 
 
 def test_the_prompt_of_earlier_rules_is_the_one_they_had() -> None:
-    variables = {"skills": "s", "tools": "t", "date": "d", "most_tasks": 9}
+    variables = {"skills": "s", "tools": "t", "date": "d", "most_tasks": 9, "models": [], "schema": ""}
+    variables |= {"sub_goals": False, "fixed": []}
     then, now = (Prompts(made_by=number).render("decomposer", "system", variables) for number in (2, 3))
     assert ("<needs>" in then, "<needs>" in now) == (False, True)
     assert (SEED / "earlier" / "2" / "decomposer.j2").is_file()

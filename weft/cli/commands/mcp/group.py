@@ -7,11 +7,26 @@ import click
 from weft.cli.lazy_group import LazyGroup
 
 _SUBCOMMANDS = {
-    "list": ("weft.cli.commands.mcp.list:list_servers", "List the MCP servers; starts none."),
-    "check": ("weft.cli.commands.mcp.check:check", "Connect to the trusted servers and list their tools."),
-    "import": ("weft.cli.commands.mcp.import_servers:import_servers", "Copy servers from Codex and VS Code."),
-    "serve": ("weft.cli.commands.mcp.serve:serve", "Serve this workspace to other agents."),
-    "refresh": ("weft.cli.commands.mcp.check:refresh", "Ask the trusted servers for their tools again."),
+    "list": (
+        "weft.cli.commands.mcp.list:list_servers",
+        "List the MCP servers of this workspace and your own, and whether their tools are used. Starts none.",
+    ),
+    "check": (
+        "weft.cli.commands.mcp.check:check",
+        "Connect to the trusted MCP servers, or those named, and list their tools. Others are not started.",
+    ),
+    "import": (
+        "weft.cli.commands.mcp.import_servers:import_servers",
+        "Copy MCP servers from ~/.codex/config.toml to your own, and from .vscode/mcp.json to the workspace's .mcp.json.",
+    ),
+    "serve": (
+        "weft.cli.commands.mcp.serve:serve",
+        "Serve this workspace to other agents, as an MCP server on standard input and output.",
+    ),
+    "refresh": (
+        "weft.cli.commands.mcp.check:refresh",
+        "Ask the trusted MCP servers, or those named, for their tools again. Others are not started.",
+    ),
 }
 
 
