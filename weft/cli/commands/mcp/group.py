@@ -17,7 +17,7 @@ _SUBCOMMANDS = {
     ),
     "import": (
         "weft.cli.commands.mcp.import_servers:import_servers",
-        "Copy MCP servers from ~/.codex/config.toml to your own, and from .vscode/mcp.json to the workspace's .mcp.json.",
+        "Copy MCP servers from Codex to your own, and from VS Code to the workspace's .mcp.json.",
     ),
     "serve": (
         "weft.cli.commands.mcp.serve:serve",

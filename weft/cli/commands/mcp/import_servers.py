@@ -14,7 +14,9 @@ from weft.cli.view import output
 @click.command("import")
 @options.common
 def import_servers(workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Copy MCP servers from ~/.codex/config.toml to your own, and from .vscode/mcp.json to the workspace's .mcp.json.
+    """Copy MCP servers from Codex to your own, and from VS Code to the workspace's .mcp.json.
+
+    They are read from ~/.codex/config.toml and .vscode/mcp.json.
 
     Nothing is overwritten or started. Servers of the workspace are used once you trust them.
 
