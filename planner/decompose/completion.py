@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _KEPT_PART = 0.3
 _LOST_GOAL = 0.5
 _SHOWN = 6
+_EACH = re.compile(r"(?<!\w)(?:each|apiece|jeweils|chacune?|cada un[oa])(?!\w)", re.IGNORECASE)
 _PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|puis|y|luego)(?!\w)", re.IGNORECASE)
 
 
@@ -52,9 +53,10 @@ def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
     tasks, added = _with_parts(plan.tasks, parts, wanted)
     if len(tasks) > most:
         return whole_plan(wanted), (f"{named}: its instruction is the whole goal now",)
+    tasks, detailed = _with_own_words(tasks, parts, lost, wanted.rules)
     tasks, changed = _with_phrases(tasks, wanted.goal, wanted.rules)
     return replace(plan, tasks=tasks), (
-        f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *changed)))}",
+        f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *detailed, *changed)))}",
     )
 
 
@@ -64,6 +66,8 @@ def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) 
     if len(parts) < 2:
         return tasks, added
     for part in parts:
+        if _EACH.search(part.text):
+            continue  # a detail of others
         words = _but_numbers(content_words(part.text, wanted.rules))
         nearest = _instructions([_nearest(tasks, part.text, wanted.rules)])
         if len(words) - len(_but_numbers(missing(part.text, nearest, wanted.rules))) < _KEPT_PART * len(words):
@@ -74,28 +78,54 @@ def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) 
     return tasks, added
 
 
+def _with_own_words(
+    tasks: tuple[Task, ...], parts: Sequence[Part], lost: Sequence[str], made_by: int
+) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each with its own part of the goal if it lost words of it: "in two sentences" is said of each."""
+    changed: list[str] = []
+    for name, part in _matched(tasks, parts, made_by).items():
+        (task,) = (one for one in tasks if one.id == name)
+        if set(missing(part.text, _instructions([task]), made_by)) & set(lost):
+            told = replace(task, instruction=f"{task.instruction} ({part.text})".strip())
+            tasks = tuple(told if one is task else one for one in tasks)
+            changed.append(name)
+    return tasks, changed
+
+
+def _matched(tasks: Sequence[Task], parts: Sequence[Part], made_by: int) -> dict[str, Part]:
+    """The part of the goal that each task is for, by the task's id; empty unless every part has a task of its own."""
+
+    def distance(part: Part, task: Task) -> tuple[int, int]:
+        told = _instructions([task])
+        return len(missing(part.text, told, made_by)), sum(len(missing(one, [part.text], made_by)) for one in told)
+
+    found = {min(tasks, key=lambda task: distance(part, task)).id: part for part in parts}
+    return found if 1 < len(parts) == len(found) else {}
+
+
 def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each with the phrases of the goal that it is nearest to and that no instruction has."""
     changed: list[str] = []
     for phrase in _phrases(goal):
         if not missing(phrase, _instructions(tasks), made_by):
             continue
-        task = _nearest(tasks, phrase, made_by)
-        instruction = f"{task.instruction} ({phrase})".strip()
-        tasks = tuple(replace(one, instruction=instruction) if one is task else one for one in tasks)
-        changed.append(task.id)
+        first = [task for task in tasks if not task.depends_on]
+        told = first if _EACH.search(phrase) and len(first) > 1 else [_nearest(tasks, phrase, made_by)]
+        names = [task.id for task in told]
+        tasks = tuple(
+            replace(task, instruction=f"{task.instruction} ({phrase})".strip()) if task.id in names else task
+            for task in tasks
+        )
+        changed += names
     return tasks, changed
 
 
 def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each after those whose results its part of the goal speaks of: "a subject line for it"."""
-    parts = wanted.parts().parts
-    task_of_part = [_nearest(tasks, part.text, wanted.rules).id for part in parts]
-    if len(parts) < 2 or len(set(task_of_part)) < len(parts):
-        return tasks, []
-    graph, said = graph_of(tasks), []
-    for name, part in zip(task_of_part, parts, strict=True):
-        for before in (task_of_part[one] for one in part.after):
+    matched = _matched(tasks, wanted.parts().parts, wanted.rules)
+    ids, graph, said = list(matched), graph_of(tasks), []
+    for name, part in matched.items():
+        for before in (ids[one] for one in part.after):
             if nx.has_path(graph, before, name) or nx.has_path(graph, name, before):
                 continue
             graph.add_edge(before, name)

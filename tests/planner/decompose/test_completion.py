@@ -75,8 +75,8 @@ def test_a_lost_part_depends_on_the_tasks_that_stand_for_what_it_builds_on() -> 
 def test_a_lost_detail_goes_into_the_nearest_task() -> None:
     given = plan(task(1, "Write a haiku about rain"), task(2, "List primes"), task(3, "Put both on a page", "t1", "t2"))
     made, said = whole(given, GOAL)
-    assert made.tasks[1].instruction == "List primes (list ten primes)"
-    assert made.tasks[2].instruction == "Put both on a page (put both on a page in British English)"
+    assert made.tasks[1].instruction == "List primes (List ten primes.)"
+    assert made.tasks[2].instruction == "Put both on a page (Put both on a page in British English.)"
     assert said.endswith("it was put back into t2, t3")
 
 
@@ -118,3 +118,17 @@ def test_a_task_follows_what_its_part_of_the_goal_speaks_of() -> None:
 def test_tasks_that_the_plan_has_in_another_order_stay_as_they_are() -> None:
     given = plan(task(1, "Draft a welcome email", "t2"), task(2, "Write a subject line"))
     assert completed(given, Wanted("Draft a welcome email, and a subject line for it"), 20) == (given, ())
+
+
+def test_a_detail_of_several_parts_goes_into_each_of_their_tasks() -> None:
+    given = plan(task(1, "Describe tea"), task(2, "Describe coffee"), task(3, "Recommend tea or coffee", "t1", "t2"))
+    goal = "Describe tea in two sentences, describe coffee in two sentences, then recommend tea or coffee"
+    made, said = whole(given, goal)
+    assert ["two sentences" in one.instruction for one in made.tasks] == [True, True, False]
+    assert said == "the plan left out '2', 'sentences': it was put back into t1, t2"
+
+
+def test_a_detail_of_each_part_goes_into_all_tasks_that_come_first() -> None:
+    given = plan(task(1, "Describe tea"), task(2, "Describe coffee"), task(3, "Compare tea and coffee", "t1", "t2"))
+    made, _ = whole(given, "Compare tea and coffee, two sentences each")
+    assert ["two sentences each" in one.instruction for one in made.tasks] == [True, True, False]
