@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,3 +80,20 @@ def test_every_link_between_documents_leads_somewhere() -> None:
     for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
             assert (path.parent / target).exists(), f"{path} links to {target}"
+
+
+def test_the_picture_of_the_readme_is_of_a_recorded_run(tmp_path: Path) -> None:
+    pictures = ROOT / "docs" / "pictures"
+    again = [
+        sys.executable,
+        "scripts/run-picture",
+        "docs/pictures/terminal.jsonl",
+        str(tmp_path / "it.svg"),
+        "--at",
+        "0.62",
+    ]
+    subprocess.run(again, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+    picture = (tmp_path / "it.svg").read_text(encoding="utf-8")
+    assert picture == (pictures / "terminal.svg").read_text(encoding="utf-8")
+    assert "http" not in picture.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
+    assert "docs/pictures/terminal.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
