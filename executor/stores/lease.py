@@ -48,11 +48,15 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Lease changes of one process: new runs that it takes, and runs that it releases."""
+    """Lease changes of one process: new runs that it takes, and runs that it releases.
+
+    `held` are the runs among those written that must still be this process's.
+    """
 
     holder: Holder
     taken: Sequence[str] = ()
     released: Sequence[str] = ()
+    held: Sequence[str] = ()
 
     def __bool__(self) -> bool:
         return bool(self.taken or self.released)

@@ -21,7 +21,10 @@ class Store(Protocol):
     def append(
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        """Store rows in order, new or changed summaries, and lease changes; all or nothing."""
+        """Store rows in order, new or changed summaries, and lease changes; all or nothing.
+
+        Raises `LeaseLost` with the runs that this process has lost to another one.
+        """
 
     def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
@@ -67,7 +70,7 @@ class Store(Protocol):
         """Take the lease of a stored run; raises `RunHeld` if another live process has it."""
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        """Renew leases; raises if one of them was lost to another process."""
+        """Renew leases; raises `LeaseLost` with those that were lost to another process, and renews the others."""
 
     def wish(self, run_id: str, wish: Wish) -> None:
         """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""

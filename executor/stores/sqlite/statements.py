@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.capture.fast_json import compact
 from executor.stores import texts
-from executor.stores.errors import StoreFailed
+from executor.stores.errors import LeaseLost
 
 if TYPE_CHECKING:
     import sqlite3
@@ -90,16 +90,25 @@ def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator
         yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
 
 
+def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
+    """The runs of rows whose place is taken already."""
+    taken = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ? AND e.seq = ?"
+    return {row.run_id for row in rows if connection.execute(taken, (row.run_id, row.seq)).fetchone()}
+
+
 def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     """Take runs that nobody holds, and release runs of this holder."""
     holder = handover.holder.to_json()
+    lost = []
     for run_id in handover.taken:
         taken = connection.execute(
             "UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ? AND holder IS NULL",
             (holder, time.time(), run_id),
         )
         if not taken.rowcount:
-            raise StoreFailed(f"run {run_id} is in use by another process", hint="leave it to that process")
+            lost.append(run_id)
+    if lost:
+        raise LeaseLost(f"run {', '.join(lost)} is in use by another process", lost, "leave it to that process")
     connection.executemany(
         "UPDATE runs SET holder = NULL, beat = NULL, wish = NULL WHERE run_id = ? AND holder = ?",
         [(run_id, holder) for run_id in handover.released],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.stores import texts
-from executor.stores.errors import NotRunning, RunHeld, StoreFailed, UnknownRun
+from executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from executor.stores.lease import Holder
 from executor.stores.row import Row
 from executor.stores.sqlite import run_import, run_list
@@ -24,11 +25,11 @@ from executor.stores.sqlite.statements import (
     write_events,
     write_summaries,
     write_texts,
+    written_by_others,
 )
 from executor.stores.urls import url_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
@@ -50,6 +51,20 @@ class SqliteStore:
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction."""
+        try:
+            self._append(rows, summaries, handover)
+        except LeaseLost:
+            raise
+        except StoreFailed as error:
+            if not isinstance(error.__cause__, sqlite3.IntegrityError):
+                raise
+            with self._database.reading() as connection:
+                lost = written_by_others(connection, rows)
+            raise LeaseLost(error.message, lost, error.hint) from error
+
+    def _append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
         bodies = [encode(row) for row in rows]  # before the transaction, which other processes may be waiting for
         runs = {row.run_id for row in rows}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
@@ -172,17 +187,16 @@ class SqliteStore:
             connection.execute("UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ?", mark)
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        """Renew leases; raises if one of them was lost to another process."""
-        name = holder.to_json()
+        """Renew leases; raises with those that were lost to another process."""
+        name, lost = holder.to_json(), []
         with self._transaction() as connection:
             for run_id in run_ids:
                 mark = (time.time(), run_id, name)
                 changed = connection.execute("UPDATE runs SET beat = ? WHERE run_id = ? AND holder = ?", mark)
                 if not changed.rowcount:
-                    raise StoreFailed(
-                        f"another process has taken over run {run_id}",
-                        hint="leave it to that process, or resume it later",
-                    )
+                    lost.append(run_id)
+        if lost:
+            raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
 
     def wish(self, run_id: str, wish: Wish) -> None:
         """Leave a wish for the process that holds a run."""
