@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from executor.stores.lease import Handover, Holder, Wish
-    from executor.stores.row import BatchCount, Row, RunSummary
+    from executor.stores.row import BatchCount, Row, RunSummary, StoreStatus
 
 
 class Store(Protocol):
@@ -16,7 +16,11 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """The URL by which it can be opened again."""
+        """The URL by which it can be opened again; a password is left out."""
+
+    @property
+    def look(self) -> float:
+        """Seconds between two questions whether it has `changed`."""
 
     def append(
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
@@ -80,6 +84,9 @@ class Store(Protocol):
 
     def delete(self, run_ids: Collection[str]) -> Sequence[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
+
+    def status(self) -> StoreStatus:
+        """How large it is, and who uses it."""
 
     def close(self) -> None:
         """Close it."""

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.stores import texts
+from executor.stores.columns import SUMMARY, encode, missing
 from executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from executor.stores.lease import Holder
-from executor.stores.row import Row
+from executor.stores.row import Row, StoreStatus
 from executor.stores.sqlite import run_import, run_list
 from executor.stores.sqlite.database import Database
-from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS
+from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS, VERSION
 from executor.stores.sqlite.statements import (
     MAX_ROWS,
-    SUMMARY,
-    encode,
     hand_over,
     run_keys,
     write_events,
@@ -41,6 +40,8 @@ _LIST = "list runs with `weft trace list`"
 
 class SqliteStore:
     """A journal in a file; `_keys` caches the primary keys of the runs that are being written."""
+
+    look = 0.05
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.url = url_of(path)
@@ -232,6 +233,19 @@ class SqliteStore:
             self._database.vacuum()
         return deleted
 
+    def status(self) -> StoreStatus:
+        """How large the file is, and how many of its runs are running."""
+        with self._database.reading() as connection:
+            runs, oldest = connection.execute("SELECT count(*), min(started) FROM runs").fetchone()
+            running = sum(
+                1 for _ in run_list.summaries(connection, before="", status=("running",), text="", batch=None)
+            )
+            (size,) = connection.execute(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ).fetchone()
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        return StoreStatus(self.url, "sqlite", schema, VERSION, runs, running, oldest, size)
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()
@@ -245,7 +259,7 @@ class SqliteStore:
 
             def text_of(sha: str) -> str:
                 found = reader.execute("SELECT text FROM texts WHERE sha = ?", (sha,)).fetchone()
-                return str(found[0]) if found else f"(the text {sha} is missing from the journal)"
+                return str(found[0]) if found else missing(sha)
 
             query = (
                 f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run WHERE {clause}"  # noqa: S608
