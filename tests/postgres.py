@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: the one that WEFT_TEST_POSTGRES names, else one from a package."""
+"""A PostgreSQL server for tests: the one that TESTS_POSTGRES names, else one from a package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path) -> None:
         self._server: Any = None
-        self._base = os.environ.get("WEFT_TEST_POSTGRES", "")
+        self._base = os.environ.get("TESTS_POSTGRES", "")
         if not self._base:
             folder.mkdir(exist_ok=True)
             with warnings.catch_warnings():

@@ -117,7 +117,7 @@ class Connections:
             self._writer = None
 
     def _patiently(self, attempt: Callable[[bool], T]) -> T:
-        give_up, pause, again = time.monotonic() + self.patience, 0.05, False
+        began, pause, again = time.monotonic(), 0.05, False
         while True:
             try:
                 done = attempt(again)
@@ -125,7 +125,8 @@ class Connections:
                 collided = isinstance(error, psycopg.errors.TransactionRollback)
                 if not collided:
                     self._answered = float("-inf")
-                if not messages.is_passing(error) or time.monotonic() > give_up or self.pause(pause):
+                tired = time.monotonic() - began > self.patience  # which may change meanwhile
+                if not messages.is_passing(error) or tired or self.pause(pause):
                     raise
                 again, pause = True, min(pause * 2, 2.0)
             else:

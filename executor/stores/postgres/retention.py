@@ -8,7 +8,7 @@ from executor.stores.postgres import leases
 from executor.stores.postgres.schema import PARTITION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from executor.stores.postgres.connections import Connection
 
@@ -20,25 +20,38 @@ _PARTITIONS = (
 )
 
 
-def delete_runs(connection: Connection, run_ids: Sequence[str], steady: float) -> dict[str, int]:
-    """Delete runs that nobody has, without their events; returns the keys of those deleted."""
+def whole_partitions(connection: Connection, run_ids: Sequence[str]) -> set[int]:
+    """The partitions all of whose runs are among these: they will be dropped, so no event is deleted from them."""
+    if len(run_ids) < CHUNK:
+        return set()
+    asked = f"SELECT id / {PARTITION} FROM runs GROUP BY 1 HAVING bool_and(run_id = ANY(%s))"  # noqa: S608 - no input
+    return {number for (number,) in connection.execute(asked, (list(run_ids),))}
+
+
+def delete_runs(
+    connection: Connection, run_ids: Sequence[str], whole: Collection[int], steady: float, deleted: dict[str, int]
+) -> None:
+    """Delete runs that nobody has, and add their keys to `deleted`, also where an attempt before was cut off."""
     with connection.transaction():
         found = connection.execute(
             f"SELECT r.id, r.run_id, r.holder, {leases.AGE} FROM {leases.JOINED} "  # noqa: S608 - no input
             "WHERE r.run_id = ANY(%s) ORDER BY r.run_id FOR UPDATE OF r",
             (list(run_ids),),
         ).fetchall()
-        free = {run_id: key for key, run_id, holder, age in found if leases.wait(holder, age, steady) == 0.0}
-        connection.execute("DELETE FROM runs WHERE id = ANY(%s)", (list(free.values()),))
-    return free
+        for key, run_id, holder, age in found:
+            if leases.wait(holder, age, steady) == 0.0:
+                deleted[run_id] = key
+            else:
+                deleted.pop(run_id, None)
+        keys = [deleted[run_id] for _, run_id, *_ in found if run_id in deleted]
+        rest = [key for key in keys if key // PARTITION not in whole]
+        connection.execute("DELETE FROM events WHERE run = ANY(%s)", (rest,))
+        connection.execute("DELETE FROM runs WHERE id = ANY(%s)", (keys,))
 
 
-def delete_events(connection: Connection, keys: Sequence[int]) -> None:
-    """Drop the partitions whose runs are all deleted, delete the events of other deleted runs, and old texts."""
+def clean(connection: Connection) -> None:
+    """Drop the partitions whose runs are all deleted, with the texts of their eras, and forget workers long gone."""
     kept = set(_drop_empty(connection))
-    rest = [key for key in keys if key // PARTITION in kept]
-    for at in range(0, len(rest), CHUNK):
-        connection.execute("DELETE FROM events WHERE run = ANY(%s)", (rest[at : at + CHUNK],))
     connection.execute("DELETE FROM texts WHERE era < %s", (min(kept, default=0),))
     connection.execute(
         "DELETE FROM workers w WHERE beat < clock_timestamp() - interval '1 day' "

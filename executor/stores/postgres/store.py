@@ -165,16 +165,21 @@ class PostgresStore:
 
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased; their texts wait until all runs of their era are gone."""
-        chosen, keys = list(run_ids), dict[str, int]()
+        chosen, deleted = list(run_ids), dict[str, int]()
+        whole = self._connections.read(lambda connection: retention.whole_partitions(connection, chosen))
         for at in range(0, len(chosen), retention.CHUNK):
-            some = chosen[at : at + retention.CHUNK]
-            keys |= self._connections.write(
-                lambda connection, _: retention.delete_runs(connection, some, self._connections.steady)  # noqa: B023
-            )
-        for run_id in keys:
+
+            def attempt(
+                connection: Connection, _: bool, some: Sequence[str] = chosen[at : at + retention.CHUNK]
+            ) -> None:
+                retention.delete_runs(connection, some, whole, self._connections.steady, deleted)
+
+            self._connections.write(attempt)
+        for run_id in deleted:
             self._known.keys.pop(run_id, None)
-        self._connections.write(lambda connection, _: retention.delete_events(connection, list(keys.values())))
-        return [run_id for run_id in chosen if run_id in keys]
+        if deleted:
+            self._connections.write(lambda connection, _: retention.clean(connection))
+        return [run_id for run_id in chosen if run_id in deleted]
 
     def status(self) -> StoreStatus:
         """How large it is, and how many workers are alive."""
