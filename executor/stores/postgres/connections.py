@@ -90,7 +90,9 @@ class Connections:
                 with _tidied(connection):
                     return work(connection)
             finally:
-                if not connection.closed:
+                if self._closed.is_set():
+                    connection.close()
+                elif not connection.closed:
                     self._readers.append(connection)
 
         with self._reading:
