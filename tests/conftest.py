@@ -14,6 +14,7 @@ from skills.programs.trust import Trust
 from tests import needs
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
+from tests.postgres import PostgresServer
 from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
@@ -97,6 +98,15 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAI
     yield start
     for server in running:
         server.__exit__()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PostgresServer]:
+    """A PostgreSQL server, one for all workers of a session."""
+    base = tmp_path_factory.getbasetemp()
+    server = PostgresServer((base if worker_id == "master" else base.parent) / "postgres")
+    yield server
+    server.close()
 
 
 @pytest.fixture(autouse=True)

@@ -68,7 +68,7 @@ _MODULES = {
         "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
         "ToolsRefused Transient UnknownModel Unreachable"
     ),
-    "executor.stores.errors": "BadStore NotRunning RunHeld RunExists StoreFailed UnknownRun",
+    "executor.stores.errors": "BadStore LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "executor.tasks.runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

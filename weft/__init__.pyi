@@ -4,6 +4,7 @@ from executor.approvals.policy import ApprovalRule as ApprovalRule
 from executor.history.result import Result as Result
 from executor.history.result import TaskReport as TaskReport
 from executor.stores.errors import BadStore as BadStore
+from executor.stores.errors import LeaseLost as LeaseLost
 from executor.stores.errors import NotRunning as NotRunning
 from executor.stores.errors import RunExists as RunExists
 from executor.stores.errors import RunHeld as RunHeld
@@ -155,6 +156,7 @@ __all__ = [
     "InputError",
     "InvalidSettings",
     "KeyRefused",
+    "LeaseLost",
     "Message",
     "Model",
     "ModelError",

@@ -46,8 +46,8 @@ class Sink(Protocol):
     def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
 
-    def settle(self) -> Awaitable[None]:
-        """Wait until everything put so far is on disk; raises if it cannot be written."""
+    def settle(self, run_id: str = "") -> Awaitable[None]:
+        """Wait until everything put so far is on disk; raises if it, or that run's part of it, cannot be written."""
 
 
 class Log:
@@ -88,7 +88,7 @@ class Log:
 
     def settle(self) -> Awaitable[None]:
         """Wait until everything recorded so far is on disk."""
-        return self._sink.settle()
+        return self._sink.settle(self.run_id)
 
 
 def now() -> str:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from executor.journal.log import LogEntry
-from executor.stores.errors import StoreFailed
+from executor.stores.errors import LeaseLost, StoreFailed
 from executor.stores.lease import BEAT, Handover, myself
 from skills.errors import WeftError
 
@@ -29,7 +29,15 @@ COHORT = 100
 # How often the store is asked whether another process wishes to stop one of the runs held here, in seconds.
 WISHES = 1.0
 
-Waiter = asyncio.Future[None]
+
+class Waiter(NamedTuple):
+    """Someone who waits until what was put before is on disk; `run_id` is empty for all runs."""
+
+    future: asyncio.Future[None]
+    run_id: str = ""
+
+
+Outcome = tuple[asyncio.Future[None], WeftError | None]
 
 
 class LeaseChange(NamedTuple):
@@ -48,13 +56,17 @@ class Commit(NamedTuple):
 
 
 class Writer:
-    """A thread that commits what it is given, in order; after the first failure it writes nothing more."""
+    """A thread that commits what it is given, in order; after the first failure it writes nothing more.
+
+    A run that was lost to another process fails alone: nothing more is written to it, and only its waiters raise.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.holder = myself()
         self.leases: set[str] = set()
         self.failure: WeftError | None = None
+        self.lost: dict[str, LeaseLost] = {}
         # One queue for all three: a waiter waits for what was put before it, and a run's entries come before its
         # lease changes.
         self._queue: deque[LogEntry | LeaseChange | Waiter] = deque()
@@ -78,12 +90,12 @@ class Writer:
         if not self._pending.is_set():
             self._pending.set()
 
-    def settle(self) -> Waiter:
-        """Wait until everything put so far is on disk; raises if it cannot be written."""
-        done: Waiter = asyncio.get_running_loop().create_future()
-        self._queue.append(done)
+    def settle(self, run_id: str = "") -> asyncio.Future[None]:
+        """Wait until everything put so far is on disk; raises if it, or that run's part of it, cannot be written."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(Waiter(done, run_id))
         if self._ended:  # checked after queueing: the thread notifies everyone queued before it ended
-            _resolve([done], self.failure or _closed())
+            _resolve([(done, self.failure or _closed())])
         elif not self._urgent.is_set():
             self._hurry()
         return done
@@ -96,6 +108,7 @@ class Writer:
     def claim(self, run_id: str) -> None:
         """Take the lease of a stored run at once; raises if another process has it."""
         self.store.claim(run_id, self.holder)
+        self.lost.pop(run_id, None)
         self.leases.add(run_id)
 
     def release(self, run_id: str) -> None:
@@ -152,7 +165,7 @@ class Writer:
         batch = self._next()
         if (batch.entries or batch.changes) and self.failure is None:
             try:
-                self._write(batch)
+                self._write(self._without_lost(batch))
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - as above
@@ -180,23 +193,48 @@ class Writer:
         taken = [change.run_id for change in batch.changes if change.taken]
         released = [change.run_id for change in batch.changes if not change.taken]
         rows = [entry.row() for entry in batch.entries]
-        self.store.append(rows, _changed_summaries(batch.entries), Handover(self.holder, taken, released))
+        summaries = _changed_summaries(batch.entries)
+        while rows or summaries or taken or released:
+            held = sorted({row.run_id for row in rows} & self.leases)
+            try:
+                self.store.append(rows, summaries, Handover(self.holder, taken, released, held))
+                break
+            except LeaseLost as error:
+                if not error.run_ids:
+                    raise
+                self._lose(error)
+                rows = [row for row in rows if row.run_id not in error.run_ids]
+                summaries = {run_id: one for run_id, one in summaries.items() if run_id not in error.run_ids}
+                taken, released = ([one for one in some if one not in error.run_ids] for some in (taken, released))
         self.leases.update(taken)
         self.leases.difference_update(released)
 
+    def _without_lost(self, batch: Commit) -> Commit:
+        if not self.lost:
+            return batch
+        entries = [entry for entry in batch.entries if entry.log.run_id not in self.lost]
+        return Commit(entries, [change for change in batch.changes if change.run_id not in self.lost], batch.waiters)
+
+    def _lose(self, error: LeaseLost) -> None:
+        self.leases.difference_update(error.run_ids)
+        self.lost.update(dict.fromkeys(error.run_ids, error))
+
     def _notify(self, waiters: list[Waiter]) -> None:
-        by_loop: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}
-        for waiter in waiters:
-            by_loop.setdefault(waiter.get_loop(), []).append(waiter)
-        for loop, futures in by_loop.items():
+        by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+        for future, run_id in waiters:
+            failure = self.failure or (self.lost.get(run_id) if self.lost else None)
+            by_loop.setdefault(future.get_loop(), []).append((future, failure))
+        for loop, outcomes in by_loop.items():
             with suppress(RuntimeError):  # the loop is closed: nobody is waiting there
-                loop.call_soon_threadsafe(_resolve, futures, self.failure)
+                loop.call_soon_threadsafe(_resolve, outcomes)
 
     def _beat(self) -> None:
         if self.leases and self.failure is None and time.monotonic() - self._last_beat >= BEAT:
             self._last_beat = time.monotonic()
             try:
                 self.store.renew(list(self.leases), self.holder)
+            except LeaseLost as error:
+                self._lose(error)
             except WeftError as error:
                 self.failure = error
 
@@ -227,8 +265,8 @@ def _closed() -> StoreFailed:
     return StoreFailed("the journal is closed", hint="what was written before is safe: `weft resume` continues there")
 
 
-def _resolve(futures: list[Waiter], failure: WeftError | None) -> None:
-    for future in futures:
+def _resolve(outcomes: list[Outcome]) -> None:
+    for future, failure in outcomes:
         if future.done():
             continue
         if failure is None:

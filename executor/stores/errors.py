@@ -5,6 +5,7 @@ WeftError
 │   └── BadStore         it cannot be opened or read: no space, no permission, not a journal, damaged, too new
 ├── Halted               the run stops; what is stored stays stored
 │   └── StoreFailed      it was opened, but can no longer be written
+│       └── LeaseLost    some of the runs are no longer this process's; others can be written
 └── InputError
     ├── UnknownRun       there is no run of that id, or no journal
     ├── RunHeld          another process is using the run
@@ -14,8 +15,13 @@ WeftError
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from planner.errors import Halted
 from skills.errors import InputError, SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 class BadStore(SetupError):
@@ -29,6 +35,18 @@ class StoreFailed(Halted):
 
     code = "JOURNAL_FAILED"
     exit_status = 4
+
+
+class LeaseLost(StoreFailed):
+    """Another process has taken over `run_ids`, or they were deleted; nothing was written."""
+
+    code = "LEASE_LOST"
+
+    def __init__(
+        self, message: str, run_ids: Collection[str], hint: str = "leave it to that process, or resume it later"
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.run_ids = frozenset(run_ids)
 
 
 class UnknownRun(InputError):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Seconds between heartbeats, and the age at which a holder on another machine counts as gone.
 BEAT = 5.0
 EXPIRY = 60.0
+# The same for a store that several machines share.
+SHARED_EXPIRY = 30.0
 
 # What one process may ask of the one that holds a run: to stop the run, or the batch that it belongs to.
 Wish = Literal["stop", "stop_batch"]
@@ -25,16 +27,21 @@ Wish = Literal["stop", "stop_batch"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process: its host and boot, its PID namespace, its PID and its start time."""
+    """A process: its host and boot, its PID namespace, its PID and start time, and the id of its machine."""
 
     host: str
     boot: str
     space: str
     pid: int
     start: str
+    machine: str = ""
 
     def to_json(self) -> str:
-        """The holder as it is stored."""
+        """The holder as it is stored in a file on one machine, in a form that every version reads."""
+        return json.dumps({key: value for key, value in asdict(self).items() if key != "machine"}, sort_keys=True)
+
+    def to_shared_json(self) -> str:
+        """The holder as it is stored where several machines read it."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
@@ -48,11 +55,15 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Lease changes of one process: new runs that it takes, and runs that it releases."""
+    """Lease changes of one process: new runs that it takes, and runs that it releases.
+
+    `held` are the runs among those written that must still be this process's.
+    """
 
     holder: Holder
     taken: Sequence[str] = ()
     released: Sequence[str] = ()
+    held: Sequence[str] = ()
 
     def __bool__(self) -> bool:
         return bool(self.taken or self.released)
@@ -60,7 +71,7 @@ class Handover:
 
 def myself() -> Holder:
     """This process."""
-    return Holder(socket.gethostname(), _boot(), _space(), os.getpid(), _start(os.getpid()) or "")
+    return Holder(socket.gethostname(), _boot(), _space(), os.getpid(), _start(os.getpid()) or "", _machine())
 
 
 def is_gone(holder: Holder, age: float) -> bool:
@@ -71,6 +82,17 @@ def is_gone(holder: Holder, age: float) -> bool:
         if holder.space == _space():
             return _start(holder.pid) != holder.start
     return age > EXPIRY
+
+
+def is_gone_for_all(holder: Holder, age: float) -> bool:
+    """The same where several machines share a store: machines of one host name are still two.
+
+    The process table counts only where machine, boot and PID namespace are this process's.
+    """
+    here = (_machine(), _boot(), _space())
+    if all(here[1:]) and here == (holder.machine, holder.boot, holder.space):
+        return _start(holder.pid) != holder.start
+    return age > SHARED_EXPIRY
 
 
 def _start(pid: int) -> str | None:
@@ -88,6 +110,14 @@ def _start_by_ps(pid: int) -> str | None:
     except OSError:
         return None
     return completed.stdout.strip() or None
+
+
+@cache
+def _machine() -> str:
+    try:
+        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 @cache

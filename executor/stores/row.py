@@ -40,6 +40,25 @@ class BatchCount:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """What `weft journal status` says of a store; `partitions` and `workers` are None where it has none.
+
+    `schema` is the version of its tables, `newest` the one that this weft knows; `oldest` is when its first run began.
+    """
+
+    journal: str
+    kind: str
+    schema: int
+    newest: int
+    runs: int
+    running: int
+    oldest: str | None
+    bytes: int
+    partitions: int | None = None
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """A run in one line of a list; `status` is a run's status, or `running`.
 

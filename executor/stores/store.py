@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from executor.stores.lease import Handover, Holder, Wish
-    from executor.stores.row import BatchCount, Row, RunSummary
+    from executor.stores.row import BatchCount, Row, RunSummary, StoreStatus
 
 
 class Store(Protocol):
@@ -16,12 +16,19 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """The URL by which it can be opened again."""
+        """The URL by which it can be opened again; a password is left out."""
+
+    @property
+    def look(self) -> float:
+        """Seconds between two questions whether it has `changed`."""
 
     def append(
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        """Store rows in order, new or changed summaries, and lease changes; all or nothing."""
+        """Store rows in order, new or changed summaries, and lease changes; all or nothing.
+
+        Raises `LeaseLost` with the runs that this process has lost to another one.
+        """
 
     def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
@@ -67,7 +74,7 @@ class Store(Protocol):
         """Take the lease of a stored run; raises `RunHeld` if another live process has it."""
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        """Renew leases; raises if one of them was lost to another process."""
+        """Renew leases; raises `LeaseLost` with those that were lost to another process, and renews the others."""
 
     def wish(self, run_id: str, wish: Wish) -> None:
         """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""
@@ -77,6 +84,9 @@ class Store(Protocol):
 
     def delete(self, run_ids: Collection[str]) -> Sequence[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
+
+    def status(self) -> StoreStatus:
+        """How large it is, and who uses it."""
 
     def close(self) -> None:
         """Close it."""

@@ -1,7 +1,8 @@
-"""The URLs of journals: `sqlite:///path`, or a bare path."""
+"""The URLs of journals: `sqlite:///path`, a bare path, or `postgresql://user@host/database`."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -17,6 +18,16 @@ def path_of(url: str, base: Path) -> Path:
     absolute = Path("/" + rest.lstrip("/"))
     is_absolute = rest.startswith("/") or (len(absolute.parts) > 2 and absolute.parent.is_dir())
     return absolute if is_absolute else base / rest
+
+
+def shown(url: str) -> str:
+    """A URL as results, records and messages have it: without a password."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme == "sqlite":
+        return url
+    login, at, place = rest.rpartition("@")  # the last one: a password may hold what should have been encoded
+    rest = f"{login.partition(':')[0]}{at}{place}"
+    return f"{scheme}{separator}" + re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", rest).rstrip("?&")
 
 
 def normal(url: str, base: Path) -> str:

@@ -119,6 +119,8 @@ def test_what_is_not_run_says_why() -> None:
         "needs the internet",
         "needs another machine",
         "needs an earlier commit",
+        "needs a PostgreSQL server",
+        "takes minutes",
         "runs the tests",
         "runs until Ctrl-C",
         "takes minutes",

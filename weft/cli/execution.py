@@ -162,7 +162,8 @@ def _powers(settings: Settings | None) -> list[str]:
 
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
-    """The command that resumes a run, as its parts."""
+    """The command that resumes a run, as its parts; a password in the journal's URL is left out."""
+    from executor.stores.urls import shown
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
@@ -171,7 +172,7 @@ def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[st
     if workspace.resolve() != Path.cwd():
         parts += ["--workspace", str(workspace)]
     if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
-        parts += ["--journal", journal]
+        parts += ["--journal", shown(journal)]
     return parts
 
 

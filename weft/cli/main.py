@@ -42,6 +42,10 @@ _COMMANDS = {
         "weft.cli.commands.traces.trace:trace",
         "List, show, compare, export, import and delete recorded runs.",
     ),
+    "journal": (
+        "weft.cli.commands.journals.group:journal",
+        "Look after the journal of runs: its size, its tables, its old runs.",
+    ),
     "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.commands.setup.models:models", "List, download and remove local models."),
     "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, and be one."),

@@ -107,7 +107,9 @@ def powers(command: Command) -> Command:
 
 def journal(command: Command) -> Command:
     """Add --journal."""
-    text = "Journal of runs: sqlite:///PATH or a plain path (default: .agents/journal.sqlite in the workspace)."
+    text = (
+        "Journal of runs: a path, sqlite:///PATH or postgresql://… (default: .agents/journal.sqlite in the workspace)."
+    )
     return click.option("--journal", metavar="URL|PATH", help=text)(command)
 
 

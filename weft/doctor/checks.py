@@ -11,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from executor.capture.secrets import Secrets
+from executor.stores.errors import UnknownRun
+from executor.stores.urls import shown
 from skills import confinement
 from skills.errors import WeftError
 from skills.programs import toolchain
@@ -61,7 +63,7 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
         *_check_mcp(workspace),
         *_check_sandbox(resolved.settings.unsafe_tools),
         _check_helper(paths, resolved.settings),
-        _check_store(paths),
+        _check_store(paths, resolved.settings),
         *_check_approvals(paths, resolved.settings),
     ]
 
@@ -132,7 +134,7 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
             yield Check("settings", None, f"{path}: {'not used' if path.exists() else 'not found'}")
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
-        value = secrets.redact(str(getattr(resolved.settings, name)))
+        value = secrets.redact(shown(str(getattr(resolved.settings, name))))
         yield Check("settings", None, f"{name} = {value} (from {origin})")
     for warning in resolved.warnings:  # not a problem: goals run without that setting
         yield Check("settings", None, warning)
@@ -209,12 +211,31 @@ def _check_mcp(workspace: Workspace) -> Iterator[Check]:
         yield Check("mcp", None, "MCP servers are not confined: they can do whatever you can")
 
 
-def _check_store(paths: Paths) -> Check:
+def _check_store(paths: Paths, settings: Settings) -> Check:
+    if settings.journal and not records.url(paths, settings).startswith("sqlite:"):
+        return _check_database(paths, settings)
     folder = next(path for path in (paths.agents, paths.workspace) if path.exists())
     writable = os.access(folder, os.W_OK)
     found = f"{folder} ({'writable' if writable else 'read-only'}), SQLite {sqlite3.sqlite_version}"
     remedy = "" if writable else "make the workspace writable, or choose another with --workspace"
     return Check("store", writable, found, remedy)
+
+
+def _check_database(paths: Paths, settings: Settings) -> Check:
+    place = shown(records.url(paths, settings))
+    try:
+        store = records.recorded_runs(paths, settings)
+    except UnknownRun:
+        return Check("store", True, f"{place}: no journal yet; the first run makes it")
+    except WeftError as error:
+        return Check("store", False, error.message, error.hint)
+    try:
+        found = store.status()
+        return Check("store", True, f"{place}: schema {found.schema}, {counted(found.runs, 'run')}")
+    except WeftError as error:
+        return Check("store", False, error.message, error.hint)
+    finally:
+        store.close()
 
 
 def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:

@@ -19,7 +19,7 @@ from executor.journal.event_check import fits
 from executor.journal.journal import Journal
 from executor.journal.open_store import open_store
 from executor.stores.errors import BadStore, UnknownRun
-from executor.stores.urls import normal, url_of
+from executor.stores.urls import normal, shown, url_of
 from executor.tasks.artifacts import Artifacts, make_home
 from planner import rules
 from planner.events import RunResumed, RunStarted
@@ -169,7 +169,10 @@ def goal_of(history: RunHistory) -> Goal:
 def plain(settings: Settings) -> dict[str, Any]:
     """The settings that differ from their defaults, as plain values, and the whole set of built-in tools."""
     values = ((one, getattr(settings, one.name)) for one in fields(Settings))
-    return {one.name: value for one, value in values if value != one.default} | {toolset.KEY: settings.tool_set}
+    changed = {one.name: value for one, value in values if value != one.default}
+    if settings.journal:
+        changed["journal"] = shown(settings.journal)
+    return changed | {toolset.KEY: settings.tool_set}
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:

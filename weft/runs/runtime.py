@@ -110,7 +110,7 @@ class Weft:
         is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
         a stored run that the goal follows up.
         """
-        run = self.new_run(self.follow(goal, after) if after is not None else goal, record)
+        run = self.new_run(await asyncio.to_thread(self.follow, goal, after) if after is not None else goal, record)
         run.approve, run.review = approve, review
         return await run.run(stop or Stop())
 
@@ -169,20 +169,21 @@ class Weft:
     async def _reopen(
         self, run: str, how: Reopening, record: Record | None, stop: Stop | None, approve: Approve | None
     ) -> Result:
-        found = self.journal.store.find(run)
+        # In threads: a journal may be a network away, and other runs must not wait for it.
+        found = await asyncio.to_thread(self.journal.store.find, run)
         run_id = found.run_id
         if found.status in FINISHED and not how.changes:
-            how.resolved(self, run_id, self.history(run_id))
-            return self.result(run_id)
+            how.resolved(self, run_id, await asyncio.to_thread(self.history, run_id))
+            return await asyncio.to_thread(self.result, run_id)
         await claim(self.journal, run_id)
         try:
-            resumed = how.run(self, run_id, record, approve)
+            resumed = await asyncio.to_thread(how.run, self, run_id, record, approve)
         except BaseException:
             await release(self.journal, run_id)
             raise
         if resumed is None:
             await release(self.journal, run_id)
-            return self.result(run_id)
+            return await asyncio.to_thread(self.result, run_id)
         return await resumed.run(stop or Stop())
 
     def follow(self, goal: Goal | str, run: str) -> Goal:

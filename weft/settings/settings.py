@@ -86,7 +86,9 @@ class Settings:
     approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
     seed: str | None = _setting(None, "folder with your own prompt templates", guarded=True)
     journal: str | None = _setting(
-        None, "where runs are stored, e.g. sqlite:///path (default: in the workspace)", guarded=True
+        None,
+        "where runs are stored: sqlite:///path or postgresql://user@host/database (default: in the workspace)",
+        guarded=True,
     )
     helper_minutes: float = _setting(
         10.0, "how long litellm stays loaded for the next run at a terminal, in minutes; 0: never", may_be_zero=True

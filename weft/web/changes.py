@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from executor.stores.store import Store
 
-# Seconds between two looks; a look takes microseconds.
+# Seconds between two looks as long as there is no journal.
 LOOK = 0.05
 
 
@@ -59,17 +59,19 @@ class Changes:
             self._thread.join()
 
     def _work(self) -> None:
-        pause, seen = threading.Event(), -1
+        pause, seen, look = threading.Event(), -1, LOOK
         while True:
             self._needed.wait()
             if self._ended:
                 return
-            pause.wait(LOOK)
+            pause.wait(look)
             with suppress(WeftError):  # a journal that cannot be read is reported to those who read it
                 store = self._open_store()
-                if store is not None and (now := store.changed()) != seen:
-                    seen = now
-                    self._notify()
+                if store is not None:
+                    look = store.look
+                    if (now := store.changed()) != seen:
+                        seen = now
+                        self._notify()
 
     def _notify(self) -> None:
         with suppress(RuntimeError):  # the loop is closed: the server has ended

@@ -157,6 +157,21 @@ class Database:
         )
 
 
+def version_of(path: Path) -> int:
+    """The version of a file's tables, before anything is changed; 0 if there is no file."""
+    if not path.is_file():
+        return 0
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error as error:
+        raise BadStore(
+            f"the journal {path} cannot be used: {messages.explain(error)}", hint=messages.hint(error)
+        ) from error
+    finally:
+        connection.close()
+
+
 def _enable_wal(connection: sqlite3.Connection) -> None:
     """Switch to write-ahead logging; if several processes open a new file, SQLite refuses instead of waiting."""
     give_up = time.monotonic() + _BUSY

@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from executor.stores.columns import SUMMARY
 from executor.stores.errors import RunExists
-from executor.stores.sqlite.statements import SUMMARY
 
 if TYPE_CHECKING:
     from pathlib import Path

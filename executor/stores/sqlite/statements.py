@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from executor.capture.fast_json import compact
-from executor.stores import texts
-from executor.stores.errors import StoreFailed
+from executor.stores.columns import SUMMARY, clean, summary_values
+from executor.stores.errors import LeaseLost
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from executor.stores.columns import Body
     from executor.stores.lease import Handover
     from executor.stores.row import Row, RunSummary
 
-SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal"
 _SUMMARIES = (
     f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
@@ -33,19 +31,10 @@ _USES = "OR IGNORE INTO uses (run, sha)"
 MAX_ROWS = 128
 _MAX_NAMES = 500
 
-Body = tuple[str, Mapping[str, str]]
-_NONE: Mapping[str, str] = {}
-
 
 def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
     """Write new or changed summaries."""
-    connection.executemany(_SUMMARIES, [_values(summary) for summary in summaries])
-
-
-def _values(summary: RunSummary) -> list[object]:
-    """A summary's values in the order of `SUMMARY`."""
-    values = [_clean(getattr(summary, name)) for name in SUMMARY.split(", ")]
-    return [" ".join(value) if isinstance(value, tuple) else value for value in values]
+    connection.executemany(_SUMMARIES, [summary_values(summary) for summary in summaries])
 
 
 def write_texts(
@@ -58,7 +47,7 @@ def write_texts(
         for sha in large:
             texts_of[sha] = large[sha]
             uses.add((run[row.run_id], sha))
-    _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, _clean(text))])
+    _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, clean(text))])
     _insert(connection, _USES, 2, [value for use in uses for value in use])
 
 
@@ -68,18 +57,8 @@ def write_events(
     """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
     for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
-        values += (run[run_id], seq, at, kind, _clean(fields.get("task")), body)
+        values += (run[run_id], seq, at, kind, clean(fields.get("task")), body)
     _insert(connection, _EVENTS, 6, values)
-
-
-def encode(row: Row) -> Body:
-    """A row's body as JSON, and the large texts taken out of it, by hash."""
-    for value in row.body.values():
-        kind = type(value)
-        if kind is dict or isinstance(value, list) or (kind is str and len(value) >= texts.LARGE):
-            large: dict[str, str] = {}
-            return _clean(compact(texts.split(row.body, large))), large
-    return _clean(compact(row.body)), _NONE
 
 
 def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -90,16 +69,25 @@ def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator
         yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
 
 
+def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
+    """The runs of rows whose place is taken already."""
+    taken = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ? AND e.seq = ?"
+    return {row.run_id for row in rows if connection.execute(taken, (row.run_id, row.seq)).fetchone()}
+
+
 def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     """Take runs that nobody holds, and release runs of this holder."""
     holder = handover.holder.to_json()
+    lost = []
     for run_id in handover.taken:
         taken = connection.execute(
             "UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ? AND holder IS NULL",
             (holder, time.time(), run_id),
         )
         if not taken.rowcount:
-            raise StoreFailed(f"run {run_id} is in use by another process", hint="leave it to that process")
+            lost.append(run_id)
+    if lost:
+        raise LeaseLost(f"run {', '.join(lost)} is in use by another process", lost, "leave it to that process")
     connection.executemany(
         "UPDATE runs SET holder = NULL, beat = NULL, wish = NULL WHERE run_id = ? AND holder = ?",
         [(run_id, holder) for run_id in handover.released],
@@ -118,14 +106,3 @@ def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[
 def _statement(into: str, width: int, size: int) -> str:
     row = f"({', '.join('?' * width)})"
     return f"INSERT {into} VALUES {', '.join([row] * size)}"  # noqa: S608 - no input
-
-
-def _clean(value: Any) -> Any:
-    """A value that SQLite accepts: a model's broken output may hold lone surrogates."""
-    if type(value) is not str or value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "replace").decode()
-    return value

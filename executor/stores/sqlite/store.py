@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.stores import texts
-from executor.stores.errors import NotRunning, RunHeld, StoreFailed, UnknownRun
+from executor.stores.columns import SUMMARY, encode, missing
+from executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from executor.stores.lease import Holder
-from executor.stores.row import Row
+from executor.stores.row import Row, StoreStatus
 from executor.stores.sqlite import run_import, run_list
 from executor.stores.sqlite.database import Database
-from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS
+from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS, VERSION
 from executor.stores.sqlite.statements import (
     MAX_ROWS,
-    SUMMARY,
-    encode,
     hand_over,
     run_keys,
     write_events,
     write_summaries,
     write_texts,
+    written_by_others,
 )
 from executor.stores.urls import url_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
@@ -41,6 +41,8 @@ _LIST = "list runs with `weft trace list`"
 class SqliteStore:
     """A journal in a file; `_keys` caches the primary keys of the runs that are being written."""
 
+    look = 0.05
+
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.url = url_of(path)
         self._database = Database(path, create=create)
@@ -50,6 +52,20 @@ class SqliteStore:
         self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction."""
+        try:
+            self._append(rows, summaries, handover)
+        except LeaseLost:
+            raise
+        except StoreFailed as error:
+            if not isinstance(error.__cause__, sqlite3.IntegrityError):
+                raise
+            with self._database.reading() as connection:
+                lost = written_by_others(connection, rows)
+            raise LeaseLost(error.message, lost, error.hint) from error
+
+    def _append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
         bodies = [encode(row) for row in rows]  # before the transaction, which other processes may be waiting for
         runs = {row.run_id for row in rows}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
@@ -172,17 +188,16 @@ class SqliteStore:
             connection.execute("UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ?", mark)
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        """Renew leases; raises if one of them was lost to another process."""
-        name = holder.to_json()
+        """Renew leases; raises with those that were lost to another process."""
+        name, lost = holder.to_json(), []
         with self._transaction() as connection:
             for run_id in run_ids:
                 mark = (time.time(), run_id, name)
                 changed = connection.execute("UPDATE runs SET beat = ? WHERE run_id = ? AND holder = ?", mark)
                 if not changed.rowcount:
-                    raise StoreFailed(
-                        f"another process has taken over run {run_id}",
-                        hint="leave it to that process, or resume it later",
-                    )
+                    lost.append(run_id)
+        if lost:
+            raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
 
     def wish(self, run_id: str, wish: Wish) -> None:
         """Leave a wish for the process that holds a run."""
@@ -218,6 +233,19 @@ class SqliteStore:
             self._database.vacuum()
         return deleted
 
+    def status(self) -> StoreStatus:
+        """How large the file is, and how many of its runs are running."""
+        with self._database.reading() as connection:
+            runs, oldest = connection.execute("SELECT count(*), min(started) FROM runs").fetchone()
+            running = sum(
+                1 for _ in run_list.summaries(connection, before="", status=("running",), text="", batch=None)
+            )
+            (size,) = connection.execute(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ).fetchone()
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        return StoreStatus(self.url, "sqlite", schema, VERSION, runs, running, oldest, size)
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()
@@ -231,7 +259,7 @@ class SqliteStore:
 
             def text_of(sha: str) -> str:
                 found = reader.execute("SELECT text FROM texts WHERE sha = ?", (sha,)).fetchone()
-                return str(found[0]) if found else f"(the text {sha} is missing from the journal)"
+                return str(found[0]) if found else missing(sha)
 
             query = (
                 f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run WHERE {clause}"  # noqa: S608

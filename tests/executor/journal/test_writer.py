@@ -12,7 +12,7 @@ import pytest
 from executor.capture.capture import Capture
 from executor.journal.journal import Journal
 from executor.journal.log import Log
-from executor.journal.writer import COHORT, Writer
+from executor.journal.writer import COHORT, Waiter, Writer
 from executor.stores.errors import StoreFailed
 from executor.stores.lease import BEAT, myself
 from executor.stores.sqlite.store import SqliteStore
@@ -207,7 +207,7 @@ class Late(Writer):
 
     def _dismiss(self) -> None:
         if self.waiter is not None:
-            self._queue.append(self.waiter)
+            self._queue.append(Waiter(self.waiter))
         super()._dismiss()
 
 

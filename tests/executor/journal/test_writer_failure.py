@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from executor.capture.capture import Capture
 from executor.journal.log import Log
-from executor.journal.writer import COHORT, Writer
-from executor.stores.errors import StoreFailed
+from executor.journal.writer import COHORT, Waiter, Writer
+from executor.stores.errors import LeaseLost, StoreFailed
 from executor.stores.lease import BEAT
 from planner.events import Warned
-from tests.executor.journal.faulty_store import SOON, FaultyStore, begun, eventually, settled
+from tests.executor.journal.faulty_store import SOON, STARTED, FaultyStore, begun, eventually, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +70,50 @@ async def test_a_lease_of_a_failed_commit_is_not_taken(writer: Writer, store: Fa
     with pytest.raises(StoreFailed):
         await begun(writer, log)
     assert writer.leases == set()
+
+
+async def test_a_lost_run_fails_alone(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await begun(writer, log)
+    other = Log(writer, "other", Capture())
+    other.record(replace(STARTED, run_id="other"))
+    writer.take("other")
+    await settled(other)
+    with sqlite3.connect(store._database.path) as connection:  # another machine took it over, and went on with it
+        connection.execute("UPDATE runs SET holder = '{}' WHERE run_id = 'r'")
+        connection.execute("INSERT INTO events (run, seq, at, type, body) VALUES (1, 2, '', 'warned', '{}')")
+    connection.close()
+    for one in (log, other):
+        one.record(Warned("late"))
+    outcomes = await asyncio.gather(log.settle(), other.settle(), writer.settle(), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [LeaseLost, type(None), type(None)]
+    assert writer.leases == {"other"}
+    log.record(Warned("later still"))
+    writer.release("r")
+    with pytest.raises(LeaseLost, match="taken over the run"):
+        await settled(log)
+    assert [row.seq for row in store.rows("other")] == [1, 2]
+    assert store.rows("r", after=1).__next__().body == {}
+    assert writer.failure is None
+
+
+async def test_a_heartbeat_loses_only_the_runs_that_are_lost(writer: Writer, store: FaultyStore, log: Log) -> None:
+    await begun(writer, log)
+    other = Log(writer, "other", Capture())
+    other.record(replace(STARTED, run_id="other"))
+    writer.take("other")
+    await settled(other)
+    with sqlite3.connect(store._database.path) as connection:
+        connection.execute("UPDATE runs SET holder = NULL WHERE run_id = 'r'")
+    connection.close()
+    writer._last_beat = -BEAT
+    other.record(Warned("wakes the thread"))
+    eventually(lambda: writer.lost)
+    await settled(other)
+    with pytest.raises(LeaseLost, match="taken over run r"):
+        await settled(log)
+    assert writer.leases == {"other"}
+    writer.claim("r")
+    await settled(log)
 
 
 async def test_after_a_failed_renewal_nothing_is_written(writer: Writer, store: FaultyStore, log: Log) -> None:
@@ -167,7 +213,7 @@ async def test_a_waiter_of_a_closed_loop_does_not_keep_others_waiting(
 ) -> None:
     def abandon() -> None:
         loop = asyncio.new_event_loop()
-        writer._queue.append(loop.create_future())
+        writer._queue.append(Waiter(loop.create_future()))
         loop.close()
 
     await asyncio.to_thread(abandon)

@@ -83,8 +83,10 @@ class InProcess:
         try:
             if run is not None:
                 try:
-                    if job.waited and (ended := weft.result(run)).status in ("done", "partial", "failed"):
-                        return ended
+                    if job.waited:
+                        ended = await asyncio.to_thread(weft.result, run)
+                        if ended.status in ("done", "partial", "failed"):
+                            return ended
                     return await weft.resume(run, record=job.record, stop=stop, approve=self.approve)
                 except UnknownRun:
                     run = None  # it was killed before its first event was on disk
@@ -92,7 +94,7 @@ class InProcess:
         except ModelError:
             if run is None:
                 raise
-            return weft.result(run)  # its failure is on record
+            return await asyncio.to_thread(weft.result, run)  # its failure is on record
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""

@@ -38,38 +38,6 @@ def output(store: SqliteStore, key: str, since: str = "2026-01-01", apart_from: 
     return None if found is None else found.body["output"]
 
 
-def test_the_newest_result_of_another_run_is_found_whole(store: SqliteStore) -> None:
-    put(
-        store,
-        finished("r1", 1, "k", "old"),
-        finished("r2", 1, "k", "long " * 1_000, 3),
-        finished("r3", 1, "j", "no", 4),
-    )
-    assert output(store, "k") == "long " * 1_000
-    assert output(store, "k", since="2026-01-04") is None
-    assert output(store, "k", apart_from="r2") == "old"
-    assert output(store, "other") is None
-    store.delete(["r2"])
-    assert output(store, "k") == "old"
-
-
-def test_a_result_without_a_key_is_never_found(store: SqliteStore) -> None:
-    put(
-        store, finished("r1", 1, "", "no"), Row("r1", 2, "2026-01-01T00:00:00Z", "warned", {"key": "k", "output": "no"})
-    )
-    assert output(store, "") is None
-    assert output(store, "k") is None
-
-
-def test_imported_runs_do_not_count(store: SqliteStore) -> None:
-    rows = [finished("theirs", 1, "k", "planted")]
-    store.import_runs([(rows, {"theirs": line("theirs")})])
-    assert [row.body["key"] for row in store.rows("theirs")] == ["k"]
-    assert output(store, "k") is None
-    put(store, finished("r1", 1, "k", "ours"))
-    assert output(store, "k") == "ours"
-
-
 def test_a_journal_of_before_is_migrated_even_where_a_row_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     before = SqliteStore(path)

@@ -1,4 +1,4 @@
-"""`weft trace prune`: delete runs and their artifacts."""
+"""`weft trace prune` and `weft journal prune`: delete runs and their artifacts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,24 @@ if TYPE_CHECKING:
     from executor.stores.store import Store
 
 
+class _Days(click.FloatRange):
+    """A number of days, with or without a `d` behind it."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 36_500)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        days: Any = value.removesuffix("d") if isinstance(value, str) else value
+        return super().convert(days, param, ctx)
+
+
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--older-than",
-    type=click.FloatRange(0, 36_500),
+    type=_Days(),
     metavar="DAYS",
-    help="Delete runs that started more than this many days ago.",
+    help="Delete runs that started more than this many days ago: 30 or 30d.",
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Delete all but the newest N runs.")
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
@@ -40,7 +51,7 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     \b
     Examples:
       weft trace prune 20261115T0213
-      weft trace prune --older-than 30 --dry-run
+      weft trace prune --older-than 30d --dry-run
       weft trace prune --keep 100
 
     Exit status: 0 done, 2 wrong usage or no such run.

@@ -1,0 +1,42 @@
+"""PostgreSQL's errors in plain words, and what to do about them."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors as pg
+
+# Errors that waiting does not cure, although psycopg counts them among the operational ones.
+_LASTING = (pg.DiskFull, pg.OutOfMemory, pg.QueryCanceled, pg.ConfigurationLimitExceeded)
+_REACH = "check that the database can be reached with this URL; the password comes from PGPASSWORD or PGPASSFILE"
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether it may work a moment later: the connection broke, the server restarts, two transactions collided."""
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not isinstance(error, _LASTING)
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, in one line."""
+    match error:
+        case pg.UniqueViolation():
+            return "another process has taken over the run and written to it"
+        case pg.UndefinedTable() | pg.UndefinedColumn() | pg.UndefinedFunction():
+            return "its tables are not those of this version of weft"
+        case ValueError():
+            return "it is damaged: a text in it cannot be read"
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def hint(error: Exception) -> str:
+    """What to do about it."""
+    match error:
+        case pg.UniqueViolation():
+            return "leave the run to that process, or resume it later"
+        case pg.UndefinedTable() | pg.UndefinedColumn() | pg.UndefinedFunction():
+            return "bring them up to date with weft journal migrate"
+        case pg.InsufficientPrivilege():
+            return "grant its role what docs/cluster.md names, or use another role"
+        case pg.DiskFull():
+            return "free disk space on the database's server, then continue with weft resume"
+    return _REACH

@@ -1,0 +1,315 @@
+"""What only a journal in PostgreSQL does: it survives its connections, fences off late writers, and drops eras."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from executor.journal.open_store import migrate_store
+from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from executor.stores.lease import SHARED_EXPIRY, Handover, myself
+from executor.stores.postgres import connections, leases, retention, schema
+from executor.stores.postgres.address import address_of
+from executor.stores.postgres.schema import PARTITION
+from executor.stores.postgres.statements import Append
+from executor.stores.postgres.store import PostgresStore
+from tests.executor.stores.runs import fill, line, row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.postgres import PostgresServer
+
+ELSEWHERE = replace(myself(), machine="another", pid=1)
+
+
+class Database:
+    """A journal, and a connection beside it."""
+
+    def __init__(self, url: str) -> None:
+        self.address = address_of(url)
+        self.url = f"{url}&application_name={self.address.schema}"  # by which its connections are found
+        self.store = PostgresStore(self.url)
+        options = f"-c search_path={self.address.schema}"
+        self._own = psycopg.connect(**self.address.parameters, options=options, autocommit=True)
+
+    def ask(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
+        """What the database answers."""
+        cursor = self._own.execute(statement, given or None)
+        return cursor.fetchall() if cursor.description else []
+
+    def cut(self) -> None:
+        """Break every other connection to this journal, as a server that restarts does."""
+        self.ask(
+            "SELECT pg_terminate_backend(l.pid) FROM (SELECT DISTINCT pid FROM pg_stat_activity "
+            "WHERE application_name = %s) l",
+            self.address.schema,
+        )
+
+    def close(self) -> None:
+        self.store.close()
+        self._own.close()
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[Database]:
+    made = Database(postgres.new_url())
+    yield made
+    made.close()
+
+
+# Connections
+
+
+def test_broken_connections_are_made_again(database: Database) -> None:
+    store = database.store
+    fill(store, "r")
+    assert store.find("r").run_id == "r"
+    reading = store.summaries()
+    database.cut()
+    store.append([row("r", 3)], {})
+    assert [one.seq for one in store.rows("r")] == [1, 2, 3]
+    assert [one.run_id for one in reading] == ["r"]
+    database.cut()
+    store.claim("r", myself())
+    store.renew(["r"], myself())
+
+
+def test_a_server_that_is_away_is_waited_for(database: Database, tmp_path: Path) -> None:
+    host = str(database.address.parameters.get("host", ""))
+    if not host.startswith("/"):
+        pytest.skip("the server has no socket in a folder")
+    way = tmp_path / "way"
+    way.symlink_to(host)
+    store = PostgresStore(database.url.replace(host, str(way)))
+    fill(store, "r")
+    way.unlink()
+    database.cut()
+    back = threading.Timer(0.5, lambda: way.symlink_to(host))
+    back.start()
+    store.append([row("r", 3)], {})
+    assert [one.seq for one in store.rows("r")] == [1, 2, 3]
+    assert store._connections.steady < 5, "whoever was away judges nobody"
+    store.close()
+    back.join()
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_commit_that_was_cut_off_is_there_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch, *, committed: bool
+) -> None:
+    fill(database.store, "r")
+    database.store.claim("r", myself())
+    send, cuts = Append.send, [True]
+
+    def cut_off(self: Append, connection: Any, known: Any, *, again: bool) -> dict[str, int]:
+        if not cuts or committed:
+            sent = send(self, connection, known, again=again)
+        if cuts:
+            cuts.clear()
+            connection.close()
+            raise psycopg.OperationalError("the connection was cut")
+        return sent
+
+    monkeypatch.setattr(Append, "send", cut_off)
+    change = Handover(myself(), released=["r"], held=["r"])
+    database.store.append([row("r", 3), row("r", 4)], {"r": line("r")}, change)
+    assert [one.seq for one in database.store.rows("r")] == [1, 2, 3, 4]
+    database.store.claim("r", replace(myself(), pid=1))
+
+
+def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
+    for url in (
+        "postgresql://me:hunter2secret@127.0.0.1:9/db",
+        "postgresql://me:hunter2/secret@127.0.0.1:9/db",
+        "postgresql://127.0.0.1:9/db?user=me&password=hunter2secret",
+    ):
+        with pytest.raises(BadStore) as caught:
+            PostgresStore(url)
+        assert "hunter2" not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
+        assert "127.0.0.1:9" in str(caught.value)
+
+
+def test_nothing_of_it_is_loaded_for_another_journal() -> None:
+    code = "import sys, weft.cli.main, executor.journal.journal, weft.runs.records; print('psycopg' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+# Leases
+
+
+def test_a_holder_elsewhere_is_given_time_after_an_outage(database: Database) -> None:
+    name = ELSEWHERE.to_shared_json()
+    assert leases.wait(name, SHARED_EXPIRY - 1, steady=100) is None, "it lives"
+    assert leases.wait(name, SHARED_EXPIRY + 1, steady=10) == SHARED_EXPIRY - 10, "nobody could be heard meanwhile"
+    assert leases.wait(name, SHARED_EXPIRY + 1, steady=SHARED_EXPIRY) == 0
+    assert leases.wait(name, 3600, steady=0) == 0, "it has given up by itself"
+    dead_here = replace(myself(), start="another time").to_shared_json()
+    assert leases.wait(dead_here, 0.0, steady=0) == 0, "its machine says so"
+
+
+def test_a_run_is_taken_over_once_the_server_has_answered_long_enough(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "_GAP", 10_000.0)  # however slow this machine is
+    store = database.store
+    fill(store, "r")
+    store.claim("r", ELSEWHERE)
+    with pytest.raises(RunHeld, match="in use by"):
+        store.claim("r", myself())
+    database.ask("UPDATE workers SET beat = clock_timestamp() - interval '40 seconds'")
+    store._connections._steady_since = time.monotonic()
+    assert store.delete(["r"]) == [], "it may be the server that was away"
+    store._connections._closed.set()
+    with pytest.raises(RunHeld, match="may still be in use"):  # it waits, until it is closed
+        store.claim("r", myself())
+    store._connections._closed.clear()
+    store._connections._steady_since -= SHARED_EXPIRY
+    store.claim("r", myself())
+    store.renew(["r"], myself())
+
+
+def test_a_worker_that_ends_in_order_leaves_no_heartbeat(database: Database) -> None:
+    other = PostgresStore(database.url)
+    other.append([row("r", 1)], {"r": line("r", "running")}, Handover(myself(), taken=["r"]))
+    assert (database.store.status().workers, database.store.status().running) == (1, 1)
+    other.append([], {}, Handover(myself(), released=["r"]))
+    other.close()
+    assert (database.store.status().workers, database.store.status().running) == (0, 0)
+
+
+# Texts and eras
+
+
+def test_nul_survives_in_texts_and_bodies(database: Database) -> None:
+    long = "a\0b\ud800" * 500
+    task = replace(line("r"), goal="nul \0 here")
+    database.store.append(
+        [row("r", 1, "task_started", task="a\0", message="\0"), row("r", 2, message=long)], {"r": task}
+    )
+    assert [one.body.get("message") for one in database.store.rows("r")] == ["\0", long]
+    assert database.store.find("r").goal == "nul � here"
+
+
+@pytest.mark.parametrize("chunk", [1, 10_000])
+def test_a_run_pruned_keeps_the_texts_of_its_era_and_an_era_takes_its_texts_along(
+    database: Database, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(retention, "CHUNK", chunk)
+    store = database.store
+    shared, old = "shared " * 200, "old " * 200
+    store.append([row("a", 1, message=shared), row("a", 2, message=old)], {"a": line("a")})
+    fill(store, "b")
+    store.delete(["b"])
+    assert database.ask("SELECT count(*) FROM events") == [(2,)]
+    assert database.ask("SELECT count(*) FROM texts") == [(3,)], "they wait for their era"
+    database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {3 * PARTITION}")
+    store.append([row("c", 1, message=shared)], {"c": line("c")})  # in an era that had no partition yet
+    database.ask(f"SELECT add_partition(4), setval('runs_id_seq', {4 * PARTITION})")
+    store.append([row("d", 1, message=shared)], {"d": line("d")})  # in one that this process has not seen yet
+    assert store.status().partitions == 4, "two at first, and those that were needed"
+    assert store.delete(["a"]) == ["a"]
+    assert store.status().partitions == 2
+    assert database.ask("SELECT era FROM texts") == [(4,)]
+    assert [one.body["message"] for run_id in "cd" for one in store.rows(run_id)] == [shared, shared]
+
+
+def test_a_text_travels_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    write = Append._write_texts
+
+    def counted(self: Append, connection: Any, large: dict[str, str]) -> None:
+        sent.append(len(large))
+        write(self, connection, large)
+
+    monkeypatch.setattr(Append, "_write_texts", counted)
+    for run_id in ("a", "b"):
+        database.store.append([row(run_id, 1, message="prompt " * 200)], {run_id: line(run_id)})
+    assert sent == [1, 0]
+    assert next(database.store.rows("b")).body["message"] == "prompt " * 200
+
+
+# Versions and roles
+
+
+def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Database) -> None:
+    fill(database.store, "r")
+    name = database.address.schema
+    page = Path(__file__).parents[4] / "docs" / "cluster.md"
+    (grants,) = re.findall(r"```sql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for statement in re.sub(r"--.*", "", grants).split(";"):
+        if statement.strip() and "ON DATABASE" not in statement:
+            own = re.sub(r"weft_(owner|worker|reader)", rf"{name}_\1", statement)
+            database.ask(re.sub(r"SCHEMA weft|weft\.", lambda found: found[0].replace("weft", name), own))
+    worker, reader = (PostgresStore(f"{database.url}&user={name}_{role}") for role in ("worker", "reader"))
+    database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {7 * PARTITION}")  # a partition has to be made
+    worker.append([row("w", 1, message="x" * 900)], {"w": line("w", "running")}, Handover(myself(), taken=["w"]))
+    worker.renew(["w"], myself())
+    worker.append([row("w", 2)], {"w": line("w")}, Handover(myself(), released=["w"], held=["w"]))
+    worker.claim("r", myself())
+    worker.append([], {}, Handover(myself(), released=["r"]))
+    assert [len(list(reader.rows(run.run_id))) for run in reader.summaries()] == [2, 2]
+    with pytest.raises(StoreFailed, match="permission denied") as caught:
+        reader.append([row("r", 9)], {})
+    assert "docs/cluster.md" in caught.value.hint
+    for store in (worker, reader):
+        store.close()
+    assert database.ask("SELECT count(*) FROM workers") == [(0,)]
+
+
+def test_only_a_schema_that_needs_a_newer_weft_is_refused(database: Database) -> None:
+    newer = schema.VERSION + 1
+    database.ask("INSERT INTO weft_version (version, oldest_reader) VALUES (%s, %s)", newer, schema.VERSION)
+    PostgresStore(database.url).close()
+    database.ask("UPDATE weft_version SET oldest_reader = %s WHERE version = %s", newer, newer)
+    with pytest.raises(BadStore, match="needs a newer weft"):
+        PostgresStore(database.url)
+
+
+def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN note TEXT", oldest_reader=1))
+    monkeypatch.setattr(schema, "STEPS", more)
+    monkeypatch.setattr(schema, "VERSION", len(more))
+    with pytest.raises(BadStore, match="tables of an older weft") as caught:
+        PostgresStore(database.url)
+    assert "weft journal migrate" in caught.value.hint
+    assert migrate_store(database.url) == (1, 2)
+    assert migrate_store(database.url) == (2, 2)
+    PostgresStore(database.url).close()
+
+
+def test_several_processes_may_fill_an_empty_schema_at_once(postgres: PostgresServer) -> None:
+    url, opened = postgres.new_url(), list[PostgresStore]()
+    threads = [threading.Thread(target=lambda: opened.append(PostgresStore(url))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 4
+    for store in opened:
+        store.close()
+
+
+def test_tables_of_others_are_left_alone(database: Database) -> None:
+    database.ask("DROP TABLE weft_version")
+    with pytest.raises(BadStore, match="not a weft journal"):
+        PostgresStore(database.url)
+
+
+def test_opening_a_missing_journal_to_read_it_creates_nothing(postgres: PostgresServer) -> None:
+    url = postgres.new_url()
+    for _ in range(2):
+        with pytest.raises(UnknownRun, match="there is no journal"):
+            PostgresStore(url, create=False)

@@ -1,0 +1,116 @@
+"""Lists of runs: a page at a time, filtered, by batch; and the signals by which other processes follow a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.stores.errors import NotRunning, UnknownRun
+from executor.stores.lease import Handover, myself
+from tests.executor.stores.runs import line, row
+
+if TYPE_CHECKING:
+    from executor.stores.store import Store
+    from tests.executor.stores.runs import Place
+
+
+def ids(store: Store, most: int | None = None, **asked: object) -> list[str]:
+    return [run.run_id for run in store.summaries(most, **asked)]  # type: ignore[arg-type]
+
+
+def test_runs_come_a_page_at_a_time(place: Place) -> None:
+    store = place.filled(*(f"r{number}" for number in range(7)))
+    assert ids(store, 3) == ["r6", "r5", "r4"]
+    assert ids(store, 3, before="r4") == ["r3", "r2", "r1"]
+    assert ids(store, 3, before="r1") == ["r0"]
+
+
+def test_a_dead_run_is_found_as_interrupted_and_not_as_running(place: Place) -> None:
+    store = place.open()
+    runs = {"dead": line("dead", "running"), "live": line("live", "running"), "cut": line("cut", "interrupted")}
+    store.append([], runs, Handover(myself(), taken=["live"]))
+    assert ids(store, status=("running",)) == ["live"]
+    assert ids(store, status=("interrupted",)) == ["dead", "cut"]
+    assert ids(store, 1, status=("interrupted", "running")) == ["live"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("CACHES", ["b"]), ("code-rev", ["b"]), ("100%", ["a"]), ("_", []), ("b", ["b"]), ("ähnlich", ["c"])],
+)
+def test_text_is_found_literally_in_goals_skills_and_the_start_of_ids(
+    place: Place, text: str, found: list[str]
+) -> None:
+    store = place.open()
+    store.append(
+        [],
+        {
+            "a": replace(line("a"), goal="Reach 100% of it"),
+            "b": replace(line("b"), goal="Compare three caches", skills=("code-review", "comparing")),
+            "c": replace(line("c"), goal="eine ähnliche"),
+        },
+    )
+    assert ids(store, text=text) == found
+    assert store.find("b").skills == ("code-review", "comparing")
+
+
+def test_batches_are_counted_by_status_newest_first(place: Place) -> None:
+    store = place.open()
+    runs = {name: replace(line(name, status), batch=name[0], batch_goal=name) for name, status in [
+        ("a1", "done"), ("a2", "done"), ("a3", "failed"), ("b1", "done"), ("b2", "running"), ("b3", "running"),
+    ]}  # fmt: skip
+    runs["b1"] = replace(runs["b1"], cost_usd=None)
+    store.append([], {**runs, "zz": line("zz")}, Handover(myself(), taken=["b2"]))
+    counted = {(one.batch, one.status): (one.runs, one.cost_usd) for one in store.batches()}
+    assert counted == {
+        ("a", "done"): (2, 1.0), ("a", "failed"): (1, 0.5), ("b", "done"): (1, None),
+        ("b", "interrupted"): (1, 0.5), ("b", "running"): (1, 0.5),
+    }  # fmt: skip
+    assert [one.batch for one in store.batches()] == ["b", "b", "b", "a", "a"]
+    assert ids(store, batch="a") == ["a3", "a2", "a1"]
+    assert store.find("a1").batch_goal == "a1"
+
+
+def test_the_tail_of_a_run_is_read_alone(place: Place) -> None:
+    store = place.filled("r")
+    store.append([row("r", 3), row("r", 4)], {})
+    assert [one.seq for one in store.rows("r", after=2)] == [3, 4]
+    assert list(store.rows("r", after=4)) == []
+
+
+def test_a_change_is_seen_whichever_process_made_it(place: Place) -> None:
+    watching = place.filled("r")
+    before = watching.changed()
+    assert watching.changed() == before
+    watching.append([row("r", 3)], {})
+    own = watching.changed()
+    assert own != before
+    other = place.open()
+    other.append([row("r", 4)], {})
+    assert watching.changed() != own
+    other.close()
+    watching.close()
+
+
+def test_a_wish_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
+    store = place.filled("r", "free")
+    store.claim("r", myself())
+    store.wish("r", "stop")
+    assert place.open().wishes() == {"r": "stop"}
+    store.append([], {}, Handover(myself(), released=["r"]))
+    assert store.wishes() == {}
+    with pytest.raises(NotRunning, match="run free is not running"):
+        store.wish("free", "stop")
+    with pytest.raises(UnknownRun):
+        store.wish("none", "stop")
+
+
+def test_a_wish_for_a_dead_process_does_not_reach_the_next_holder(place: Place) -> None:
+    store = place.filled("r")
+    store.claim("r", myself())
+    store.wish("r", "stop")
+    place.hand_to("r", replace(myself(), start="before"))
+    store.claim("r", myself())
+    assert store.wishes() == {}

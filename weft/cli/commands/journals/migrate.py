@@ -1,0 +1,43 @@
+"""`weft journal migrate`: bring the journal's tables to this version of weft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import options
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@options.journal
+@options.common
+def migrate(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+    """Bring the journal's tables to this version of weft.
+
+    A journal in a file is migrated by whatever opens it. One in PostgreSQL is only changed by this command, as the role
+    that owns its tables; weft of the version before can go on using it meanwhile. An empty database is filled.
+
+    \b
+    Examples:
+      weft journal migrate --journal postgresql://owner@db/weft
+
+    Exit status: 0 done or nothing to do, 4 the journal cannot be used.
+    """
+    from executor.journal.open_store import migrate_store
+    from executor.stores.urls import shown
+    from weft.runs import records
+
+    url = records.url(*options.journal_settings(workspace, journal))
+    before, after = migrate_store(url)
+    if as_json:
+        output.print_json({"journal": shown(url), "before": before, "after": after})
+    elif before == after:
+        output.print_text(f"{shown(url)} is up to date (schema {after})")
+    else:
+        output.print_text(f"{shown(url)}: schema {before} → {after}")
+    return 0
