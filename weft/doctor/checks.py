@@ -76,7 +76,11 @@ def _check_helper(paths: Paths, settings: Settings) -> Check:
     process = Place.of(paths.cache).served_by()
     idle = f"it ends {settings.helper_minutes:g} minutes after the last run"
     if process is None:
-        return Check("helper", None, f"not running; a run at a terminal starts it, and {idle}")
+        return Check(
+            "helper",
+            None,
+            f"not running: the next run at a terminal starts it, to keep litellm loaded for later ones; {idle}",
+        )
     return Check("helper", None, f"process {process} keeps litellm loaded for runs at a terminal; {idle}")
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from executor.capture.secrets import Secrets
+from executor.files.named import named_files
 from executor.tasks.results.data_schema import DataSchema
 from skills.errors import InputError
+from weft.models.open import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from planner.events import EarlierRun
     from planner.plan.plan import Plan
+    from weft.settings.settings import Settings
 
 _LONGEST = 200_000
 
@@ -106,3 +109,13 @@ def without_secrets(goal: Goal, env: Mapping[str, str]) -> Goal:
     secrets = Secrets.of(env)
     text, answers = secrets.redact(goal.text), tuple(secrets.redact(answer) for answer in goal.answers)
     return goal if (text, answers) == (goal.text, goal.answers) else replace(goal, text=text, answers=answers)
+
+
+def with_named_files(goal: Goal, workspace: Path, settings: Settings) -> Goal:
+    """The goal, with the files of the workspace that it names, if a model does its tasks that cannot read any."""
+    model = settings.model_for("task")
+    if model is None or profile_of(model).tools:
+        return goal
+    known = {os.path.realpath(path) for path in goal.files}
+    found = tuple(path for path in named_files(goal.text, workspace) if str(path) not in known)
+    return replace(goal, files=(*goal.files, *found)) if found else goal

@@ -22,7 +22,7 @@ from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.runs import records
 from weft.runs.claim import claim, release
-from weft.runs.goal import Goal, without_secrets
+from weft.runs.goal import Goal, with_named_files, without_secrets
 from weft.runs.pipeline import Pipeline, today
 from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.rerun import plan_rerun
@@ -129,6 +129,7 @@ class Weft:
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         settings = self._settings_for(goal)
+        goal = with_named_files(goal, self.paths.workspace, settings)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
@@ -283,6 +284,7 @@ class Weft:
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
         goal = Goal(goal) if isinstance(goal, str) else goal
         settings, memo = self._settings_for(goal), Memo(record)
+        goal = with_named_files(goal, self.paths.workspace, settings)
         artifacts = Artifacts.of(self.paths.workspace, new_run_id())
         models = self._role_models(settings, memo)
         return Pipeline(goal, self.workspace, settings, models, memo, artifacts, today())

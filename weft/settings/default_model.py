@@ -64,7 +64,7 @@ def explore(
         lambda: _named("flag, WEFT_MODEL or configuration", "no model set", configured),
         lambda: _key(env),
         lambda: _named("Ollama", "not running, or without a model", probe_ollama()),
-        lambda: _named("local", "weft[local] is not installed", LOCAL if local_installed else None),
+        lambda: _named("embedded model", "weft[local] is not installed", LOCAL if local_installed else None),
     )
     chain: list[Link] = []
     for look in links:

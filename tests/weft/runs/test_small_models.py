@@ -51,14 +51,14 @@ async def run(
 def asked(call: Call) -> str:
     """What a small task was told."""
     found = re.search(r"^Your task: (.*)$", call.user, re.MULTILINE)
-    return found.group(1) if found else ""
+    return found.group(1) if found else call.user.partition("\n\nAnswer in")[0].rpartition("\n\n")[2]
 
 
 def answering(call: Call) -> Answer:
     """Every task says what it was told, and the answer holds what it is put together from."""
     if "Put the results together" in call.user:
         return Say(call.user)
-    return Say(f"did: {asked(call) or call.user}")
+    return Say(f"did: {asked(call)}")
 
 
 async def test_a_goal_that_lists_its_parts_is_planned_without_a_call(workspace: Path, small: Serve) -> None:
@@ -75,11 +75,33 @@ async def test_a_goal_that_lists_its_parts_is_planned_without_a_call(workspace: 
     assert (made.attempts, made.rule) == (0, "the goal lists 3 parts")
 
 
+async def test_a_part_is_done_without_sight_of_the_others(workspace: Path, small: Serve) -> None:
+    server = small(answering)
+    await run(workspace, "Write a haiku about the sea, list three primes, then put both into one paragraph")
+    first, second, both = (call.user for call in server.calls[:3])
+    assert {"haiku" in one for one in (first, second)} == {True, False}
+    assert all(("haiku" in one) != ("primes" in one) for one in (first, second))
+    assert "Goal: Write a haiku" in both
+
+
+async def test_a_file_that_the_goal_names_is_given_to_a_model_that_cannot_look_for_it(
+    workspace: Path, small: Serve
+) -> None:
+    (workspace / "notes.md").write_text(FACT)
+    (workspace / ".env").write_text("KEY=1")
+    server = small(answering)
+    result, record = await run(workspace, "Write a report from notes.md and .env")
+    assert FACT in server.calls[0].user
+    assert result.status == "done"
+    assert [getattr(read, "path", "") for read in record.of(FileRead)] == [str(workspace / "notes.md")]
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
 async def test_one_thing_is_one_call(workspace: Path, small: Serve) -> None:
     server = small(answering)
     for model in (TINY, PLANNER):
         result, _ = await run(workspace, "Explain how tides work", model)
-        assert result.answer == f"did: {server.calls[-1].user}"
+        assert result.answer == "did: Explain how tides work"
     assert len(server.calls) == 2
 
 

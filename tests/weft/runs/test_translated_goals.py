@@ -85,6 +85,7 @@ async def test_keywords_are_asked_for_once_recorded_and_replayed(workspace: Path
     [
         ("Write the API documentation of the to-do service", {}),
         (GOAL, {"translate_goals": False}),
+        (GOAL, {"detector_model": "lm_studio/qwen2.5-0.5b"}),
         (Goal(GOAL, skills=(SKILL,)), {}),
         (f"${SKILL}: {GOAL}", {}),
         (GOAL, {"detector": "keyword"}),
@@ -99,7 +100,7 @@ async def test_nothing_is_asked_where_it_is_not_needed(
     assert "detector" not in [request.role for request in model.asked]
     assert selected(record).keywords == ""
     told = any("the goal is in German, the skills are described in English" in text for text in warnings(record))
-    assert told == ("translate_goals" in settings)
+    assert told == bool({"translate_goals", "detector_model"} & settings.keys())
 
 
 @pytest.mark.parametrize(

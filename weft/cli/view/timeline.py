@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skills.text.plural import counted
 from weft.cli import request_text
@@ -10,7 +10,7 @@ from weft.cli.view import width
 from weft.traces.change_text import change_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from executor.stores.row import Row
     from weft.traces.timeline import Span, Timeline
@@ -156,9 +156,20 @@ def event_lines(rows: list[Row]) -> Iterator[str]:
                 yield "variables: " + ", ".join(body["variables"])
             case "skill_loaded":
                 yield f"{body['name']}\n{body['content']}"
+            case "file_read":
+                yield _file_text(body)
             case _:
                 yield ", ".join(
                     f"{key}: {round(value, 3) if isinstance(value, float) else value}"
                     for key, value in body.items()
                     if value not in (None, "", [], {})
                 )
+
+
+def _file_text(body: Mapping[str, Any]) -> str:
+    """What a task got of a file: its parts with their numbers, or why it has none."""
+    if body.get("error"):
+        return f"{body['path']}: {body['error']}"
+    parts = body.get("parts", [])
+    head = f"{body['path']}: {len(parts)} of {counted(body['of'], 'part')}"
+    return "\n".join((head, *(f"[{part['number']}]\n{part['text']}" for part in parts)))

@@ -13,6 +13,7 @@ from planner.events import CatalogueTaken, SkillsSelected, Warned
 from skills.discovery import listing
 from skills.selection import detectors
 from skills.selection.translated import TranslatedDetector
+from weft.runs.steps.live_data import web_note
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
@@ -101,8 +102,9 @@ class Selecting:
             catalogue = await self._picked(translated)
         elif translated is not None:
             catalogue = await self._take(translated)
-        warning = warning or language_note(catalogue)
-        return replace(catalogue, warnings=(*catalogue.warnings, *filter(None, [warning]))), keywords
+        web = web_note(self.goal.text, catalogue) if self.rules >= rules.LIVE_DATA else ""
+        notes = filter(None, (warning or language_note(catalogue), web))
+        return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
     async def _mcp_tools(self) -> McpChoice:
         """The tools of MCP servers that this run has on record, or else those that fit the goal now."""
@@ -140,7 +142,10 @@ class Selecting:
 
     def translated(self, catalogue: Catalogue) -> Foreign | None:
         """The languages from and to which a model is asked to translate; None if it is not asked."""
-        return catalogue.foreign if self.settings.translate_goals and self.goal.plan is None else None
+        if not self.settings.translate_goals or self.goal.plan is not None or catalogue.foreign is None:
+            return None
+        unable = self.rules >= rules.OWN_PARTS and self.models.profile("detector").parts_by_rule
+        return None if unable else catalogue.foreign
 
     @property
     def _planned(self) -> PlannedSelection | None:

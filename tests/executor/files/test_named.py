@@ -1,0 +1,54 @@
+"""Which files of a workspace a goal names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from executor.files.named import MOST, named_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "work"
+    for name in ("notes.md", "my notes.txt", "data/q1.csv", ".env", "weft.toml", ".git/config.txt", "key.pem"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("text")
+    (tmp_path / "outside.md").write_text("secret")
+    (root / "link.md").symlink_to(tmp_path / "outside.md")
+    (root / "folder.d").mkdir()
+    return root
+
+
+@pytest.mark.parametrize(
+    ("goal", "names"),
+    [
+        ("Write a weekly report from notes.md.", ["notes.md"]),
+        ("Summarise `notes.md`, then (data/q1.csv)!", ["notes.md", "data/q1.csv"]),
+        ('Shorten "my notes.txt"', ["my notes.txt"]),
+        ("Compare ./notes.md with notes.md", ["notes.md"]),
+        ("根据notes.md写周报", []),  # no word of its own: a longer name is not guessed at
+        ("根据 notes.md 写周报", ["notes.md"]),
+        ("Write other.md about e.g. tea, version 1.2", []),
+        ("Read https://example.org/notes.md", []),
+        ("Mail it to ann@notes.md", []),
+        ("Read ../outside.md and link.md and /etc/passwd.txt", []),
+        ("Explain .env, weft.toml, .git/config.txt and key.pem", []),
+        ("Sort folder.d", []),
+        ("x" * 5000 + ".md and a\0b.md", []),
+    ],
+)
+def test_files_are_found_by_the_names_that_they_have(workspace: Path, goal: str, names: list[str]) -> None:
+    assert named_files(goal, workspace) == tuple(workspace / name for name in names)
+
+
+def test_no_more_than_a_few_are_taken(workspace: Path) -> None:
+    names = [f"{number}.md" for number in range(MOST + 3)]
+    for name in names:
+        (workspace / name).write_text("")
+    assert [path.name for path in named_files(" ".join(names), workspace)] == names[:MOST]

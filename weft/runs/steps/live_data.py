@@ -1,0 +1,40 @@
+"""Says that a goal needs the web where a run has none: a model makes up what it cannot look up."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skills.discovery.needs import WEB
+
+if TYPE_CHECKING:
+    from weft.workspace.workspace import Catalogue
+
+_HOST = re.compile(r"https?://(?:[^\s/?#@]*@)?([\w.-]+)", re.IGNORECASE)
+# What changes by the day, and words that ask for it as it is now.
+_CHANGING = re.compile(
+    r"\b(?:weather|forecast|temperature|news|headlines?|traffic|(?:stock|share|bitcoin|gold|oil|house)\s+prices?"
+    r"|exchange\s+rates?|interest\s+rates?|(?:match|game|football)\s+(?:results?|scores?)|flight\s+status)\b",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\b(?:today(?:'s|’s)?|tonight|tomorrow|yesterday|right\s+now|at\s+the\s+moment|current(?:ly)?|latest"
+    r"|this\s+(?:morning|afternoon|evening|week)|up[\s-]to[\s-]date|live)\b",
+    re.IGNORECASE,
+)
+
+
+def web_note(goal: str, catalogue: Catalogue) -> str:
+    """What the goal needs of the web, and how to allow it; empty if nothing, or if tasks may get it by a tool."""
+    if WEB in catalogue.able or catalogue.mcp:
+        return ""
+    if found := _HOST.search(goal):
+        host = found.group(1).rstrip(".").lower()
+        return f"the goal names {host}, and tasks have no web access: allow it with --allow-web {host}"
+    if (what := _CHANGING.search(goal)) and _NOW.search(goal):
+        said = " ".join(what.group().lower().split())
+        return (
+            f"the goal asks for {said} as of now, and tasks have no web access, so a model may make it up: "
+            "give the facts with --file, or allow a site with --allow-web HOST"
+        )
+    return ""
