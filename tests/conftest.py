@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
-settings.register_profile("fast", deadline=None, max_examples=30)  # for `scripts/check --fast`
+settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("weft")
 
 SHARED_NURSERY = "TESTS_NURSERY"
+FAST = "TESTS_FAST"  # set by `scripts/check --fast`
+HOMES = itertools.count()
 WARM = pytest.StashKey[ExitStack]()
 CATALOGING = """---
 name: cataloging-apis
@@ -39,11 +42,14 @@ List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus
 
 @pytest.fixture
 def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay, as a file has it."""
+    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay, as a file has it.
+
+    The fast lane leaves the replays to the whole run.
+    """
     folder = tmp_path / "work"
     add_skill(folder, "cataloging-apis", CATALOGING)
     yield folder
-    if request.node.get_closest_marker("changes_skills") is None:
+    if FAST not in os.environ and request.node.get_closest_marker("changes_skills") is None:
         assert {run: drift for run, drift in replayed(folder).items() if drift} == {}
 
 
@@ -112,7 +118,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterat
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for each test, so that nothing of the user's is read or written."""
-    home = tmp_path_factory.mktemp("home")
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))  # `mktemp` looks through all that there are
+    home.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
         if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):

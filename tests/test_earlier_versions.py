@@ -36,7 +36,7 @@ VERSIONS = sorted(folder.name for folder in DATA.iterdir())
 MODEL = {"WEFT_MODEL": "openai/test-model"}
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=[*(pytest.param(one, marks=pytest.mark.slow) for one in VERSIONS[:-1]), VERSIONS[-1]])
 def version(request: pytest.FixtureRequest) -> str:
     """Each version that was recorded."""
     return str(request.param)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skills.programs.manifest import Runtime
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "runtime", ["python", pytest.param("node", marks=needs_node), pytest.param("go", marks=needs_go), "binary"]
 )

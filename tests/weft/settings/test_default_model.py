@@ -39,7 +39,7 @@ def test_local_is_the_last_resort() -> None:
         "flag, WEFT_MODEL or configuration",
         "provider key",
         "Ollama",
-        "local",
+        "embedded model",
     ]
 
 
