@@ -98,9 +98,7 @@ class WorkspaceChanges:
 
     def patch(self, changes: Iterable[FileChange]) -> str:
         """What the applied changes make of the workspace, as one patch."""
-        return "".join(
-            patch.diff(path, self._text(first), self._text(last)) for path, (first, last) in _ends(changes).items()
-        )
+        return "".join(self._diff(path, first, last) for path, (first, last) in _ends(changes).items())
 
     def undo(self) -> list[str]:
         """Put the files back that are unchanged since; returns the paths of those that are not."""
@@ -132,8 +130,13 @@ class WorkspaceChanges:
         is_made = now is not None and sha256(now) == change.after
         return replace(change, state="applied", at=time.time_ns()) if is_made else change
 
-    def _text(self, digest: str | None) -> str | None:
-        return None if digest is None else self.content(digest).decode("utf-8", "replace")
+    def _diff(self, path: str, first: str | None, last: str | None) -> str:
+        before, after = (None if digest is None else self.content(digest) for digest in (first, last))
+        try:
+            texts = [None if data is None else data.decode() for data in (before, after)]
+        except UnicodeDecodeError:
+            return patch.binary(path, before, after)
+        return patch.diff(path, *texts)
 
     def save(self, change: FileChange) -> FileChange:
         """Keep what is known of a change."""
