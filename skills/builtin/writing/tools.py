@@ -257,7 +257,7 @@ class _Writing:
         """The change that was proposed for this call, or a new one."""
         changes = self.place.changes
         known = changes.find(self.key, self.digest)
-        if known is not None:
+        if known is not None and known.path == self.target.path:
             return known
         before = self._current(self.place.workspace)
         after = self._new(before)

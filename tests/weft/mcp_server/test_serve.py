@@ -177,15 +177,16 @@ async def test_a_goal_that_takes_longer_than_a_client_waits(
 
     async with Client(StdioServerParameters(command="sh", args=["-c", line], env=env, cwd=str(workspace))) as client:
 
-        async def told(tool: str, **given: Any) -> dict[str, Any]:
+        async def ask(tool: str, **given: Any) -> dict[str, Any]:
             answer = await client.call_tool(tool, given, read_timeout_seconds=60, progress_callback=note)
-            assert answer.structured_content is not None, answer
-            return answer.structured_content
+            told: dict[str, Any] | None = answer.structured_content
+            assert told is not None, answer
+            return told
 
-        stands = await told("run_goal", goal="Do both")
+        stands = await ask("run_goal", goal="Do both")
         assert stands == {"run_id": stands["run_id"], "status": "running"}
         for _ in range(5):
-            stands = await told("get_run", run_id=stands["run_id"], wait_seconds=50)
+            stands = await ask("get_run", run_id=stands["run_id"], wait_seconds=50)
             if stands["status"] != "running":
                 break
     assert (stands["status"], [one["status"] for one in stands["tasks"]]) == ("done", ["done", "done"])
