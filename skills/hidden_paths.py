@@ -9,6 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills.text.control import without_format
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,7 +26,7 @@ PARTS = ("SKILL.md", "skill.yaml", "scripts", "references", "assets", "templates
 
 def is_hidden_name(name: str) -> bool:
     """Whether a file or folder of this name is hidden."""
-    name = name.casefold()
+    name = without_format(name).casefold()
     return name in NAMES or name.startswith(PREFIX) or name.endswith(SUFFIXES)
 
 

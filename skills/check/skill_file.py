@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skills.check.finding import Finding, Severity
 from skills.check.parts import misspelt, split
 from skills.check.wording import chinese
-from skills.discovery.needs import declared, in_body
+from skills.discovery.needs import SWITCHES, declared, in_body
 from skills.format.names import fits, slug
 from skills.text.nearest import guess
 from skills.text.shorten import cut as shorten
@@ -207,7 +207,8 @@ def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
             "warning",
             parts.line(need.key) if need.key else parts.at(need.position),
             f"needs {need.what} ({need.key or 'the body'}: {shorten(need.said, 60)}), which tasks do not have here",
-            "say in the instructions what to do without it, or offer it as a tool with a skill.yaml",
+            f"a run has it with {SWITCHES[need.what]}; say in the instructions what to do without it, or offer it as "
+            "a tool with a skill.yaml",
         )
         for need in found.values()
     ]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WEB = "web access"
 COMMANDS = "running commands"
+# How the user lets tasks have it.
+SWITCHES = {WEB: "--allow-web HOST", COMMANDS: "--tools shell"}
 
 _TOOLS = {
     "webfetch": WEB, "web_fetch": WEB, "fetch_webpage": WEB, "websearch": WEB, "web_search": WEB,

@@ -29,7 +29,11 @@ OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with weft, or install
 def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str:
     """A hash of everything in a tool's folder: names, contents, link targets, executable bits; `skip` leaves out."""
     digest = hashlib.sha256()
-    for path in _files(folder, skip):
+    try:
+        files = _files(folder, skip)
+    except RecursionError as error:
+        raise WeftError(f"{folder} has too many folders within each other", hint="flatten it") from error
+    for path in files:
         kind = "program" if os.access(path, os.X_OK) else "file"
         link = str(path.readlink()) if path.is_symlink() else ""
         content = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""

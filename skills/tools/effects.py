@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from skills.tools.tool import Tool
 
 Reach = Literal["nothing", "artifacts", "workspace", "outside"]
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+_CHANGES_FILE = "weft_changes_file"
 
 _SHOWN = 4_000
 
@@ -43,6 +46,24 @@ class Effects:
 
 READ_ONLY = Effects("nothing", idempotent=True)
 _UNTOLD = Effects()  # a trusted program: it is confined to the run's artifacts
+
+
+def changes_file(parameter: str) -> Callable[[Function], Function]:
+    """Mark a function that writes one file of its `workspace`, which a parameter names.
+
+    In a run, it goes by the same rules as WriteFile: it may write the run's artifacts, and the workspace with --write.
+    """
+
+    def marked(function: Function) -> Function:
+        setattr(function, _CHANGES_FILE, parameter)
+        return function
+
+    return marked
+
+
+def changed_file(function: object) -> str:
+    """The parameter that names the file which a function writes; empty if it is not marked so."""
+    return str(getattr(function, _CHANGES_FILE, ""))
 
 
 def effects_of(tool: Tool, arguments: Mapping[str, Any]) -> Effects:

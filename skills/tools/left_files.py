@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from skills.hidden_paths import is_hidden_name
+from skills.text.control import steers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,16 +16,20 @@ if TYPE_CHECKING:
 
 MOST_FILES = 1_000
 _ENTRIES = 20_000
+_DEEPEST = 100  # folders within each other
 
 Stamps = dict[str, tuple[int, int, int]]
 
 
 def stamps(folder: Path | None) -> Stamps:
-    """The plain files below a folder, each with what tells whether it changes; links and hidden names are left out."""
+    """The plain files below a folder, each with what tells whether it changes.
+
+    Links, hidden names and names with control characters are left out: later prompts and terminals show them.
+    """
     if folder is None:
         return {}
     found: Stamps = {}
-    for path in _files(str(folder), ""):
+    for path in _files(str(folder), "", 0):
         try:
             seen = os.lstat(f"{folder}/{path}")
         except OSError:
@@ -45,18 +50,18 @@ def left_since(folder: Path | None, before: Mapping[str, tuple[int, int, int]]) 
     return [row for row in rows if row is not None]
 
 
-def _files(folder: str, here: str) -> Iterator[str]:
+def _files(folder: str, here: str, depth: int) -> Iterator[str]:
     try:
         with os.scandir(f"{folder}/{here}") as entries:
             found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     except OSError:
         return
     for name, is_folder in found:
-        if is_hidden_name(name):
+        if is_hidden_name(name) or steers(name):
             continue
-        if is_folder:
-            yield from _files(folder, f"{here}{name}/")
-        else:
+        if is_folder and depth < _DEEPEST:
+            yield from _files(folder, f"{here}{name}/", depth + 1)
+        elif not is_folder:
             yield f"{here}{name}"
 
 

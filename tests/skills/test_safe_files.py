@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skills import safe_files
-from skills.safe_files import UnsafePath
+from skills.safe_files import Changed, UnsafePath
+from tests.needs import needs_mounts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,3 +156,45 @@ def test_the_users_own_path_to_the_root_may_lead_through_links(root: Path, tmp_p
 def test_the_way_begins_at_the_workspace_or_at_the_nearest_folder(root: Path, tmp_path: Path) -> None:
     assert safe_files.anchor(root / ".agents/runs", root) == root
     assert safe_files.anchor(tmp_path / "x/y", root) == tmp_path
+
+
+REPLACE_TWICE = """
+import sys, pathlib
+from skills import safe_files
+root = pathlib.Path(sys.argv[1])
+drafts = root / ".agents/runs/r1/changes"
+assert root.stat().st_dev != drafts.parent.parent.parent.stat().st_dev
+for name, was in (("src/new.txt", None), ("src/old.txt", b"old")):
+    safe_files.replace_if(root / name, b"new", was, below=root, drafts=drafts)
+    try:
+        safe_files.replace_if(root / name, b"other", was, below=root, drafts=drafts)
+    except safe_files.Changed:
+        pass
+    else:
+        raise SystemExit(f"{name} was overwritten")
+assert not list(drafts.iterdir())
+"""
+
+
+@needs_mounts
+def test_a_file_is_replaced_though_the_drafts_are_on_another_file_system(root: Path) -> None:
+    (root / "src").mkdir()
+    (root / ".agents").mkdir()
+    (root / "src/old.txt").write_text("old")
+    (root / "src/old.txt").chmod(0o755)
+    run = [sys.executable, "-c", REPLACE_TWICE, str(root)]
+    line = f"mount -t tmpfs none {shlex.quote(str(root / '.agents'))} && exec {shlex.join(run)}"
+    subprocess.run(["unshare", "-rm", "sh", "-c", line], check=True)
+    assert contents(root) == {"src/new.txt": "new", "src/old.txt": "new"}
+    assert (root / "src/old.txt").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_new_file_is_written_where_there_are_no_hard_links(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    safe_files.replace_if(root / "new", b"new", None, below=root, drafts=root / "drafts")
+    with pytest.raises(Changed):
+        safe_files.replace_if(root / "new", b"other", None, below=root, drafts=root / "drafts")
+    assert contents(root) == {"new": "new"}

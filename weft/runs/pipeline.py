@@ -23,6 +23,7 @@ from planner.model import as_events, estimated_tokens
 from planner.plan import reading
 from planner.plan.plan import Plan
 from planner.prompting.profile import FULL
+from skills.discovery.needs import SWITCHES
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
 from weft.runs.steps.following import FollowUp
@@ -213,7 +214,8 @@ class Pipeline:
             return []
         return [
             f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
-            "so the skill works only with what the goal, its files and other tasks give it"
+            "so the skill works only with what the goal, its files and other tasks give it; a run has it with "
+            f"{' '.join(SWITCHES[one] for one in missing)}"
             for name, missing in self.workspace.unmet(planned_skills(plan), catalogue.able).items()
         ]
 

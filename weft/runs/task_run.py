@@ -18,6 +18,7 @@ from planner.model import as_events
 from planner.plan.changes.sub_goals import GOAL
 from skills.builtin import toolset
 from skills.builtin.writing.claims import Claims
+from skills.tools.effects import changed_file
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
@@ -100,7 +101,8 @@ def _task_runner(
         return workspace.tools.host(folder, _recorder(record))
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
-        from skills.builtin.writing.tools import WritePlace  # not at start: it is needed when a task has tools
+        from skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
+        from skills.builtin.writing.tools import WritePlace
 
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes
@@ -113,14 +115,14 @@ def _task_runner(
         place = ToolPlace(
             task, catalogue.skill_listing, goal.files, writing, host, lambda: tuple(loaded.get(task.id, ()))
         )
-        return workspace.task_tools(pipeline.tool_set, place, tools)
+        return workspace.task_tools(pipeline.tool_set, place, bound(tools, writing))
 
     return TaskRunner(
         plan=replanning.current.plan,
         goal=goal.text,
         models=pipeline.models,
         skills=workspace.skills.registry,
-        tools=tools,
+        tools={name: tool for name, tool in tools.items() if not changed_file(getattr(tool, "function", None))},
         prompts=pipeline.prompts,
         record=record,
         artifacts=pipeline.artifacts,

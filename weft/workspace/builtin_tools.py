@@ -9,8 +9,8 @@ from skills.builtin import readable_roots, toolset
 from skills.builtin.allowed_tools import narrowed, unknown
 from skills.builtin.file_tools import ListFiles, ReadFile
 from skills.builtin.skill_tool import SkillTool
-from skills.discovery.needs import COMMANDS, WEB
 from skills.tools.envelope import Context, Envelope, failure
+from weft.workspace.run_capabilities import of_builtin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from weft.workspace.skills import WorkspaceSkills
 
 # A plan has its own ways to use skills.
-_ENABLES = {"shell_run": COMMANDS, "WebFetch": WEB}
 _NOT_IN_PLANS = ("Skill", "run_script")
 
 
@@ -117,7 +116,7 @@ class BuiltinTools:
 
     def capabilities(self, offered: Sequence[str]) -> frozenset[str]:
         """What tasks can do with the tools that they are offered; nothing here depends on this machine."""
-        return frozenset(what for name, what in _ENABLES.items() if name in offered)
+        return of_builtin(offered)
 
     def _in_use(self, place: ToolPlace) -> list[Skill]:
         """The skill that a task follows, then those that its model has loaded."""

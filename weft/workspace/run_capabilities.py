@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.discovery.needs import WEB
+from skills.discovery.needs import COMMANDS, WEB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from skills.programs.manifest import Manifest
     from skills.tools.tool import Tool
 
 _ADDRESS = frozenset({"url", "urls"})
+_BUILTIN = {"shell_run": COMMANDS, "WebFetch": WEB}
+
+
+def of_builtin(offered: Sequence[str]) -> frozenset[str]:
+    """What the built-in tools that a run offers let tasks do."""
+    return frozenset(what for name, what in _BUILTIN.items() if name in offered)
 
 
 def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozenset[str]:

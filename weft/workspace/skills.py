@@ -42,6 +42,7 @@ class WorkspaceSkills:
     def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
         self._cache = cache_folder(paths.workspace)
         self.detector_name = settings.detector
+        self.offered = settings.tool_set
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
         self.registry: Registry = make(paths.workspace, strict=settings.strict_skills, cache=self._cache)

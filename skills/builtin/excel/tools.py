@@ -9,6 +9,7 @@ from pathlib import Path  # noqa: TC003  the signatures become schemas, so their
 from typing import Any
 
 from skills.builtin.excel import cells, workbook
+from skills.tools.effects import changes_file
 from skills.tools.fault import ToolFault
 
 if find_spec("openpyxl") is None:
@@ -36,6 +37,7 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
         return {"sheet": table.title, "rows": [[_plain(value) for value in row] for row in part]}
 
 
+@changes_file("path")
 def excel_write(
     workspace: Path,
     path: str,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skills.builtin.readable_roots import ReadableRoots
 
 MOST_ENTRIES = 200_000
+DEEPEST = 100  # folders within each other
 # Folders that tools make and nobody searches; a path that names one is still searched.
 PASSED_OVER = frozenset({"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"})
 
@@ -31,22 +32,24 @@ class Walk:
 
     def files(self) -> Iterator[str]:
         """The paths of the files, relative to the folder, each folder's own files first."""
-        yield from self._below("")
+        yield from self._below("", 0)
 
     def open(self, path: str) -> int:
         """A file descriptor of one of them; raises PathRefused."""
         return self.roots.open(self.folder / path)
 
-    def _below(self, here: str) -> Iterator[str]:
+    def _below(self, here: str, depth: int) -> Iterator[str]:
         try:
             found = self._entries(here)
         except PathRefused:
             return  # it is gone, or weft may not read it
         files = [name for name, is_folder in found if not is_folder]
         yield from (f"{here}{name}" for name in files)
-        for name, is_folder in found:
-            if is_folder and name not in PASSED_OVER and not self.cut:
-                yield from self._below(f"{here}{name}/")
+        folders = [name for name, is_folder in found if is_folder and name not in PASSED_OVER]
+        self.cut = self.cut or (bool(folders) and depth == DEEPEST)
+        for name in folders:
+            if not self.cut:
+                yield from self._below(f"{here}{name}/", depth + 1)
 
     def _entries(self, here: str) -> list[tuple[str, bool]]:
         folder = self.folder / here if here else self.folder

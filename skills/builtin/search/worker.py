@@ -23,7 +23,11 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     # The system ends the process at this much CPU time, even while it is inside a match.
     signal.setitimer(signal.ITIMER_PROF, orders["seconds"])
-    pattern = re.compile(orders["pattern"])
+    try:
+        pattern = re.compile(orders["pattern"])
+    except (re.error, RecursionError, OverflowError) as error:
+        json.dump({"error": str(error)}, sys.stdout)
+        return
     hits: list[tuple[str, int, str]] = []
     total = 0
     while line := stdin.readline():

@@ -77,7 +77,7 @@ class Fetcher:
         raise ToolFault("EXECUTION_ERROR", f"{url} redirects more than {REDIRECTS} times — go on without it")
 
     def _check_host(self, url: httpx.URL, first: str) -> None:
-        if not any(one.matches(url.host, _port(url)) for one in self.allowed):
+        if not any(one.matches(_host(url), _port(url)) for one in self.allowed):
             came = "" if str(url) == first else f", to which {first} redirects,"
             what = f"{_shown(url)}{came} is not among the hosts that the user allows"
             known = ", ".join(_entry(one) for one in self.allowed) or "none"
@@ -92,10 +92,10 @@ class Fetcher:
             what = "the web is reached through a proxy here, so that addresses cannot be checked"
             raise ToolFault("ACCESS_DENIED", f"{what} — the user allows it with web_proxy = true")
         target, extensions = url, {}
-        if proxy is None or literal(url.host) is not None:
+        if proxy is None or literal(_host(url)) is not None:
             address = await self._address(url)
             target = url.copy_with(host=str(address))
-            extensions = {"sni_hostname": url.host}
+            extensions = {"sni_hostname": _host(url)}
         host = url.netloc.decode("ascii")
         try:
             async with httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=SECONDS, max_redirects=0) as client:
@@ -113,7 +113,7 @@ class Fetcher:
 
     async def _address(self, url: httpx.URL) -> Address:
         """The address to connect to; a name must have public ones alone."""
-        host, port = url.host, _port(url)
+        host, port = _host(url), _port(url)
         own = literal(host)
         if own is not None:
             if is_public(own) or any(one.grants_private(host, port) for one in self.allowed):
@@ -179,6 +179,11 @@ def _parsed(url: str) -> httpx.URL:
     return found.copy_with(fragment=None)
 
 
+def _host(url: httpx.URL) -> str:
+    """The host as it is asked for; two names that look alike, or that older rules take for one, stay two."""
+    return url.raw_host.decode("ascii")
+
+
 def _port(url: httpx.URL) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
 
@@ -187,10 +192,10 @@ def _proxy_for(url: httpx.URL) -> str | None:
     """The proxy that the environment names for an address."""
     from urllib.request import getproxies, proxy_bypass
 
-    proxies, own = getproxies(), literal(url.host)
+    proxies, own = getproxies(), literal(_host(url))
     if own is not None and not is_public(own):
         return None  # an address of this network is never reached through one
-    if proxy_bypass(url.host):
+    if proxy_bypass(_host(url)):
         return None
     return proxies.get(url.scheme) or proxies.get("all")
 

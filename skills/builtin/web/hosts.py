@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Addresses in which another one is written: where they lead is decided elsewhere.
-_EMBEDDING = tuple(
-    ipaddress.ip_network(one) for one in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")
+# All public addresses of version 6 are in this network. The others hold one of version 4, which decides elsewhere where
+# they lead, or are for special purposes that older Pythons do not know.
+_PUBLIC_6 = ipaddress.ip_network("2000::/3")
+_SPECIAL = tuple(
+    ipaddress.ip_network(one) for one in ("2002::/16", "2001::/32", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
 )
 
 
@@ -70,13 +72,20 @@ def is_public(address: Address) -> bool:
     """Whether an address is one of the open internet, and not of this machine, its network or a provider's inside."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_public(address.ipv4_mapped)
-    if any(address in network for network in _EMBEDDING if network.version == address.version):
+    if address.version == 6 and address not in _PUBLIC_6:
+        return False
+    if any(address in network for network in _SPECIAL if network.version == address.version):
         return False
     return address.is_global and not address.is_multicast
 
 
 def _ascii(name: str) -> str:
+    if name.isascii():
+        return name
+    import idna  # as httpx has it
+
+    any_below = "*." if name.startswith("*.") else ""
     try:
-        return name if name.isascii() else name.encode("idna").decode("ascii")
-    except UnicodeError:
+        return any_below + idna.encode(name.removeprefix("*.")).decode("ascii")
+    except idna.IDNAError:
         return name

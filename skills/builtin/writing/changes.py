@@ -11,18 +11,21 @@ import json
 import re
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from skills import safe_files
 from skills.builtin.writing import patch
-from skills.builtin.writing.targets import SIZE_LIMIT
+from skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, target_of
+from skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 ChangeState = Literal["proposed", "applied", "conflict", "undone"]
+_ARTIFACTS = "artifacts:"
 _ROW_LIMIT = 100_000
+_HASH = re.compile(r"[0-9a-f]{64}")
 _UNSAFE = re.compile(r"[^0-9A-Za-z-]")
 
 
@@ -98,9 +101,7 @@ class WorkspaceChanges:
 
     def patch(self, changes: Iterable[FileChange]) -> str:
         """What the applied changes make of the workspace, as one patch."""
-        return "".join(
-            patch.diff(path, self._text(first), self._text(last)) for path, (first, last) in _ends(changes).items()
-        )
+        return "".join(self._diff(path, first, last) for path, (first, last) in _ends(changes).items())
 
     def undo(self) -> list[str]:
         """Put the files back that are unchanged since; returns the paths of those that are not."""
@@ -132,8 +133,13 @@ class WorkspaceChanges:
         is_made = now is not None and sha256(now) == change.after
         return replace(change, state="applied", at=time.time_ns()) if is_made else change
 
-    def _text(self, digest: str | None) -> str | None:
-        return None if digest is None else self.content(digest).decode("utf-8", "replace")
+    def _diff(self, path: str, first: str | None, last: str | None) -> str:
+        before, after = (None if digest is None else self.content(digest) for digest in (first, last))
+        try:
+            texts = [None if data is None else data.decode() for data in (before, after)]
+        except UnicodeDecodeError:
+            return patch.binary(path, before, after)
+        return patch.diff(path, *texts)
 
     def save(self, change: FileChange) -> FileChange:
         """Keep what is known of a change."""
@@ -141,8 +147,17 @@ class WorkspaceChanges:
         return change
 
     def _row(self, file: Path) -> FileChange | None:
+        """A change as it was kept; None if it is not one that weft could have kept, since a checkout may bring some."""
         data = safe_files.read(file, below=self.workspace, limit=_ROW_LIMIT)
-        return None if data is None else FileChange(**json.loads(data))
+        try:
+            row = FileChange(**json.loads(data or b"null"))
+            path = row.path if row.path.startswith(_ARTIFACTS) else f"{PREFIX}{row.path}"
+            target_of(path, self.workspace, self.folder)  # refuses what no tool may write
+            hashes = [one for one in (row.before, row.after) if one is not None]
+            held = row.after is not None and all(map(_HASH.fullmatch, hashes)) and isinstance(row.at, int)
+        except (ValueError, TypeError, AttributeError, RecursionError, ToolFault):
+            return None
+        return row if held and row.state in get_args(ChangeState) else None
 
     def _write(self, file: Path, data: bytes) -> None:
         safe_files.write(file, data, below=self.workspace)

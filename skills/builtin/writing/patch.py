@@ -1,4 +1,4 @@
-"""Differences between texts, as `git apply` reads them."""
+"""Differences between files, as `git apply` reads them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PLAIN = re.compile(r"[^\x00-\x1f\"\\\x7f-\uffff]*")
+_LINE = 52  # bytes of a binary content in a line
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -27,6 +28,40 @@ def diff(path: str, before: str | None, after: str | None) -> str:
         head.append("deleted file mode 100644\n")
     body = list(unified_diff(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
     return "".join([*head, *_ended(body)])
+
+
+def binary(path: str, before: bytes | None, after: bytes | None) -> str:
+    """The change of a file that is no text: both contents, whole."""
+    if before == after:
+        return ""
+    head = [f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}\n"]
+    if before is None:
+        head.append("new file mode 100644\n")
+    if after is None:
+        head.append("deleted file mode 100644\n")
+    head.append(f"index {_blob(before)}..{_blob(after)}\nGIT binary patch\n")
+    return "".join([*head, *_literal(after or b""), *_literal(before or b"")])
+
+
+def _blob(data: bytes | None) -> str:
+    """The name of a content in git; zeros for no file."""
+    import hashlib
+
+    if data is None:
+        return "0" * 40
+    return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+
+
+def _literal(data: bytes) -> Iterator[str]:
+    import base64
+    import zlib
+
+    yield f"literal {len(data)}\n"
+    packed = zlib.compress(data)
+    for part in (packed[at : at + _LINE] for at in range(0, len(packed), _LINE)):
+        length = chr(ord("A") + len(part) - 1) if len(part) <= 26 else chr(ord("a") + len(part) - 27)
+        yield f"{length}{base64.b85encode(part, pad=True).decode()}\n"
+    yield "\n"
 
 
 def quoted(path: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skills.hidden_paths import is_hidden_name
+from skills.text.control import steers
 from skills.tools.fault import ToolFault
 
 PREFIX = "workspace:"
@@ -36,6 +37,9 @@ def target_of(path: object, workspace: Path, artifacts: Path) -> Target:
     """Where a path leads; raises ToolFault for what must not be written."""
     if not isinstance(path, str) or not path.strip() or "\0" in path or len(path) > LONGEST:
         raise ToolFault("INVALID_PARAM", f"path {path!r:.80} is not a path — give one such as report.md")
+    if steers(path):
+        what = f"path {path!r:.80} has control characters or marks of direction in it"
+        raise ToolFault("INVALID_PARAM", f"{what} — leave them out")
     in_workspace = path.startswith(PREFIX)
     root = workspace if in_workspace else artifacts
     text = path.removeprefix(PREFIX).strip()

@@ -92,8 +92,27 @@ class WriteFile:
         """Write it; every error says why it failed and what to do next."""
         return await asyncio.to_thread(self._answer, arguments)
 
+    def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:
+        """The file that a call writes."""
+        return target_of(arguments.get("path"), place.workspace, place.artifacts)
+
+    def content(self, arguments: Mapping[str, Any], before: bytes | None, target: Target) -> tuple[bytes, str]:
+        """What the file is to hold, by what it holds, and what to say of it; empty for the usual words."""
+        old = None
+        if before is not None and (target.in_workspace or isinstance(self, EditFile)):
+            try:
+                old = before.decode()
+            except UnicodeDecodeError as error:
+                what = f"{target.name} is not a text file in UTF-8 — write another file"
+                raise ToolFault("BINARY_FILE", what) from error
+        return self.new_text(arguments, old, target).encode(), ""
+
+    def elsewhere(self, _place: WritePlace) -> str:
+        """What to write where the workspace may not be written."""
+        return "write a relative path: it goes to the run's artifacts"
+
     def new_text(self, arguments: Mapping[str, Any], _old: str | None, _target: Target) -> str:
-        """What the file is to hold."""
+        """What a text file is to hold."""
         content = arguments.get("content")
         if not isinstance(content, str):
             raise ToolFault("INVALID_PARAM", f"content must be a text, not {content!r:.80} — give the whole text")
@@ -166,16 +185,16 @@ class _Writing:
     """One call: where it writes, what stands there, and what will."""
 
     def __init__(self, tool: WriteFile, place: WritePlace, arguments: dict[str, Any]) -> None:
-        self.tool, self.place, self.arguments = tool, place, arguments
+        self.tool, self.place, self.arguments, self.said = tool, place, arguments, ""
         if unknown := arguments.keys() - tool.parameters["properties"].keys():
             known = ", ".join(tool.parameters["properties"])
             raise ToolFault("INVALID_PARAM", f"unknown parameter: {min(unknown)} — the parameters are: {known}")
-        self.target = target_of(arguments.get("path"), place.workspace, place.artifacts)
+        self.target = tool.target(arguments, place)
         self.digest = sha256(json.dumps([tool.name, arguments], sort_keys=True, default=str).encode())
         self.key = current_call() or hashlib.sha256(f"{place.task}\0{self.digest}".encode()).hexdigest()[:32]
         if self.target.in_workspace and place.writes == "deny":
             what = "writing into the workspace is not allowed in this run, which takes --write"
-            raise ToolFault("ACCESS_DENIED", f"{what} — write a relative path: it goes to the run's artifacts")
+            raise ToolFault("ACCESS_DENIED", f"{what} — {tool.elsewhere(place)}")
         if self.target.file.is_dir():
             raise ToolFault("IS_DIRECTORY", f"{self.target.name} is a folder — name a file in it")
 
@@ -209,7 +228,8 @@ class _Writing:
     def _change_workspace(self) -> tuple[str, dict[str, Any]]:
         change = self.place.changes.apply(self._change())
         row = {"path": change.path, "sha256": change.after, "before": change.before}
-        return f"changed {change.path} in the workspace", {"path": str(self.target.file), "changes": [row]}
+        text = self.said or f"changed {change.path} in the workspace"
+        return text, {"path": str(self.target.file), "changes": [row]}
 
     def _write_artifact(self) -> tuple[str, dict[str, Any]]:
         target, workspace = self.target, self.place.workspace
@@ -218,7 +238,7 @@ class _Writing:
         safe_files.write(target.file, data, below=below)
         row = {"path": target.path, "bytes": len(data), "sha256": sha256(data)}
         what = f"wrote {len(data):,} bytes to {target.path}, in the run's artifacts; ReadFile reads it at {target.file}"
-        return what, {"path": str(target.file), "artifacts": [row]}
+        return self.said or what, {"path": str(target.file), "artifacts": [row]}
 
     def _artifact_content(self, below: Path) -> bytes:
         """What an artifact is to hold; an edit that a kill interrupted is not made twice."""
@@ -237,7 +257,7 @@ class _Writing:
         """The change that was proposed for this call, or a new one."""
         changes = self.place.changes
         known = changes.find(self.key, self.digest)
-        if known is not None:
+        if known is not None and known.path == self.target.path:
             return known
         before = self._current(self.place.workspace)
         after = self._new(before)
@@ -254,14 +274,7 @@ class _Writing:
         return found
 
     def _new(self, before: bytes | None) -> bytes:
-        old = None
-        if before is not None and (self.target.in_workspace or isinstance(self.tool, EditFile)):
-            try:
-                old = before.decode()
-            except UnicodeDecodeError as error:
-                what = f"{self.target.name} is not a text file in UTF-8 — write another file"
-                raise ToolFault("BINARY_FILE", what) from error
-        data = self.tool.new_text(self.arguments, old, self.target).encode()
+        data, self.said = self.tool.content(self.arguments, before, self.target)
         if len(data) > SIZE_LIMIT:
             raise ToolFault("INVALID_PARAM", f"the text has {len(data):,} bytes, the limit is 10 MB — write less")
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import subprocess
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import openpyxl
 import pytest
 
 from skills.builtin.excel import tools as excel
+from skills.builtin.writing.function_write import FunctionWrite
+from skills.builtin.writing.tools import WritePlace
 from skills.functions.functions import tool
 
 if TYPE_CHECKING:
@@ -168,3 +171,72 @@ def test_a_link_out_of_the_workspace_is_refused(workspace: Path, tmp_path_factor
     envelope = call(workspace, "excel_read", path="link.xlsx")
     assert envelope.error is not None
     assert envelope.error.code == "ACCESS_DENIED"
+
+
+def bound_write(workspace: Path, **more: Any) -> FunctionWrite:
+    """The tool as a task of a run has it."""
+    place = WritePlace(workspace, workspace / ".agents/runs/r1/artifacts", **more)
+    return FunctionWrite(tool(excel.excel_write, "excel_write", workspace), place)
+
+
+def test_in_a_run_the_workspace_is_written_only_if_the_user_allows_it(workspace: Path) -> None:
+    report, before = workspace / "report.xlsx", (workspace / "report.xlsx").read_bytes()
+    change = {"path": "report.xlsx", "rows": [["x"]], "sheet": "New", "overwrite": True}
+    off = bound_write(workspace)
+    refused = asyncio.run(off.call(change))
+    assert refused.error is not None
+    assert (refused.error.code, "--write" in refused.error.message) == ("ACCESS_DENIED", True)
+    assert off.effects(change).reach == "nothing", "nobody is asked"
+    assert report.read_bytes() == before
+
+    kept = {"path": ".agents/runs/r1/artifacts/out/new.xlsx", "rows": [["x"]]}
+    assert off.effects(kept).reach == "artifacts"
+    done = asyncio.run(off.call(kept))
+    assert (done.status, done.data["artifacts"][0]["path"]) == ("success", "out/new.xlsx")
+    assert call(workspace, "excel_read", path=done.data["path"]).data["output"]["rows"] == [["x"]]
+
+    on = bound_write(workspace, writes="ask")
+    assert on.effects(change).reach == "workspace"
+    assert (on.name, on.description, on.parameters) == (off._tool.name, off._tool.description, off._tool.parameters)
+    changed = asyncio.run(on.call(change))
+    assert (changed.status, changed.text) == ("success", "wrote 1 row to report.xlsx, sheet New, from A1")
+    assert call(workspace, "excel_info", path="report.xlsx").data["output"]["sheets"][2]["name"] == "New"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"path": "report.xlsx", "rows": [[1]]}, "CONFLICT"),
+        ({"path": "n.csv", "rows": [[1]]}, "INVALID_PARAM"),
+        ({"path": "n.xlsx", "rows": [[1]], "cell": "A1"}, "INVALID_PARAM"),
+        ({"path": "n.xlsx"}, "INVALID_PARAM"),
+        ({"rows": [[1]]}, "INVALID_PARAM"),
+        ({"path": "../n.xlsx", "rows": [[1]]}, "ACCESS_DENIED"),
+        ({"path": ".agents/runs/r2/artifacts/n.xlsx", "rows": [[1]]}, "ACCESS_DENIED"),
+        ({"path": ".agents/skills/n.xlsx", "rows": [[1]]}, "ACCESS_DENIED"),
+        ({"path": "link.xlsx", "rows": [[1]], "overwrite": True}, "ACCESS_DENIED"),
+    ],
+)
+def test_in_a_run_a_wrong_call_changes_nothing(workspace: Path, arguments: dict[str, Any], code: str) -> None:
+    (workspace / "link.xlsx").symlink_to(workspace / "report.xlsx")
+    before = (workspace / "report.xlsx").read_bytes()
+    refused = asyncio.run(bound_write(workspace, writes="allow").call(arguments))
+    assert refused.error is not None
+    assert refused.error.code == code
+    assert sorted(one.name for one in workspace.rglob("*.xlsx")) == ["link.xlsx", "report.xlsx"]
+    assert (workspace / "report.xlsx").read_bytes() == before
+
+
+def test_the_patch_of_a_workbook_applies_with_git_and_undo_restores(workspace: Path, tmp_path_factory: Any) -> None:
+    before, other = (workspace / "report.xlsx").read_bytes(), tmp_path_factory.mktemp("other")
+    (other / "report.xlsx").write_bytes(before)
+    at = bound_write(workspace, writes="allow")
+    for path in ("report.xlsx", "out/new.xlsx"):
+        assert asyncio.run(at.call({"path": path, "rows": [["x"]], "overwrite": True})).status == "success"
+    changes = WritePlace(workspace, workspace / ".agents/runs/r1/artifacts").changes
+    subprocess.run(["git", "apply"], input=changes.patch(changes.every()).encode(), cwd=other, check=True)
+    for path in ("report.xlsx", "out/new.xlsx"):
+        assert (other / path).read_bytes() == (workspace / path).read_bytes()
+    assert changes.undo() == []
+    assert (workspace / "report.xlsx").read_bytes() == before
+    assert not (workspace / "out/new.xlsx").exists()

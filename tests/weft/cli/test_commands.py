@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from executor.journal import trace_file
+from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft import recorded
 from tests.weft.cli.test_main import ended
@@ -44,6 +45,25 @@ def test_delete_removes_what_new_created(tmp_path: Path, capsys: pytest.CaptureF
     assert "confirm with --yes" in capsys.readouterr().err
     assert ended("skills", "delete", "word-count", "--yes") == 0
     assert not (tmp_path / "skills" / "word-count").exists()
+
+
+def test_what_a_skill_needs_is_told_by_what_the_user_allows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "---\nname: reading-prices\ndescription: Reads the prices on a page. Use when asked for prices.\n"
+    add_skill(tmp_path, "reading-prices", f"{text}allowed-tools: Read WebFetch\n---\nRead the page.\n")
+    shown = ("skills", "check"), ("skills", "show", "reading-prices"), ("skills", "list")
+    off = [(ended(*command), "".join(capsys.readouterr())) for command in shown]
+    assert [status for status, _ in off] == [0, 0, 0]
+    assert all("needs web access" in said for _, said in off)
+    assert all("a run has it with --allow-web HOST" in said for _, said in off[:2])
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config" / "weft").mkdir(parents=True)
+    (tmp_path / "config" / "weft" / "config.toml").write_text('allow_web = ["example.org"]\n', encoding="utf-8")
+    on = [(ended(*command), "".join(capsys.readouterr())) for command in shown]
+    assert "0 warnings" in on[0][1]
+    assert "needs web access: available" in on[1][1]
+    assert "needs web access" not in on[2][1]
 
 
 def test_an_unknown_local_model_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:

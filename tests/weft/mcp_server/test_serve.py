@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -158,3 +159,37 @@ async def test_a_process_speaks_the_protocol_alone_and_outlasts_a_client_that_st
     messages = [json.loads(one) for one in spoken.read_text(encoding="utf-8").splitlines()]
     assert messages
     assert {one["jsonrpc"] for one in messages} == {"2.0"}
+
+
+@pytest.mark.long
+async def test_a_goal_that_takes_longer_than_a_client_waits(
+    workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path
+) -> None:
+    serve(scripted({"tasks": TWO}, task=lambda _: Say("worked", after=35.0)))
+    spoken, heard, begun = tmp_path / "spoken.txt", [], time.monotonic()
+    command = [sys.executable, "-m", "weft", "mcp", "serve", "--workspace", str(workspace), "--model", "openai/test"]
+    names = ("HOME", "PATH", "PYTHONPATH", "OPENAI_API_BASE", "OPENAI_API_KEY")
+    env = {name: os.environ[name] for name in names if name in os.environ}
+    line = f"{shlex.join(command)} | tee {shlex.quote(str(spoken))}"
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
+
+    async with Client(StdioServerParameters(command="sh", args=["-c", line], env=env, cwd=str(workspace))) as client:
+
+        async def ask(tool: str, **given: Any) -> dict[str, Any]:
+            answer = await client.call_tool(tool, given, read_timeout_seconds=60, progress_callback=note)
+            told: dict[str, Any] | None = answer.structured_content
+            assert told is not None, answer
+            return told
+
+        stands = await ask("run_goal", goal="Do both")
+        assert stands == {"run_id": stands["run_id"], "status": "running"}
+        for _ in range(5):
+            stands = await ask("get_run", run_id=stands["run_id"], wait_seconds=50)
+            if stands["status"] != "running":
+                break
+    assert (stands["status"], [one["status"] for one in stands["tasks"]]) == ("done", ["done", "done"])
+    assert time.monotonic() - begun > 60
+    assert [message for _, _, message in heard] == ["one: done", "two: done"]
+    assert {json.loads(one)["jsonrpc"] for one in spoken.read_text(encoding="utf-8").splitlines()} == {"2.0"}

@@ -137,8 +137,14 @@ async def test_one_server_serves_a_whole_batch(workspace: Path) -> None:
     assert starts(workspace) == 2
 
 
-def test_a_run_without_servers_imports_nothing_of_mcp() -> None:
-    code = "import sys, weft.runs.runtime, weft.cli.commands.runs.run, weft.workspace.workspace; "
-    code += "print([name for name in sys.modules if name.split('.')[0] == 'mcp' or name.startswith('skills.mcp')])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
+def test_a_run_without_servers_imports_nothing_of_mcp(workspace: Path) -> None:
+    row = {"id": "look", "action_type": "tool", "name": "ListFiles", "arguments": {"path": "."}}
+    (workspace / "plan.json").write_text(json.dumps({"goal": "Look", "tasks": [row]}), encoding="utf-8")
+    run = ["run", "--plan", "plan.json", "--quiet", "--workspace", str(workspace)]
+    code = (
+        f"import sys\nfrom weft.cli.main import main\ntry: main({run!r})\nexcept SystemExit as end: status = end.code\n"
+    )
+    code += "found = [one for one in sys.modules if one.split('.')[0] in ('mcp', 'mcp_types', 'httpx2')"
+    code += " or one.startswith(('skills.mcp', 'weft.mcp_server'))]\nprint(status, found)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=workspace)
+    assert ran.stdout.splitlines()[-1] == "0 []"

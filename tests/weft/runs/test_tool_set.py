@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path  # noqa: TC003  the signature of a tool becomes its schema
 
 import pytest
 
+from planner.approvals import Answer
 from planner.events import CatalogueTaken, RunStarted, Warned
 from planner.plan.plan import Plan
 from skills.builtin import toolset
 from skills.errors import InputError
+from skills.tools.effects import changes_file
 from tests.conftest import add_skill
 from tests.fakes import Recorder
 from tests.weft.calling_tools import model, weft
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings, resolve
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def test_a_run_keeps_its_tools_when_weft_gets_new_ones(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +116,26 @@ async def test_the_web_is_read_where_the_user_allows_it_and_replayed_without_it(
     (taken,) = [event for event in record.events if isinstance(event, CatalogueTaken)]
     assert "<name>WebFetch</name>" in taken.tool_listing
     assert "web access: not available" not in taken.skill_listing
+
+
+@changes_file("path")
+def notes_write(workspace: Path, path: str) -> str:
+    """Write a note."""
+    (workspace / path).write_text("noted", encoding="utf-8")
+    return "done"
+
+
+async def test_a_function_that_writes_a_file_goes_by_the_rules_of_writing(workspace: Path) -> None:
+    row = {"id": "note", "action_type": "tool", "name": "notes_write", "arguments": {"path": "note.md"}}
+    goal, note = Goal("Take a note", plan=Plan.from_dict({"tasks": [row]})), workspace / "note.md"
+    async with Weft(workspace, Settings(), tools=[notes_write]) as runtime:
+        refused = await runtime.run(goal)
+    assert "which takes --write" in str(refused.tasks[0].error)
+    async with Weft(workspace, Settings(workspace_writes="ask"), tools=[notes_write]) as runtime:
+        waits = await runtime.run(goal)
+        assert ([one.tool for one in waits.waiting], note.exists()) == (["notes_write"], False)
+        done = await runtime.resume(waits.run_id, answers={waits.waiting[0].id: Answer("allow")})
+    assert (done.answer, note.read_text(encoding="utf-8")) == ("done", "noted")
 
 
 def test_the_web_is_allowed_by_the_user_alone(workspace: Path) -> None:

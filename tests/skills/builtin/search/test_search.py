@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from skills.builtin.readable_roots import ReadableRoots
 from skills.builtin.search import tools, walk
 from skills.builtin.search.glob import BadGlob, Glob
 from skills.builtin.search.tools import Grep, ListFilesGlob
+from skills.tools import left_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,6 +124,25 @@ async def test_a_search_is_bounded_in_files_and_bytes(workspace: Path, monkeypat
     monkeypatch.setattr(walk, "MOST_ENTRIES", 2)
     monkeypatch.setattr(walk.Walk.__init__, "__defaults__", (2,))
     assert "not all" in (await grep(workspace, "hello")).text
+
+
+async def test_folders_within_folders_are_searched_up_to_a_depth(workspace: Path) -> None:
+    put(workspace / ("d/" * 101) / "lost.py", "hello")
+    put(workspace / ("e/" * 100) / "found.py", "hello")
+    put(workspace / "a\nb", "x")
+    assert "not all" in (await grep(workspace, "hello")).text
+    assert "not all" in (await files(workspace, "*.py")).text
+    left = sorted(left_files.stamps(workspace))
+    assert left == ["a.py", "e/" * 100 + "found.py", "image.png", "node_modules/x/y.py", "src/b.py", "src/deep/c.ts"]
+
+
+async def test_a_pattern_is_compiled_where_it_can_be_stopped(workspace: Path) -> None:
+    pattern = "(?i)" + "".join(rf"[{chr(65 + at)}-\U0010ffff]" for at in range(20)) + "[[a]"
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (await grep(workspace, pattern)).error is None
+    assert time.process_time() - began < 0.2, "here it would take a second, and hold all other tasks"
 
 
 @pytest.mark.parametrize(

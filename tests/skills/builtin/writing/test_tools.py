@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills import safe_files
+from skills.builtin.writing.changes import sha256
 from skills.builtin.writing.claims import Claims
 from skills.builtin.writing.tools import EditFile, WriteFile, WritePlace
 from skills.tools.current_call import calling
@@ -92,6 +94,10 @@ async def test_the_passage_must_stand_once(workspace: Path) -> None:
         ("workspace:.mcp.json", "ACCESS_DENIED"),
         ("workspace:.env.local", "ACCESS_DENIED"),
         ("workspace:id.pem", "ACCESS_DENIED"),
+        ("workspace:.g\u200cit/config", "ACCESS_DENIED"),
+        ("a\nb.md", "INVALID_PARAM"),
+        ("\x1b[2Ja.md", "INVALID_PARAM"),
+        ("workspace:gpj.\u202eexe", "INVALID_PARAM"),
         (".git/hooks/x", "ACCESS_DENIED"),
         ("workspace:src", "IS_DIRECTORY"),
         ("workspace:src/", "IS_DIRECTORY"),
@@ -228,6 +234,48 @@ def test_the_patch_of_all_changes_applies_with_git_and_undo_restores(workspace: 
     assert at.changes.undo() == [names[0]]
     assert {name: _content(workspace / name) for name in names} == {**original, names[0]: "changed since\n"}
     assert {one.state for one in at.changes.every()} == {"applied", "undone"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"path": ".git/config"},
+        {"path": "../outside"},
+        {"path": "/etc/hosts"},
+        {"path": ".agents/skills/x/SKILL.md"},
+        {"path": "src/app.py", "before": "../../../secret"},
+        {"path": "src/app.py", "after": None},
+        {"path": "src/app.py", "at": "x"},
+        {"path": 7},
+        {"other": 1},
+    ],
+)
+async def test_changes_that_a_checkout_brings_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
+    at, evil = place(workspace), b"[core]\n\tfsmonitor = evil\n"
+    (workspace / ".git").mkdir()
+    (workspace / ".git/config").write_text("[core]\n")
+    now = sha256((workspace / ".git/config").read_bytes())
+    contents = at.changes.folder / "contents"
+    contents.mkdir(parents=True)
+    for data in (evil, b"[core]\n"):
+        (contents / sha256(data)).write_bytes(data)
+    planted = {"key": "k", "path": "x", "before": sha256(evil), "after": now, "state": "applied", **row}
+    (at.changes.folder / "k.json").write_text(json.dumps(planted))
+    assert at.changes.undo() == []
+    assert at.changes.every() == []
+    assert (workspace / ".git/config").read_text() == "[core]\n"
+
+
+async def test_a_planted_change_does_not_take_the_place_of_the_one_that_is_asked_for(workspace: Path) -> None:
+    at, call = place(workspace), {"path": "workspace:src/app.py", "content": "mine\n"}
+    (workspace / "other.py").write_text("other\n")
+    with calling("k#1"):
+        WriteFile(at).preview(call)
+        file = next(at.changes.folder.glob("*.json"))
+        file.write_text(file.read_text().replace("src/app.py", "other.py"))
+        assert "+mine" in WriteFile(at).preview(call)
+        assert (await WriteFile(at).call(call)).status == "success"
+    assert ((workspace / "src/app.py").read_text(), (workspace / "other.py").read_text()) == ("mine\n", "other\n")
 
 
 def _content(path: Path) -> str | None:

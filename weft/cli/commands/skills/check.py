@@ -60,7 +60,7 @@ def check(
     if trust:
         tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
     say = _silent if quiet else output.say
-    reports = asyncio.run(_review(folders, tools, say, run=not no_run))
+    reports = asyncio.run(_review(folders, tools, say, _offered(workspace), run=not no_run))
     if not paths:
         reports += _functions(tools, options.paths(workspace).workspace)
     if as_json:
@@ -71,20 +71,26 @@ def check(
 
 
 async def _review(
-    folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], *, run: bool
+    folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], offered: Sequence[str], *, run: bool
 ) -> list[Report]:
     """A report on each file; `say` gets the progress of builds, which may take long."""
     import tempfile
 
     from skills import check as checks
+    from weft.workspace.run_capabilities import of_builtin
 
     reports: list[Report] = []
-    able = tools.capabilities(tools.by_name())
+    able = tools.capabilities(tools.by_name()) | of_builtin(offered)
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
             place = tools.trial_host(folder, Path(made), say) if run else None
             reports += await checks.review(folder, place, root=tools.is_root(folder), able=able)
     return reports
+
+
+def _offered(workspace: Path) -> Sequence[str]:
+    """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
+    return options.settings(options.paths(workspace), {}, quiet=True).settings.tool_set
 
 
 def _silent(_: str) -> None:

@@ -36,14 +36,15 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list
       weft skills list --all --json
     """
-    registry = open_skills(workspace, flags, quiet=quiet).registry
+    skills = open_skills(workspace, flags, quiet=quiet)
+    registry = skills.registry
     tools = installed_tools(everything=everything)
     rows = [*registry.list_skills(all=everything), *tools, *mcp_tools(workspace, everything=everything)]
     warn(registry, verbose=verbose or everything, quiet=quiet)
     if as_json:
         output.print_json([skill.to_dict() for skill in rows])
     else:
-        _print_table(rows, able(registry, tools))
+        _print_table(rows, able(skills, tools))
     return 0
 
 

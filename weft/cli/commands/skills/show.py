@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.discovery.needs import needs, told
+from skills.discovery.needs import SWITCHES, needs, told
 from skills.errors import InputError
 from weft.cli import options
 from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
@@ -27,7 +27,8 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     Examples:
       weft skills show cataloging-apis --args "only the public endpoints"
     """
-    registry = open_skills(workspace, {}, quiet=quiet).registry
+    skills = open_skills(workspace, {}, quiet=quiet)
+    registry = skills.registry
     skill = registry.get(name)
     if skill.kind == "executable" if skill else name in {tool.name for tool in installed_tools(everything=False)}:
         raise InputError(
@@ -36,12 +37,13 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
     content = registry.load_content(name, arguments)
     warn(registry, verbose=verbose, quiet=True)
     found = needs(skill) if skill is not None else ()
-    tasks = able(registry, installed_tools(everything=False)) if found else frozenset()
+    tasks = able(skills, installed_tools(everything=False)) if found else frozenset()
     if as_json and skill is not None:
         rows = [{"what": one.what, "available": one.what in tasks, "said": one.said} for one in found]
         output.print_json(skill.to_dict() | {"needs": rows, "content": content})
         return 0
     if found and not quiet:
-        output.say(f"{name} needs {told(found, tasks)}")
+        off = " ".join(SWITCHES[one.what] for one in found if one.what not in tasks)
+        output.say(f"{name} needs {told(found, tasks)}" + (f" (a run has it with {off})" if off else ""))
     output.print_text(content)
     return 0

@@ -72,10 +72,11 @@ def mcp_tools(workspace: Path, *, everything: bool) -> list[Skill]:
     return rows
 
 
-def able(registry: Registry, functions: Sequence[Skill]) -> frozenset[str]:
+def able(skills: WorkspaceSkills, functions: Sequence[Skill]) -> frozenset[str]:
     """What tasks can do here, as a run would find it; `functions` are the rows of installed tools."""
-    from weft.workspace.run_capabilities import capabilities
+    from weft.workspace.run_capabilities import capabilities, of_builtin
 
+    registry = skills.registry
     folders = {skill.base_dir for skill in registry.list_skills() if skill.kind == "executable"}
     programs: list[Manifest] = []
     if folders:  # reading manifests and functions takes long to import
@@ -87,7 +88,7 @@ def able(registry: Registry, functions: Sequence[Skill]) -> frozenset[str]:
         from skills.functions.functions import discover
 
         others = discover(registry.workspace, os.environ)[0]
-    return capabilities(programs, others)
+    return capabilities(programs, others) | of_builtin(skills.offered)
 
 
 def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
