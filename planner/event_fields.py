@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -30,14 +30,27 @@ def field_names(kind: type) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind))
 
 
+def fields_of(value: object) -> dict[str, Any]:
+    """The values of an event's fields, or of another dataclass's, by name."""
+    kind: type = type(value)
+    return _reader(kind)(value)
+
+
+@cache
+def _reader(kind: type) -> Callable[[object], dict[str, Any]]:
+    """What reads a class's fields, made from their names: a loop over them takes three times as long."""
+    items = ", ".join(f"{name!r}: value.{name}" for name in field_names(kind))
+    made: Callable[[object], dict[str, Any]] = eval(f"lambda value: {{{items}}}")  # noqa: S307 - names in the code
+    return made
+
+
 def to_dict(event: object) -> dict[str, Any]:
     """The event as plain JSON values, its type first."""
     return {"type": type_name(event), **_plain_fields(event)}
 
 
 def _plain_fields(value: object) -> dict[str, Any]:
-    kind: type = type(value)
-    return {name: _plain(getattr(value, name)) for name in field_names(kind)}
+    return {name: _plain(item) for name, item in fields_of(value).items()}
 
 
 def _plain(value: Any) -> Any:

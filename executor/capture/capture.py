@@ -11,14 +11,18 @@ from executor.capture.fast_json import digest
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import REDACTED, Secrets, is_secret
 from executor.capture.shared_lists import SharedLists
-from planner.event_fields import ATOMS, field_names
+from planner.event_fields import ATOMS, fields_of
 from planner.events import SkillPrint
+from planner.plan.plan import Plan, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from planner.events import Event
 
 # Characters of a hash.
 HASH = 32
+_SEP = os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +32,24 @@ class Capture:
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
     shared: SharedLists = field(default_factory=SharedLists, compare=False)
+    _tasks: dict[int, tuple[Task, dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self, text: str) -> str:
         """The text as it is recorded."""
-        if len(text) < self.secrets.shortest and os.sep not in text and "⟦" not in text:
+        if len(text) < self.secrets.shortest and _SEP not in text and "⟦" not in text:
             return text
         return self.secrets.redact(self.roots.portable(text))
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
-        kind: type = type(event)
-        found: dict[str, Any] = {}
-        for name in field_names(kind):
-            item = getattr(event, name)
+        found = fields_of(event)
+        shortest = self.secrets.shortest
+        for name, item in found.items():
             if type(item) is str:
-                found[name] = self.text(item)
-            else:
-                found[name] = item if type(item) in ATOMS else self.value(item)
+                if len(item) >= shortest or _SEP in item or "⟦" in item:
+                    found[name] = self.text(item)
+            elif type(item) not in ATOMS:
+                found[name] = self.value(item)
         return found
 
     def value(self, value: Any) -> Any:
@@ -60,7 +65,12 @@ class Capture:
         if kind is list or kind is tuple:
             if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
                 return self.shared.get(value, self._fields)
-            return [self.value(item) for item in value]
+            return self._list(value)
+        if kind is Task:
+            return self.task(value)
+        if kind is Plan:
+            named = value.to_dict(self.task).items()
+            return {name: item if name == "tasks" else self.value(item) for name, item in named}
         if hasattr(value, "to_dict"):
             return self.value(value.to_dict())
         return self._fields(value) if is_dataclass(value) else value
@@ -79,22 +89,53 @@ class Capture:
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
-        return digest(self.value(value))[:HASH]
+        return self.hash_of_recorded(self.value(value))
+
+    def hash_of_recorded(self, recorded: Any) -> str:
+        """The same of a value in the form in which it is recorded."""
+        return digest(recorded)[:HASH]
+
+    def task(self, task: Task) -> dict[str, Any]:
+        """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
+        known = self._tasks.get(id(task))
+        if known is None:
+            self._tasks[id(task)] = known = (task, self._mapping(task.to_dict()))  # kept: no other has its id
+        return known[1]
 
     def _fields(self, value: Any) -> dict[str, Any]:
-        kind: type = type(value)
-        return {name: self._item(name, getattr(value, name)) for name in field_names(kind)}
+        return {name: self._item(name, item) for name, item in fields_of(value).items()}
+
+    # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
+
+    def _list(self, value: Sequence[Any]) -> list[Any]:
+        shortest = self.secrets.shortest
+        return [
+            item
+            if type(item) is str and len(item) < shortest and _SEP not in item and "⟦" not in item
+            else self.value(item)
+            for item in value
+        ]
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         found = {}
+        shortest, names = self.secrets.shortest, self.secrets.names
         for name, item in value.items():
-            is_plain = type(name) is str and name.isidentifier()
-            key = self.secrets.name(name) if is_plain else self.text(str(name))
-            if type(item) is str and not is_secret(key):  # as nearly always
-                found[key] = self.text(item)
-            else:
+            key, marks_secret = names.get(name) or self._name(name)
+            if marks_secret:
                 found[key] = self._item(key, item)
+            elif type(item) is str:
+                is_safe = len(item) < shortest and _SEP not in item and "⟦" not in item
+                found[key] = item if is_safe else self.text(item)
+            else:
+                found[key] = item if type(item) in ATOMS else self.value(item)
         return found
+
+    def _name(self, name: Any) -> tuple[str, bool]:
+        """The name of a field as it is recorded, and whether it marks a secret."""
+        if type(name) is str and name.isidentifier():  # no path: the same in every run
+            return self.secrets.name(name)
+        key = self.text(str(name))
+        return key, is_secret(key)
 
     def _item(self, key: str, item: Any) -> Any:
         if type(item) is str:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
+
+from skills.text.xml import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

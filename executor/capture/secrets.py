@@ -73,8 +73,7 @@ _ALNUM_BEGINS = ("AKIA", "ASIA", "AIza")  # those that a text of only letters an
 _SHORTEST_FORM = 19
 _LARGE = 400
 _MAX_SEEN = 200
-_MAX_NAMES = 2000
-_WEBHOOK_BEGINS = ("hook", "api.telegram.org")
+_MAX_NAMES = 20_000
 _NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
 
 
@@ -89,7 +88,7 @@ class Secrets:
     hexes: tuple[str, ...] = ()  # in hex, in small letters
     lines: tuple[str, ...] = ()  # those of multi-line secrets, looked for last
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
-    _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    names: dict[str, tuple[str, bool]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
@@ -109,13 +108,12 @@ class Secrets:
             return redacted
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
-    def name(self, text: str) -> str:
-        """A field's name without secrets; cached, because names are few and repeat."""
-        known = self._names.get(text)
-        if known is None:
-            if len(self._names) >= _MAX_NAMES:
-                self._names.clear()
-            self._names[text] = known = self.redact(text)
+    def name(self, text: str) -> tuple[str, bool]:
+        """A field's name without secrets, and whether it marks one; kept, because names are few and repeat."""
+        if len(self.names) >= _MAX_NAMES:
+            self.names.clear()
+        redacted = self.redact(text)
+        self.names[text] = known = (redacted, is_secret(redacted))
         return known
 
     def _redacted(self, text: str) -> str:
@@ -129,12 +127,15 @@ class Secrets:
             text = self._without_hex(text)
         for line in self.lines:
             text = text.replace(line, REDACTED)
+        if text.isalnum():  # as an id or a hash: only these forms have no other characters
+            may_hold = len(text) >= _SHORTEST_FORM and ("AKIA" in text or "ASIA" in text or "AIza" in text)
+            return _without_forms(text, _ALNUM_BEGINS) if may_hold else text
         if "%" in text and _ESCAPE.search(text):
             for secret in self.plain:
                 text = secret_forms.percent_escaped(secret).sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM:
-            text = _without_forms(text, _ALNUM_BEGINS if text.isalnum() else _FORM_BEGINS)
-        if any(word in text for word in _WEBHOOK_BEGINS):
+            text = _without_forms(text, _FORM_BEGINS)
+        if "hook" in text or "api.telegram.org" in text:
             text = _WEBHOOK.sub(lambda match: match.group(1) + REDACTED, text)
         if "PRIVATE KEY" in text:
             text = _BLOCK.sub(REDACTED, text)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from executor.journal.summary import CHANGING, updated
 from executor.stores.row import Row, RunSummary
-from planner.event_fields import type_name
-from planner.events import Event, TextStreamed
+from planner.event_fields import type_name_of
+from planner.events import Event, TaskFinished, TextStreamed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class LogEntry(NamedTuple):
-    """An event on its way to the store; `at` is in nanoseconds, `summary` is the run's as of this event."""
+    """An event on its way to the store; `at` is in nanoseconds.
+
+    `summary` is the run's as of this event, without the last `done` of its tasks that are done.
+    """
 
     # A tuple, because recording an event must cost as little as possible: the rest is done in the writer's thread.
 
@@ -29,11 +32,18 @@ class LogEntry(NamedTuple):
     at: int
     event: Event
     summary: RunSummary
+    done: int
+
+    def is_written(self) -> bool:
+        """Whether the store has this summary."""
+        summary, done = self.log.written
+        return summary is self.summary and done == self.done
 
     def row(self) -> Row:
         """The row to store: without secrets, paths relative to named roots."""
-        body = self.log.capture.event(self.event)
-        return Row._make((self.log.run_id, self.seq, stamp(self.at), type_name(self.event), body))
+        log, seq, at, event, _, _ = self
+        kind: type = type(event)
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_name_of(kind), log.capture.event(event)))
 
 
 class Sink(Protocol):
@@ -56,10 +66,11 @@ class Log:
     def __init__(self, sink: Sink, run_id: str, capture: Capture, *, after: int = 0) -> None:
         self.run_id = run_id
         self.capture = capture
-        self.written: RunSummary | None = None
+        self.written: tuple[RunSummary | None, int] = (None, 0)
         self._sink = sink
         self._seq = after
         self._summary = RunSummary(run_id, "", "running", "")
+        self._done = 0
 
     @property
     def url(self) -> str:
@@ -78,13 +89,17 @@ class Log:
             return
         at = time.time_ns()
         self._seq += 1
-        if kind in CHANGING:
+        if isinstance(event, TaskFinished):  # one for each task, and another summary takes long to make
+            self._done += event.status == "done"
+        elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(LogEntry(self, self._seq, at, event, self._summary))
+        self._sink.put(LogEntry(self, self._seq, at, event, self._summary, self._done))
 
-    def captured(self, summary: RunSummary) -> RunSummary:
-        """The run's summary as it is stored."""
-        return replace(summary, goal=self.capture.text(summary.goal))
+    def captured(self, entry: LogEntry) -> RunSummary:
+        """The run's summary as it is stored after an entry."""
+        before = entry.summary
+        done = None if before.done is None else before.done + entry.done
+        return replace(before, goal=self.capture.text(before.goal), done=done)
 
     def settle(self) -> Awaitable[None]:
         """Wait until everything recorded so far is on disk."""

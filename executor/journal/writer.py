@@ -250,10 +250,11 @@ class Writer:
 
 def _changed_summaries(entries: list[LogEntry]) -> dict[str, RunSummary]:
     """The summaries that changed since they were last written, by run."""
-    changed = {entry.log.run_id: entry for entry in entries if entry.log.written is not entry.summary}
+    last = {entry.log.run_id: entry for entry in entries}
+    changed = {run_id: entry for run_id, entry in last.items() if not entry.is_written()}
     for entry in changed.values():
-        entry.log.written = entry.summary
-    return {run_id: entry.log.captured(entry.summary) for run_id, entry in changed.items()}
+        entry.log.written = (entry.summary, entry.done)
+    return {run_id: entry.log.captured(entry) for run_id, entry in changed.items()}
 
 
 def _failed(error: Exception) -> StoreFailed:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from executor.capture.fast_json import compact
 from executor.stores import texts
+from executor.stores.texts import LARGE
+from planner.event_fields import ATOMS
 
 if TYPE_CHECKING:
     from executor.stores.row import Row, RunSummary
@@ -30,7 +32,7 @@ def encode(row: Row) -> Body:
     """A row's body as JSON, and the large texts taken out of it, by hash."""
     for value in row.body.values():
         kind = type(value)
-        if kind is dict or isinstance(value, list) or (kind is str and len(value) >= texts.LARGE):
+        if len(value) >= LARGE if kind is str else kind not in ATOMS:
             large: dict[str, str] = {}
             return clean(compact(texts.split(row.body, large))), large
     return clean(compact(row.body)), _NONE

@@ -173,7 +173,7 @@ class Memo:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
         names = (*task.depends_on, *task.references, *task.reads)
         before = {name: results[name] for name in names if name in results}
-        return self.capture.hash([task.to_dict(), before])
+        return self.capture.hash_of_recorded([self.capture.task(task), self.capture.value(before)])
 
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""

@@ -13,12 +13,13 @@ from planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import networkx as nx
 
 ActionType = Literal["skill", "tool", "llm", "goal"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
+_LATER = ("output_schema", "check", "model", "most_tasks", "max_cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Task:
     @property
     def references(self) -> tuple[str, ...]:
         """The ids of tasks whose output it refers to, each once."""
+        if self.check is None and self.arguments == "" and "<<" not in self.instruction:
+            return ()
         found = self.referred((self.instruction, self.arguments, self.asked))
         return tuple(dict.fromkeys(one.id for one in found))
 
@@ -124,15 +127,13 @@ class Task:
 
     def to_dict(self) -> dict[str, Any]:
         """The task as in the plan's JSON, without empty fields; a hash of it is in every record."""
-        fields: dict[str, Any] = {
-            "id": self.id,
-            "title": self.title,
-            "action_type": self.action_type,
-            "name": self.name,
-            "instruction": self.instruction,
-            "arguments": dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments,
-        }
-        given = {key: value for key, value in fields.items() if value not in ("", None)}
+        given: dict[str, Any] = {"id": self.id}
+        if self.title:
+            given["title"] = self.title
+        given["action_type"] = self.action_type
+        given |= {key: value for key in ("name", "instruction") if (value := getattr(self, key))}
+        if self.arguments not in ("", None):
+            given["arguments"] = dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments
         given["depends_on"] = list(self.depends_on)
         if self.needs_approval:
             given["needs_approval"] = self.needs_approval
@@ -143,10 +144,10 @@ class Task:
             given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
         if self.item is not None:
             given["item"] = self.item.value
-        check = self.check.to_dict() if self.check is not None else None
-        form: dict[str, Any] = {"output_schema": self.output_schema, "check": check, "model": self.model}
-        form |= {"most_tasks": self.most_tasks, "max_cost": self.max_cost}
-        return given | {key: value for key, value in form.items() if value is not None}
+        for key in _LATER:
+            if (value := getattr(self, key)) is not None:
+                given[key] = value.to_dict() if key == "check" else value
+        return given
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Task:
@@ -264,10 +265,10 @@ class Plan:
         """Whether running the plan needs any model call."""
         return self.needs_synthesis or any(task.action_type != "tool" or task.asks for task in self.tasks)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON values."""
+    def to_dict(self, form: Callable[[Task], dict[str, Any]] = Task.to_dict) -> dict[str, Any]:
+        """The plan as JSON values; `form` makes those of a task."""
         return {
-            "tasks": [task.to_dict() for task in self.tasks],
+            "tasks": [form(task) for task in self.tasks],
             "synthesis": self.synthesis,
             "clarification": self.clarification,
         }

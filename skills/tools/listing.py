@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from skills.text.shorten import shorten
+from skills.text.xml import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from executor.journal.journal import Journal
+from executor.stores.urls import url_of
 from tests.conftest import add_skill, trust
 from tests.nursery import Ran
 
@@ -36,6 +38,19 @@ def test_what_needs_no_model_never_loads_litellm(workspace: Path, arguments: lis
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=workspace, capture_output=True, text=True, check=False)
     assert done.stderr.rstrip().endswith("FREE"), done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["trace", "list"], ["journal", "status"]])
+def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path, arguments: list[str]) -> None:
+    Journal(url_of(workspace / ".agents" / "journal.sqlite")).close()
+    heavy = ("litellm", "networkx", "jinja2", "asyncio", "http.client", "psycopg", "weft.runs", "planner.goal")
+    code = (
+        "import sys\nfrom weft.cli.main import main\n"
+        f"try:\n    main({arguments!r})\n"
+        f"except SystemExit as end:\n    print(end.code, [name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=workspace, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
 
 
 def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -288,8 +287,3 @@ class Pipeline:
 
     def _warn_of_change(self, _: FileRead, what: str) -> None:
         self.record(Warned(f"{what}: the task has what it said then"))
-
-
-def today() -> str:
-    """The date as prompts show it."""
-    return f"{datetime.now().astimezone():%A, %Y-%m-%d}"

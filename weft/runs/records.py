@@ -17,18 +17,19 @@ from executor.capture.shared_lists import SharedLists
 from executor.journal import codec
 from executor.journal.event_check import fits
 from executor.journal.journal import Journal
-from executor.journal.open_store import open_store
 from executor.stores.errors import BadStore, UnknownRun
-from executor.stores.urls import normal, shown, url_of
+from executor.stores.urls import shown
 from executor.tasks.artifacts import Artifacts, make_home
 from planner import rules
 from planner.events import RunResumed, RunStarted
-from skills import safe_files
 from skills.builtin import toolset
 from skills.discovery.locations import locations
 from skills.errors import InputError
 from weft.runs.goal import Goal
-from weft.runs.pipeline import today
+from weft.runs.run_id import today
+from weft.settings.journal_place import recorded_runs as recorded_runs
+from weft.settings.journal_place import refuse_links
+from weft.settings.journal_place import url as url
 from weft.settings.settings import Settings
 from weft.version import __version__
 
@@ -48,13 +49,6 @@ _WEB = ("allow_web", "web_proxy")
 _LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY, *_WEB})
 
 
-def url(paths: Paths, settings: Settings) -> str:
-    """The journal's URL: as set, else in the workspace."""
-    if settings.journal:
-        return normal(settings.journal, Path.cwd())
-    return url_of(paths.agents / "journal.sqlite")
-
-
 def open_journal(paths: Paths, settings: Settings) -> Journal:
     """The journal, created if missing; raises at once if it cannot be written."""
     if not settings.journal:
@@ -65,21 +59,8 @@ def open_journal(paths: Paths, settings: Settings) -> Journal:
                 f"{paths.agents} cannot be written: {error.strerror or error}",
                 hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
             ) from error
-    _refuse_links(paths, settings)
+    refuse_links(paths, settings)
     return Journal(url(paths, settings))
-
-
-def recorded_runs(paths: Paths, settings: Settings) -> Store:
-    """The store of recorded runs, for reading; raises if there is none."""
-    _refuse_links(paths, settings)
-    return open_store(url(paths, settings), create=False)
-
-
-def _refuse_links(paths: Paths, settings: Settings) -> None:
-    """Raise if the workspace's journal is behind a link: it would be another file, and reading changes it too."""
-    if not settings.journal:
-        for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal"):
-            safe_files.refuse_links(paths.agents / name, below=paths.workspace)
 
 
 def first_event(store: Store, run: str, paths: Paths) -> RunStarted:

@@ -1,4 +1,4 @@
-"""Ids of runs, sortable by time, and of batches; both are safe in a file name and in a URL."""
+"""Ids of runs, sortable by time, and of batches, safe in a file name and in a URL; and the date of a run."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def new_batch_id(output: Path) -> str:
     """A new id for a batch, such as answers-9f3a1c for one that writes answers.jsonl."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", output.stem).strip("-")[:40]
     return f"{stem or 'batch'}-{secrets.token_hex(3)}"
+
+
+def today() -> str:
+    """The date as prompts show it."""
+    return f"{datetime.now().astimezone():%A, %Y-%m-%d}"

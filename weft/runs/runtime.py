@@ -23,11 +23,11 @@ from weft.providers.capabilities import Capabilities
 from weft.runs import records
 from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, with_named_files, without_secrets
-from weft.runs.pipeline import Pipeline, today
+from weft.runs.pipeline import Pipeline
 from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
-from weft.runs.run_id import new_run_id
+from weft.runs.run_id import new_run_id, today
 from weft.runs.steps.following import earlier_run
 from weft.runs.steps.reopening import FINISHED, Reopening, checked_request
 from weft.runs.stop import Stop

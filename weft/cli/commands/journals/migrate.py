@@ -30,9 +30,9 @@ def migrate(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) ->
     """
     from executor.journal.open_store import migrate_store
     from executor.stores.urls import shown
-    from weft.runs import records
+    from weft.settings import journal_place
 
-    url = records.url(*options.journal_settings(workspace, journal))
+    url = journal_place.url(*options.journal_settings(workspace, journal))
     before, after = migrate_store(url)
     if as_json:
         output.print_json({"journal": shown(url), "before": before, "after": after})

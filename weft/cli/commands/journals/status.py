@@ -30,9 +30,9 @@ def status(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> 
 
     Exit status: 0 done, 2 no such journal, 4 it cannot be used.
     """
-    from weft.runs import records
+    from weft.settings import journal_place
 
-    store = records.recorded_runs(*options.journal_settings(workspace, journal))
+    store = journal_place.recorded_runs(*options.journal_settings(workspace, journal))
     try:
         found = store.status()
     finally:

@@ -50,9 +50,9 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
 
 def _find_runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[RunSummary]:
     """Read the runs from the journal; a workspace without a journal has none."""
-    from weft.runs import records
+    from weft.settings import journal_place
 
     where, settings = options.journal_settings(workspace, journal)
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
-    return list(records.recorded_runs(where, settings).summaries(limit))
+    return list(journal_place.recorded_runs(where, settings).summaries(limit))

@@ -56,11 +56,11 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
 
     Exit status: 0 done, 2 wrong usage or no such run.
     """
-    from weft.runs import records
+    from weft.settings import journal_place
     from weft.traces import transfer
 
     where, settings = options.journal_settings(workspace, journal)
-    store = records.recorded_runs(where, settings)
+    store = journal_place.recorded_runs(where, settings)
     named = {store.find(run).run_id for run in runs}
     if not runs and rest["older_than"] is None and rest["keep"] is None:
         raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
