@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,21 +15,20 @@ if TYPE_CHECKING:
     from weft.batch.goals import BatchGoal
     from weft.runs.stop import Stop
 
-Began = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal to run, or to resume from the run `earlier`; `began` is called with a new run's id.
+    """A goal, and the id of its run, which the batch gives: so whoever takes over the goal finds what was done.
 
-    If the goal `waited` for a person and its run has ended since, that is the result.
+    With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
+    its run has ended since, that is the result.
     """
 
     goal: BatchGoal
-    earlier: str | None
-    began: Began
+    run_id: str
     record: Record
     place: BatchPlace | None = None
+    begun: bool = False
     waited: bool = False
 
 

@@ -29,7 +29,7 @@ from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
 from weft.batch.preview import preview
-from weft.batch.results import Results
+from weft.batch.results import EarlierResult, Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from weft.batch.goals import BatchGoal, GoalFile
     from weft.batch.preview import BatchPreview
-    from weft.batch.results import EarlierResult
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
     from weft.settings.settings import Resolved
@@ -132,6 +131,8 @@ class Batch:
             if self.options.resume:
                 self._read_earlier()
             self.id = self._earlier_id() or new_batch_id(self.output)
+            if self._earlier and all(one.status is not None for one in self._earlier.values()):
+                self._find_runs()
             yield
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
@@ -187,6 +188,12 @@ class Batch:
                 if batch := self.weft.journal.store.find(earlier.run_id).batch:
                     return batch
         return None
+
+    def _find_runs(self) -> None:
+        """Find the unfinished goals' runs in the journal: on another machine, there is no file of them."""
+        for run in self.weft.journal.store.summaries(batch=self.id):
+            if run.batch_goal and run.batch_goal not in self._earlier:
+                self._earlier[run.batch_goal] = EarlierResult("", run.run_id)
 
     def _read_earlier(self) -> None:
         """Read the results of earlier runs of this batch; drop the lines of goals that run again."""

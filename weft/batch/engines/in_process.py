@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.stores.errors import UnknownRun
 from planner.errors import ModelError
-from planner.events import Event, RunStarted
 from weft.batch.engine import goal_of
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.model_check import find_problem
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.approvals import Approve
+    from planner.events import Event
     from planner.model import Model
     from weft.batch.engine import Job
     from weft.batch.limits.dedupe import ReplyCache
@@ -71,30 +72,22 @@ class InProcess:
             return await self._run(job, stop)
 
     async def _run(self, job: Job, stop: Stop) -> Result:
-        weft, run = self.runtime(job.goal.model), job.earlier
-
-        def note(event: Event) -> None:
-            nonlocal run
-            if isinstance(event, RunStarted):
-                run = event.run_id
-                job.began(run)
-            job.record(event)
-
+        weft, run = self.runtime(job.goal.model), job.run_id
+        heard: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
         try:
-            if run is not None:
-                try:
+            if job.begun:
+                with suppress(UnknownRun):  # its process ended before its first event was on record
                     if job.waited:
                         ended = await asyncio.to_thread(weft.result, run)
                         if ended.status in ("done", "partial", "failed"):
                             return ended
-                    return await weft.resume(run, record=job.record, stop=stop, approve=self.approve)
-                except UnknownRun:
-                    run = None  # it was killed before its first event was on disk
-            return await weft.run(goal_of(job.goal, job.place), record=note, stop=stop, approve=self.approve)
-        except ModelError:
-            if run is None:
-                raise
-            return await asyncio.to_thread(weft.result, run)  # its failure is on record
+                    return await weft.resume(run, **heard)
+            return await weft.run(goal_of(job.goal, job.place), run_id=run, **heard)
+        except ModelError as error:
+            try:
+                return await asyncio.to_thread(weft.result, run)  # its failure is on record
+            except UnknownRun:
+                raise error from None
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""
