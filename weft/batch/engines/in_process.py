@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner.approvals import Approve
     from planner.events import Event
     from planner.model import Model
-    from weft.batch.engine import Job
+    from weft.batch.engine import Job, Pace
     from weft.batch.limits.dedupe import ReplyCache
     from weft.batch.limits.limited_model import CallLimits
     from weft.models.model_check import ModelProblem
@@ -60,6 +60,7 @@ class InProcess:
     workers: WorkerPool | None = None
     approve: Approve | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
+    _calls: bool = False
 
     def has_room(self, running: int) -> bool:
         """Whether a call slot would be idle without another goal."""
@@ -100,12 +101,15 @@ class InProcess:
             self._runtimes[model] = made
         return self._runtimes[model]
 
-    def start(self, goals: int, models: Sequence[str]) -> None:
+    def start(self, calling: int, models: Sequence[str]) -> None:
         """Start what so many goals that call these models need; it loads while the rest is checked."""
-        if goals >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
+        self._calls = calling > 0
+        for name in models:  # what they can take decides how many goals start
+            self.limits.limiter(name)
+        if calling >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
             self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
-            self.workers.start(min(goals, self.limits.rates.max_calls))
-        if goals and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
+            self.workers.start(min(calling, self.limits.rates.max_calls))
+        if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
             litellm_model.preload()
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
@@ -118,9 +122,15 @@ class InProcess:
 
     async def warm(self) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        if not self._calls:
+            return
         skills = self.runtime().workspace.skills
         loading = asyncio.to_thread(litellm_model.load) if self.workers is None else self.workers.warm()
         await asyncio.gather(asyncio.to_thread(skills.warm), loading)
+
+    def pace(self) -> Pace:
+        """How the calls go now."""
+        return self.limits.pace()
 
     @property
     def _capabilities(self) -> Path:
