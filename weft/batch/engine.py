@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,27 +10,54 @@ from planner.plan.plan import Plan
 from weft.runs.goal import BatchPlace, Goal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from executor.history.result import Result
     from planner.events import Record
     from weft.batch.goals import BatchGoal
+    from weft.models.budget import Budget
+    from weft.models.model_check import ModelProblem
+    from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
-
-Began = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal to run, or to resume from the run `earlier`; `began` is called with a new run's id.
+    """A goal, and the id of its run, which the batch gives: so whoever takes over the goal finds what was done.
 
-    If the goal `waited` for a person and its run has ended since, that is the result.
+    With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
+    its run has ended since, that is the result.
     """
 
     goal: BatchGoal
-    earlier: str | None
-    began: Began
+    run_id: str
     record: Record
     place: BatchPlace | None = None
+    begun: bool = False
     waited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPause:
+    """A model that is not called for some seconds: its provider asked for a pause, or is down."""
+
+    model: str
+    seconds: float
+    is_down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a batch's calls go now: those that run, how many may at a time, at best and now, and which models pause.
+
+    `workers` says how many processes run goals, where an engine has several.
+    """
+
+    calls: int
+    most: int
+    limit: int
+    pauses: tuple[ModelPause, ...] = ()
+    workers: str = ""
 
 
 class Engine(Protocol):
@@ -45,6 +71,32 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Close what was opened."""
+
+
+class BatchEngine(Engine, Protocol):
+    """An engine with all that a batch asks of it: what is looked up here, started, waited for and shown."""
+
+    @property
+    def budget(self) -> Budget:
+        """What the batch may spend, and has spent."""
+
+    def runtime(self, model: str | None = None) -> Weft:
+        """The runtime here for goals that name this model, or none: it checks goals and opens the journal."""
+
+    def start(self, calling: int, models: Sequence[str]) -> None:
+        """Start what so many goals that call these models need; it loads while the rest is checked."""
+
+    def problems(self, names: Sequence[str]) -> list[ModelProblem]:
+        """What keeps these models from being called, as far as it can be known without a call."""
+
+    async def warm(self) -> None:
+        """Wait for what was started; raises if no goal can run."""
+
+    def pace(self) -> Pace:
+        """How the calls go now."""
+
+    def abandon(self) -> None:
+        """End what was started for a batch that does not run after all."""
 
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:

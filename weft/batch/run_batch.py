@@ -20,20 +20,15 @@ from skills.errors import SetupError
 from weft.batch import goals as goal_files
 from weft.batch import results
 from weft.batch.engine import goal_of
-from weft.batch.engines.in_process import InProcess
+from weft.batch.engines.open import open_engine
 from weft.batch.experiment import comparison
 from weft.batch.goal_check import goal_check
 from weft.batch.goal_order import GoalOrder
-from weft.batch.limits.dedupe import ReplyCache
-from weft.batch.limits.limited_model import CallLimits
-from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
 from weft.batch.preview import preview
-from weft.batch.results import Results
+from weft.batch.results import EarlierResult, Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
-from weft.models.budget import Budget
-from weft.runs.answers import approve_all
 from weft.runs.run_goal import with_model
 from weft.runs.run_id import new_batch_id
 from weft.settings.paths import Paths
@@ -43,9 +38,9 @@ from weft.settings.untrusted import is_trusted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from weft.batch.engine import BatchEngine
     from weft.batch.goals import BatchGoal, GoalFile
     from weft.batch.preview import BatchPreview
-    from weft.batch.results import EarlierResult
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
     from weft.settings.settings import Resolved
@@ -77,7 +72,7 @@ class Batch:
     goals: GoalFile
     output: Path
     options: BatchOptions
-    engine: InProcess
+    engine: BatchEngine
     errors: Path | None = None
     order: GoalOrder = field(init=False)
     summary: BatchSummary = field(init=False)
@@ -85,7 +80,6 @@ class Batch:
     _earlier: dict[str, EarlierResult] = field(default_factory=dict)
     _files: list[Path] = field(default_factory=list)
     _runner: BatchRunner | None = None
-    _calls: int = 0
 
     def __post_init__(self) -> None:
         options = self.options
@@ -111,8 +105,7 @@ class Batch:
 
     def start(self) -> None:
         """Start loading what the goals need to call a model, while the rest is checked."""
-        self._calls = self._goals_by_model().total()
-        self.engine.start(self._calls, self.models)
+        self.engine.start(self._goals_by_model().total(), self.models)
 
     def check_models(self) -> None:
         """Raise if a model cannot be called at all, before thousands of goals fail one by one."""
@@ -132,6 +125,8 @@ class Batch:
             if self.options.resume:
                 self._read_earlier()
             self.id = self._earlier_id() or new_batch_id(self.output)
+            if self._earlier and all(one.status is not None for one in self._earlier.values()):
+                self._find_runs()
             yield
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
@@ -148,11 +143,8 @@ class Batch:
             self.id,
         )
         complete = False
-        for name in self.models:  # what they can take decides how many goals start
-            self.engine.limits.limiter(name)
         try:
-            if self._calls:
-                await self.engine.warm()
+            await self.engine.warm()
             await runner.run(self._runs())
             complete = runner.is_complete
         finally:
@@ -188,6 +180,12 @@ class Batch:
                     return batch
         return None
 
+    def _find_runs(self) -> None:
+        """Find the unfinished goals' runs in the journal: on another machine, there is no file of them."""
+        for run in self.weft.journal.store.summaries(batch=self.id):
+            if run.batch_goal and run.batch_goal not in self._earlier:
+                self._earlier[run.batch_goal] = EarlierResult("", run.run_id)
+
     def _read_earlier(self) -> None:
         """Read the results of earlier runs of this batch; drop the lines of goals that run again."""
         before = results.errors_files(self.output)
@@ -222,11 +220,7 @@ def open_batch(
     """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line."""
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
-    limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
-    budget = Budget(options.max_cost, options.max_tokens)
-    whole = replace(settings, stream_plan=False)  # worker processes give a text only at its end
-    engine = InProcess(Path(workspace), whole, limits, budget, ReplyCache() if options.dedupe else None)
-    engine.approve = approve_all if options.approve_all else None
+    engine = open_engine(Path(workspace), settings, options)
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
         batch = Batch(checked, output, options, engine)
         try:

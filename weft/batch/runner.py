@@ -20,6 +20,7 @@ from skills.errors import InputError, WeftError
 from skills.text.plural import counted, plural
 from weft.batch.engine import Job
 from weft.runs.goal import BatchPlace
+from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
 
 if TYPE_CHECKING:
@@ -138,30 +139,24 @@ class BatchRunner:
             raise self._failure
 
     async def _run_goal(self, goal: BatchGoal) -> None:
+        if self._budget_is_spent():
+            return
         earlier = self.earlier.pop(goal.id, None)
-        began = self.observer.began(goal)
-        run = earlier.run_id if earlier else ""
-
-        def started(run_id: str) -> None:
-            nonlocal run
-            run = run_id
-            self.results.began(goal.id, goal.content_hash, run_id)
-
-        place = BatchPlace(self.batch, goal.id, self.summary.goals) if self.batch else None
-        waited = earlier is not None and earlier.waited and not self.options.retry_errors
-        job = Job(goal, run or None, started, self.observer.note, place, waited)
-        code = None
+        begun = earlier.run_id if earlier else ""
+        job = self._job(goal, begun or new_run_id(), begun=bool(begun), waited=earlier is not None and earlier.waited)
+        if not begun:
+            self.results.began(goal.id, goal.content_hash, job.run_id)
+        began, code = self.observer.began(goal), None
         try:
-            self.budget.check()
             result = await self.engine.run(job, self._now)
         except BudgetSpent:
             self.stopped = self.stopped or "budget"
             return
         except WeftError as error:
-            result, code = failed(goal, error, run), error.code
+            result, code = failed(goal, error, job.run_id), error.code
         except Exception as error:  # noqa: BLE001 - whatever goes wrong with one goal, the others continue
             what = WeftError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
-            result, code = failed(goal, what, run), "INTERNAL_ERROR"
+            result, code = failed(goal, what, job.run_id), "INTERNAL_ERROR"
         finally:
             self.observer.ended(goal, began)
         if self._now.is_set():  # another process may have set it, through the journal
@@ -172,6 +167,10 @@ class BatchRunner:
         self.results.ended(row(goal, result, code))
         if self._too_many_failures():
             self.stopped = self.stopped or "failures"
+
+    def _job(self, goal: BatchGoal, run_id: str, *, begun: bool, waited: bool) -> Job:
+        place = BatchPlace(self.batch, goal.id, self.summary.goals) if self.batch else None
+        return Job(goal, run_id, self.observer.note, place, begun, waited and not self.options.retry_errors)
 
     def _budget_is_spent(self) -> bool:
         try:

@@ -103,14 +103,16 @@ class Weft:
         approve: Approve | None = None,
         review: Review | None = None,
         after: str | None = None,
+        run_id: str | None = None,
     ) -> Result:
         """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
 
         `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
         is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
-        a stored run that the goal follows up.
+        a stored run that the goal follows up. `run_id` is a new id that the caller has made.
         """
-        run = self.new_run(await asyncio.to_thread(self.follow, goal, after) if after is not None else goal, record)
+        goal = await asyncio.to_thread(self.follow, goal, after) if after is not None else goal
+        run = self.new_run(goal, record, run_id=run_id)
         run.approve, run.review = approve, review
         return await run.run(stop or Stop())
 

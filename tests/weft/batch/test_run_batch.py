@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.openai_server import Call, Fail, OpenAIServer, Say, Script, scripted
+from planner.events import CallRetried
+from tests.openai_server import Call, Drop, Fail, OpenAIServer, Say, Script, scripted
 from tests.weft.recorded import store
 from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, TaskStarted, run_batch
 
@@ -98,6 +99,40 @@ async def test_the_journal_knows_the_batch_of_a_run_also_after_it_was_resumed(
     assert {run.batch_goal for run in journal.summaries(batch=batch)} == {"line-1", "line-2"}
     sizes = [row.body["batch_size"] for row in journal.rows_of_all(("run_started",))]
     assert sizes == [1, 2]
+    journal.close()
+
+
+async def test_without_the_file_of_runs_a_batch_finds_them_in_the_journal(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    broken = True
+
+    def task(call: Call) -> Say | Drop:
+        return Drop() if broken and "[late]" in call.user else Say("fine")
+
+    class Stopping(BatchObserver):
+        def note(self, event: Event) -> None:
+            if isinstance(event, CallRetried):
+                journal.wish(event_run(), "stop_batch")
+
+    def event_run() -> str:
+        return next(run.run_id for run in journal.summaries() if run.goal == "a [late] goal")
+
+    server = serve(scripted(PLAN, task=task))
+    goals, output = ["a good goal", "a [late] goal"], workspace / "out.jsonl"
+    await run_batch(goals[:1], workspace / "first.jsonl", model=MODEL, workspace=workspace)  # makes the journal
+    journal = store(workspace)
+    options = BatchOptions(jobs=1)
+    first = await run_batch(goals, output, model=MODEL, workspace=workspace, options=options, observer=Stopping())
+    assert first.stopped == "interrupted"
+    late = event_run()
+    (workspace / "out.jsonl.runs").unlink()  # as on another machine
+    broken = False
+    server.calls.clear()
+    await run_batch(goals, output, model=MODEL, workspace=workspace, options=BatchOptions(resume=True))
+    assert {row["goal"]: row["status"] for row in rows(output)} == dict.fromkeys(goals, "done")
+    assert [row["run_id"] for row in rows(output)][1] == late
+    assert not server.asked("decomposer"), "the plan was on record"
     journal.close()
 
 

@@ -19,7 +19,7 @@ from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from weft.batch.engine import Job
@@ -120,13 +120,16 @@ async def test_jobs_is_a_bound(results: Results) -> None:
 
 
 class Stuck(Prompt):
-    """Goals that never end by themselves; `0` fails at once."""
+    """Goals that never end by themselves, except `0`, which does something `first`."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: Callable[[], None] = lambda: None) -> None:
         self.ended: list[str] = []
+        self.first = first
 
     async def run(self, job: Job, stop: Stop) -> Result:
         if job.goal.id == "0":
+            await asyncio.sleep(0.02)
+            self.first()
             return await super().run(job, stop)
         try:
             await stop.wait()
@@ -136,9 +139,8 @@ class Stuck(Prompt):
 
 
 async def test_a_results_file_that_cannot_be_written_stops_the_other_goals_first(results: Results) -> None:
-    engine = Stuck()
+    engine = Stuck(lambda: results.close(complete=False))
     runner = runner_of(engine, results)
-    runner.results.close(complete=False)
     with pytest.raises(ValueError, match="closed file"):
         await runner.run(goals(4))
     assert sorted(engine.ended) == ["1", "2", "3"]

@@ -40,9 +40,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def view(clock: Clock) -> BatchProgress:
+def limits() -> CallLimits:
+    return CallLimits(Rates(32))
+
+
+@pytest.fixture
+def view(clock: Clock, limits: CallLimits) -> BatchProgress:
     """Two of ten goals ended in 20 seconds, one of them badly; two are under way."""
-    view = BatchProgress(BatchSummary(10), CallLimits(Rates(32)), clock)
+    view = BatchProgress(BatchSummary(10), lambda: limits.pace(clock()), clock)
     for name, status in (("a", "done"), ("b", "failed")):
         began = view.began(goal(name))
         view.note(CallFinished("task", "t", "m", Reply("x", usage=Usage(1, 100, 20), cost=0.25), 1.0))
@@ -63,7 +68,7 @@ def test_the_line_says_how_far_how_fast_how_long_and_at_what_cost(view: BatchPro
 
 
 def test_nothing_is_guessed_before_the_first_goal_ended(clock: Clock) -> None:
-    view = BatchProgress(BatchSummary(1), CallLimits(Rates(32)), clock)
+    view = BatchProgress(BatchSummary(1), CallLimits(Rates(32)).pace, clock)
     clock.now += 5
     assert view.line() == "0/1 goal · starting · $0.0000 · 0 tokens"
     view.began(goal("a"))
@@ -75,8 +80,7 @@ def test_a_price_that_is_not_known_is_said_to_be_unknown(view: BatchProgress) ->
     assert "cost unknown" in view.line()
 
 
-def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock) -> None:
-    limits = view.limits
+def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock, limits: CallLimits) -> None:
     limits.limiter("openai/x").limit = 4.0
     limits.limiter("openai/x").opens_at = clock.now + 65
     said = view.line()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from executor.stores.errors import UnknownRun
 from planner.errors import ModelError
-from planner.events import Event, RunStarted
 from weft.batch.engine import goal_of
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.model_check import find_problem
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.approvals import Approve
+    from planner.events import Event
     from planner.model import Model
-    from weft.batch.engine import Job
+    from weft.batch.engine import Job, Pace
     from weft.batch.limits.dedupe import ReplyCache
     from weft.batch.limits.limited_model import CallLimits
     from weft.models.model_check import ModelProblem
@@ -59,6 +60,7 @@ class InProcess:
     workers: WorkerPool | None = None
     approve: Approve | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
+    _calls: bool = False
 
     def has_room(self, running: int) -> bool:
         """Whether a call slot would be idle without another goal."""
@@ -71,30 +73,22 @@ class InProcess:
             return await self._run(job, stop)
 
     async def _run(self, job: Job, stop: Stop) -> Result:
-        weft, run = self.runtime(job.goal.model), job.earlier
-
-        def note(event: Event) -> None:
-            nonlocal run
-            if isinstance(event, RunStarted):
-                run = event.run_id
-                job.began(run)
-            job.record(event)
-
+        weft, run = self.runtime(job.goal.model), job.run_id
+        heard: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
         try:
-            if run is not None:
-                try:
+            if job.begun:
+                with suppress(UnknownRun):  # its process ended before its first event was on record
                     if job.waited:
                         ended = await asyncio.to_thread(weft.result, run)
                         if ended.status in ("done", "partial", "failed"):
                             return ended
-                    return await weft.resume(run, record=job.record, stop=stop, approve=self.approve)
-                except UnknownRun:
-                    run = None  # it was killed before its first event was on disk
-            return await weft.run(goal_of(job.goal, job.place), record=note, stop=stop, approve=self.approve)
-        except ModelError:
-            if run is None:
-                raise
-            return await asyncio.to_thread(weft.result, run)  # its failure is on record
+                    return await weft.resume(run, **heard)
+            return await weft.run(goal_of(job.goal, job.place), run_id=run, **heard)
+        except ModelError as error:
+            try:
+                return await asyncio.to_thread(weft.result, run)  # its failure is on record
+            except UnknownRun:
+                raise error from None
 
     def runtime(self, model: str | None = None) -> Weft:
         """The runtime for goals that name this model, or none."""
@@ -107,12 +101,15 @@ class InProcess:
             self._runtimes[model] = made
         return self._runtimes[model]
 
-    def start(self, goals: int, models: Sequence[str]) -> None:
+    def start(self, calling: int, models: Sequence[str]) -> None:
         """Start what so many goals that call these models need; it loads while the rest is checked."""
-        if goals >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
+        self._calls = calling > 0
+        for name in models:  # what they can take decides how many goals start
+            self.limits.limiter(name)
+        if calling >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
             self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
-            self.workers.start(min(goals, self.limits.rates.max_calls))
-        if goals and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
+            self.workers.start(min(calling, self.limits.rates.max_calls))
+        if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
             litellm_model.preload()
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
@@ -125,9 +122,15 @@ class InProcess:
 
     async def warm(self) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        if not self._calls:
+            return
         skills = self.runtime().workspace.skills
         loading = asyncio.to_thread(litellm_model.load) if self.workers is None else self.workers.warm()
         await asyncio.gather(asyncio.to_thread(skills.warm), loading)
+
+    def pace(self) -> Pace:
+        """How the calls go now."""
+        return self.limits.pace()
 
     @property
     def _capabilities(self) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Transient
 from planner.model import estimated_tokens
+from weft.batch.engine import ModelPause, Pace
 from weft.batch.limits.call_queue import CallQueue, CallRequest
 from weft.batch.limits.demand import Demand
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
@@ -50,6 +51,12 @@ class CallLimits:
         """Calls that may run at a time now; fewer while providers are overloaded."""
         most = self.rates.max_calls
         return min(sum(int(limiter.limit) for limiter in self.limiters.values()) or most, most)
+
+    def pace(self, now: float | None = None) -> Pace:
+        """How the calls go now."""
+        now = time.monotonic() if now is None else now
+        pauses = [ModelPause(name, one.opens_at - now, one.is_down) for name, one in self.limiters.items()]
+        return Pace(self.queue.running, self.queue.most, self.limit, tuple(one for one in pauses if one.seconds > 0))
 
     def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
         """The model for one goal; with a fallback behind it, it waits no longer than its patience."""

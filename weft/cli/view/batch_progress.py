@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, Group
 
+    from weft.batch.engine import Pace
     from weft.batch.goals import BatchGoal
-    from weft.batch.limits.limited_model import CallLimits
     from weft.batch.summary import BatchSummary
     from weft.cli.view.output_mode import OutputMode
 
@@ -34,9 +34,11 @@ _RECENT = 100
 class BatchProgress(BatchObserver):
     """Tracks running goals, retries, rate and spending."""
 
-    def __init__(self, summary: BatchSummary, limits: CallLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, summary: BatchSummary, pace: Callable[[], Pace], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.summary = summary
-        self.limits = limits
+        self._pace = pace
         self._clock = clock
         self._running: dict[str, float] = {}
         self._retries = self._tokens = 0
@@ -81,11 +83,16 @@ class BatchProgress(BatchObserver):
             yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
         if rate and (left := self.summary.goals - self.over) > 0:
             yield f"about {duration(left / rate)} left"
-        queue, limit = self.limits.queue, self.limits.limit
-        narrow = f", at most {limit} now" if limit < queue.most else ""
-        goals, calls = counted(len(self._running), "goal"), counted(queue.running, "call")
+        now = self._pace()
+        narrow = f", at most {now.limit} now" if now.limit < now.most else ""
+        goals, calls = counted(len(self._running), "goal"), counted(now.calls, "call")
         yield f"{goals} running ({calls}{narrow})" if self._running or self.over else "starting"
-        yield from self._waits()
+        if now.workers:
+            yield now.workers
+        for pause in now.pauses:
+            if pause.seconds > 1.0:
+                why = "is down" if pause.is_down else "asked for a pause"
+                yield f"{pause.model} {why}: continues in {duration(pause.seconds)}"
 
     def costs(self) -> Iterator[str]:
         """Cost, tokens, retries, failures and the slowest goals."""
@@ -99,11 +106,6 @@ class BatchProgress(BatchObserver):
         if slow := sorted(self._running.items(), key=lambda item: item[1])[:_SLOWEST]:
             yield "slowest: " + ", ".join(f"{name} {duration(self._clock() - began)}" for name, began in slow)
 
-    def _waits(self) -> Iterator[str]:
-        for model, limiter in self.limits.limiters.items():
-            if (wait := limiter.opens_at - self._clock()) > 1.0:
-                yield f"{model} {'is down' if limiter.is_down else 'asked for a pause'}: continues in {duration(wait)}"
-
 
 def duration(seconds: float) -> str:
     """A duration in words: 8 s, 2 min 5 s, 3 h 20 min."""
@@ -116,9 +118,9 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def watching(mode: OutputMode, summary: BatchSummary, limits: CallLimits) -> Iterator[BatchObserver]:
+def watching(mode: OutputMode, summary: BatchSummary, pace: Callable[[], Pace]) -> Iterator[BatchObserver]:
     """An observer that shows the batch's progress while the block lasts."""
-    view = BatchProgress(summary, limits)
+    view = BatchProgress(summary, pace)
     if mode.quiet:
         yield BatchObserver()
     elif not output.is_terminal():

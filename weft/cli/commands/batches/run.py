@@ -47,7 +47,7 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
 
 async def _run(batch: Batch, mode: OutputMode) -> int:
     _stop_on_signals(batch)
-    with watching(mode, batch.summary, batch.engine.limits) as observer:
+    with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
     status = _show(report, mode)
     if report.stopped == "interrupted":
