@@ -108,6 +108,17 @@ class Secrets:
             return redacted
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
+    def reveals(self, text: str) -> bool:
+        """Whether a text holds a known secret in any of its forms; what only looks like a secret does not count."""
+        if any(value in text and (pattern is None or pattern.search(text)) for value, pattern in self.values):
+            return True
+        if any(anchor in text and secret_forms.broken(form).search(text) for anchor, form in self.anchors):
+            return True
+        low = text.lower() if self.hexes else ""
+        if any(form in low for form in self.hexes) or any(line in text for line in self.lines):
+            return True
+        return "%" in text and any(secret_forms.percent_escaped(secret).search(text) for secret in self.plain)
+
     def name(self, text: str) -> tuple[str, bool]:
         """A field's name without secrets, and whether it marks one; kept, because names are few and repeat."""
         if len(self.names) >= _MAX_NAMES:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(r"[^\w.-]")
 _LONGEST_NAME = 255  # bytes
-_IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/journal*\n/.gitignore\n"
+IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/journal*\n/.gitignore\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +61,4 @@ def _file_name(name: str) -> str:
 
 def make_home(agents: Path) -> None:
     """Create a workspace's `.agents` folder, with a `.gitignore` that keeps runs out of version control."""
-    safe_files.create(agents / ".gitignore", _IGNORED, below=agents.parent)
+    safe_files.create(agents / ".gitignore", IGNORED, below=agents.parent)

@@ -83,14 +83,33 @@ class TrustRefused(InputError):
 
 
 @dataclass(frozen=True, slots=True)
+class SentTrust:
+    """What the sender of a bundle trusts: hashes of folders, and whether its templates; it counts where `allowed`."""
+
+    fingerprints: frozenset[str] = frozenset()
+    templates: bool = False
+    allowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Trust:
-    """What the user trusts, kept in a file; a file that cannot be read trusts nothing."""
+    """What the user trusts, kept in a file; a file that cannot be read trusts nothing.
+
+    With `sent`, the skills are those of a bundle: none of them was installed by the user of this machine.
+    """
 
     path: Path
+    sent: SentTrust | None = None
 
     def is_trusted(self, folder: Path, source: Source) -> bool:
         """Whether the tools in this folder, as they are now, may run."""
+        if self.sent is not None:
+            return source == "bundled" or self._is_sent(fingerprint(folder))
         return source in OWN or self.has("tools", fingerprint(folder))
+
+    def _is_sent(self, key: str) -> bool:
+        own = self.sent is not None and self.sent.allowed and key in self.sent.fingerprints
+        return own or self.has("tools", key)
 
     def trust(self, folder: Path, shown: str | None = None) -> str:
         """Trust a folder's tools as they are now; returns their hash, which must be the one `shown`, if given."""
@@ -101,10 +120,18 @@ class Trust:
 
     def trusts_workspace(self, workspace: Path) -> bool:
         """Whether the workspace's settings and templates, as they are now, may loosen what protects the user."""
+        if self.sent is not None:
+            return False
         try:
             return self.has("workspaces", _settings(workspace))
         except WeftError:  # too many files to tell
             return False
+
+    def trusts_templates(self, workspace: Path) -> bool:
+        """Whether the workspace's own templates may be used."""
+        if self.sent is not None:
+            return self.sent.templates and self.sent.allowed
+        return self.path.is_file() and self.trusts_workspace(workspace)
 
     def trust_workspace(self, workspace: Path) -> str:
         """Trust a workspace's settings and templates as they are now."""

@@ -9,6 +9,7 @@ from tests.soaks import (
     kill_forms,
     kill_goals,
     kill_import,
+    kill_limited,
     kill_replan,
     kill_run,
     kill_stream,
@@ -24,5 +25,6 @@ _ALL = (
     kill_batch.SOAK,
     kill_import.SOAK,
     kill_approvals.SOAK,
+    kill_limited.SOAK,
 )
 SOAKS = {soak.name: soak for soak in _ALL}

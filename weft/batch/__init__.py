@@ -6,6 +6,7 @@
     results.py       the results file, and what resuming a batch needs
     summary.py       counts; experiment.py compares models; preview.py is the dry run; options.py has the options
     engine.py        the port of engines; engines/ has them; limits/ has queue, rate limiter and deduplication
+    bundle/          what goals need on other machines, packed and unpacked
 
 Start with `run_batch`. May import weft.runs and everything below it.
 """

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 _WEB = ("allow_web", "web_proxy")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
-_LOCAL = frozenset({"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", toolset.KEY, *_WEB})
+_LOCAL = frozenset(
+    {"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", "allow_programs", toolset.KEY, *_WEB}
+)
 
 
 def open_journal(paths: Paths, settings: Settings) -> Journal:
@@ -196,7 +198,7 @@ def _policy(then: Mapping[str, Any], now: Settings) -> dict[str, Any]:
 
 def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
-    for location in locations(paths.workspace, env=env, home=home):
+    for location in locations(paths.workspace, **{"home": home, **paths.skill_roots(env)}):
         # The bundled skills are not the workspace's, even if they lie inside it, as in weft's own checkout.
         if location.source == "bundled" or not location.path.is_relative_to(paths.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1

@@ -62,6 +62,7 @@ class Weft:
     `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. `tools`
     are functions that plans and models may call, besides those of skills and packages, and names of built-in tools that
     are off by default, such as "python". Several runtimes may share a `journal`; closing one of them closes it.
+    `paths` replaces the workspace's own folders, for a worker that runs another machine's goals.
     """
 
     def __init__(
@@ -73,8 +74,9 @@ class Weft:
         use: Mapping[str, Path] | None = None,
         tools: Sequence[Callable[..., Any] | str] = (),
         journal: Journal | None = None,
+        paths: Paths | None = None,
     ) -> None:
-        self.paths = Paths.of(Path(workspace), os.environ)
+        self.paths = paths or Paths.of(Path(workspace), os.environ)
         if not isinstance(settings, Settings):
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skills import user_folders
 from skills.errors import InputError
@@ -12,15 +12,23 @@ from skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skills.programs.trust import SentTrust
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The folders that a run reads and writes."""
+    """The folders that a run reads and writes.
+
+    A bundle of another machine brings the skills of its user, which are then looked for in `skills_home`, and what that
+    user trusts.
+    """
 
     workspace: Path
     user_config: Path
     cache: Path
     data: Path
+    skills_home: Path | None = None
+    sent_trust: SentTrust | None = None
 
     @classmethod
     def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:
@@ -36,6 +44,12 @@ class Paths:
             cache=user_folders.cache(),
             data=user_folders.data(),
         )
+
+    def skill_roots(self, env: Mapping[str, str]) -> dict[str, Any]:
+        """Where the user's own skills are looked for: the variables and the home folder that `locations` takes."""
+        if self.skills_home is None:
+            return {"env": env}
+        return {"env": {key: env[key] for key in env if key != "XDG_CONFIG_HOME"}, "home": self.skills_home}
 
     @property
     def trust(self) -> Path:

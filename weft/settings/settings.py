@@ -96,6 +96,9 @@ class Settings:
     send_spans: bool = _setting(
         False, "send each run to OTEL_EXPORTER_OTLP_ENDPOINT as OpenTelemetry spans when it ends", guarded=True
     )
+    allow_programs: bool = _setting(
+        False, "as a worker, run the programs and templates that the sender of a batch trusts", own=True
+    )
     unsafe_tools: bool = _setting(False, "run tools unconfined if confinement is not available", guarded=True)
 
     @property

@@ -21,7 +21,7 @@ TEMPLATES = Path(".agents") / "seed"
 
 def is_trusted(paths: Paths) -> bool:
     """Whether the user trusts the workspace's settings and templates as they are now."""
-    if not paths.trust.is_file():
+    if paths.sent_trust is not None or not paths.trust.is_file():
         return False
     from skills.programs.trust import Trust  # slow to import, and few users have trusted anything
 

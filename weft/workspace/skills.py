@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ class WorkspaceSkills:
         self.offered = settings.tool_set
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
-        self.registry: Registry = make(paths.workspace, strict=settings.strict_skills, cache=self._cache)
+        options = {"strict": settings.strict_skills, "cache": self._cache, **paths.skill_roots(os.environ)}
+        self.registry: Registry = make(paths.workspace, **options)
 
     @cached_property
     def detector(self) -> SkillDetector:

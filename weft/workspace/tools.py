@@ -49,7 +49,7 @@ class WorkspaceTools:
         self._registry = registry
         self._unsafe = unsafe
         self._own = [_own_tool(function, paths.workspace) for function in own]
-        self.trust = Trust(paths.trust)
+        self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
 
     @cached_property

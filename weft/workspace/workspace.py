@@ -116,7 +116,7 @@ class Workspace:
             if not folder.is_dir():
                 raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
         # A replay needs no trust for them: it only compares texts, and sends and writes nothing.
-        own = [base / untrusted.TEMPLATES] if self._portable or untrusted.is_trusted(self.paths) else []
+        own = [base / untrusted.TEMPLATES] if self._portable or self.tools.trust.trusts_templates(base) else []
         prompts = self._prompts[made_by] = Prompts([*own, *configured], made_by=made_by)
         return prompts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import textwrap
 from base64 import b64encode
 
@@ -145,3 +146,18 @@ def test_a_token_is_known_by_its_form(token: str) -> None:
 )
 def test_what_only_looks_similar_stays(secrets: Secrets, text: str) -> None:
     assert secrets.redact(text) == text
+
+
+def test_a_text_reveals_a_known_secret_in_any_form_but_not_what_only_looks_like_one() -> None:
+    key = "A7h2-bXq9/TzW4mNs8"
+    secrets = Secrets.of({"OPENAI_API_KEY": key})
+    encoded = base64.b64encode(f"user:{key}".encode()).decode()
+    for text in (
+        f"key {key}",
+        f"Basic {encoded}",
+        key.encode().hex().upper(),
+        key.replace("/", "%2f"),
+        "A7h2-bXq9\n/TzW4mNs8",
+    ):
+        assert secrets.reveals(text), text
+    assert not secrets.reveals("sk-0123456789abcdef0123 is an example, A7h2-bXq9 is half of one")

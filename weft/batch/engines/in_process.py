@@ -50,6 +50,7 @@ class InProcess:
     """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
 
     With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
+    `paths` are those of a bundle, if the goals are another machine's.
     """
 
     workspace: Path
@@ -59,6 +60,7 @@ class InProcess:
     replies: ReplyCache | None = None
     workers: WorkerPool | None = None
     approve: Approve | None = None
+    paths: Paths | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
     _calls: bool = False
 
@@ -94,7 +96,7 @@ class InProcess:
         """The runtime for goals that name this model, or none."""
         if model not in self._runtimes:
             settings = replace(self.settings, model=model) if model else self.settings
-            made = Weft(self.workspace, settings, open_model=self._open(settings))
+            made = Weft(self.workspace, settings, open_model=self._open(settings), paths=self.paths)
             made.workspace.skills.registry.share()
             if made.workspace.tools.has_mcp:
                 made.workspace.tools.mcp.pool.hold()  # its servers serve the whole batch

@@ -10,6 +10,7 @@ import math
 from collections import OrderedDict, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, UnknownModel
@@ -125,6 +126,17 @@ class CallQueue:
             yield
         finally:
             self._leave(request.limiter)
+
+    def waiting(self, limiter: RateLimiter, most: int) -> list[int]:
+        """The tokens of the calls that wait for a limiter, the first of each owner before all others."""
+        queue = self._queues.get(limiter)
+        rows = [] if queue is None else [list(islice(calls, most)) for calls in islice(queue.owners.values(), most)]
+        ordered = (one for turn in zip_longest(*rows) for one in turn if one is not None and not one.admitted.done())
+        return [one.request.tokens for one in islice(ordered, most)]
+
+    def look(self) -> None:
+        """Admit what may go now: a limiter allows more than it did."""
+        self._admit()
 
     def _leave(self, limiter: RateLimiter) -> None:
         self.running -= 1

@@ -19,6 +19,8 @@ from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from planner.model import Model, Reply, Request
 
 # How long a call waits for a provider that is down, without using up the goal's attempts.
@@ -28,9 +30,13 @@ _EXPECTED_ANSWER = 300
 
 @dataclass(slots=True)
 class CallLimits:
-    """The call queue and the rate limiters that all goals of a batch share, and what the goals ask of them."""
+    """The call queue and the rate limiters that all goals of a batch share, and what the goals ask of them.
+
+    `make` makes the limiter of a model that answers elsewhere; the embedded one is always this process's own.
+    """
 
     rates: Rates
+    make: Callable[[str, Rates], RateLimiter] = lambda _, rates: RateLimiter(rates)
     queue: CallQueue = field(init=False)
     demand: Demand = field(default_factory=Demand)
     limiters: dict[str, RateLimiter] = field(default_factory=dict)
@@ -42,8 +48,8 @@ class CallLimits:
         """The limiter of a model; the embedded one answers few calls at a time."""
         known = self.limiters.get(model)
         if known is None:
-            most = min(_slots_of(model), self.rates.max_calls)
-            known = self.limiters[model] = RateLimiter(replace(self.rates, max_calls=int(most)))
+            rates = replace(self.rates, max_calls=int(min(_slots_of(model), self.rates.max_calls)))
+            known = self.limiters[model] = RateLimiter(rates) if is_local(model) else self.make(model, rates)
         return known
 
     @property

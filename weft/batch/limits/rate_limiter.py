@@ -9,8 +9,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, UnknownModel, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # With a rate set, how long other calls wait at most for a model's first one.
 _FIRST_TAKES = 5.0
@@ -36,6 +40,7 @@ class RateLimiter:
     """What is known of a model's provider from its calls so far."""
 
     rates: Rates
+    clock: Callable[[], float] = time.monotonic
     limit: float = 0.0
     running: int = 0
     opens_at: float = 0.0
@@ -43,7 +48,7 @@ class RateLimiter:
     tokens: float = 0.0
     failures: int = 0
     unknown: bool = False
-    _counted_at: float = field(default_factory=time.monotonic)
+    _counted_at: float = field(init=False)
     _narrowed_at: float = -math.inf
     _probing: bool = False
     _first: float | None = None
@@ -52,6 +57,7 @@ class RateLimiter:
     def __post_init__(self) -> None:
         self.limit = float(self.rates.max_calls)
         self.tokens = self.rates.tpm or 0.0
+        self._counted_at = self.clock()
 
     @property
     def is_down(self) -> bool:
@@ -62,23 +68,28 @@ class RateLimiter:
         """Seconds until a call of about so many tokens may be made; infinite if another must end first."""
         if self._probing or self.running >= max(int(self.limit), 1):
             return _UNTIL_ONE_ENDS
-        now, rates = time.monotonic(), self.rates
+        now, rates = self.clock(), self.rates
         waits = [self.opens_at - now]
         if rates.rpm:
             waits.append(self.next_call - now)
             if self._first is not None and not self._answered:
                 waits.append(self._first + _FIRST_TAKES - now)
         if rates.tpm:
-            self.tokens = min(rates.tpm, self.tokens + (now - self._counted_at) * rates.tpm / 60.0)
-            self._counted_at = now
+            self.refill(now)
             waits.append((min(tokens, rates.tpm) - self.tokens) * 60.0 / rates.tpm)
         return max(waits)
+
+    def refill(self, now: float) -> None:
+        """Add the tokens that have become available since the last time."""
+        if self.rates.tpm:
+            self.tokens = min(self.rates.tpm, self.tokens + (now - self._counted_at) * self.rates.tpm / 60.0)
+        self._counted_at = now
 
     def closed(self, patience: float) -> str:
         """Why a caller with a fallback and this much patience should not wait; empty if it should."""
         if patience == math.inf:
             return ""
-        pause = self.opens_at - time.monotonic()
+        pause = self.opens_at - self.clock()
         if self.unknown:
             return "does not exist"
         if self.is_down and (self._probing or pause > 0):
@@ -91,7 +102,7 @@ class RateLimiter:
         self.tokens -= tokens
         self._probing = self.is_down
         if self.rates.rpm:
-            now = time.monotonic()
+            now = self.clock()
             self.next_call = max(self.next_call, now) + 60.0 / self.rates.rpm
             self._first = now if self._first is None else self._first
 
@@ -100,7 +111,7 @@ class RateLimiter:
         self.running -= 1
         self._probing = False
         if self.rates.rpm and not self._answered:
-            self.next_call = max(self.next_call, time.monotonic() + 60.0 / self.rates.rpm)
+            self.next_call = max(self.next_call, self.clock() + 60.0 / self.rates.rpm)
         self._answered = True
 
     def succeeded(self, tokens: int, used: int) -> None:
@@ -112,7 +123,7 @@ class RateLimiter:
 
     def failed(self, error: ModelError, tokens: int) -> None:
         """A call failed: pause for as long as the provider asks, or longer each time while it is down."""
-        now = time.monotonic()
+        now = self.clock()
         self.tokens += tokens
         self.unknown = isinstance(error, UnknownModel)
         if isinstance(error, Transient) and error.retry_after is not None:

@@ -1,0 +1,62 @@
+"""The settings of a bundle, as a weft.toml that the workers read like that of any workspace they do not trust."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from skills.text.model_names import carries_address
+from weft.batch.bundle.refusal import BundleRefused
+from weft.settings.settings import Settings
+from weft.settings.untrusted import MODELS, names_in
+
+# What belongs to the machine that runs the goals, besides what no untrusted weft.toml may set.
+_OWN = frozenset({"helper_minutes"})
+
+
+def settings_text(settings: Settings) -> str:
+    """The settings that differ from their defaults, without addresses and what only a machine's own user may set."""
+    rows: list[str] = []
+    tables: list[str] = []
+    for one in fields(Settings):
+        value = getattr(settings, one.name)
+        if value == one.default or one.metadata["guarded"] or one.metadata["own"] or one.name in _OWN:
+            continue
+        if one.name in MODELS:
+            _refuse_addresses(one.name, value)
+        if isinstance(value, Mapping):
+            tables += [f"[{one.name}]", *(f"{_text(key)} = {_value(item)}" for key, item in sorted(value.items()))]
+        elif one.name == "approvals":
+            for rule in value:
+                tables += ["[[approvals]]", *(f"{key} = {_value(item)}" for key, item in rule.to_dict().items())]
+        else:
+            rows.append(f"{one.name} = {_value(value)}")
+    return "\n".join(["# What the batch was started with. Each machine's own settings come first.", *rows, *tables, ""])
+
+
+def _refuse_addresses(name: str, value: Any) -> None:
+    for model in names_in(value):
+        if carries_address(model):
+            raise BundleRefused(
+                f"{name!r} names a model by an address, which workers take from their own settings only: {model}",
+                hint="set `model` or `api_base` in the config.toml of each worker",
+            )
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case list() | tuple():
+            return f"[{', '.join(map(_value, value))}]"
+        case _:
+            return _text(str(value))
+
+
+def _text(value: str) -> str:
+    """A TOML string: JSON's, with the one character that only TOML forbids."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
