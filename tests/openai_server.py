@@ -147,7 +147,7 @@ class OpenAIServer:
         await response.prepare(request)
         words = answer.text.split(" ")
         pieces = [word + " " for word in words[:-1]] + words[-1:]
-        for row in _chunks(call, pieces, answer):
+        for row in chunks(call, pieces, answer):
             await response.write(f"data: {json.dumps(row)}\n\n".encode())
         await response.write(b"data: [DONE]\n\n")
         return response
@@ -161,7 +161,7 @@ async def _end_the_rest() -> None:
     await asyncio.gather(*left, return_exceptions=True)
 
 
-def _chunks(call: Call, pieces: Iterable[str], answer: Say) -> Iterable[dict[str, Any]]:
+def chunks(call: Call, pieces: Iterable[str], answer: Say) -> Iterable[dict[str, Any]]:
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": call.body["model"]}
     for piece in pieces:
         yield base | {"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]}

@@ -2,11 +2,13 @@
 
 Runs of the real command line against a scripted server end in every way that there is. Their journal and exported
 traces are kept, with the workspace, a killed batch and the trust file. `tests/test_earlier_versions.py` reads, resumes
-and replays them. To record an earlier commit, copy this file and `recorded_scenarios.py` into its tree.
+and replays them. To record an earlier commit, copy this file, `recorded_scenarios.py` and
+`recorded_plans.py` into its tree.
 """
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import gzip
 import json
@@ -22,8 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aiohttp import web
+
 from tests.nursery import Nursery, Ran, open_nursery
-from tests.openai_server import OpenAIServer, instruction
+from tests.openai_server import Call, OpenAIServer, Say, chunks, instruction
+from tests.recorded_plans import GROWN, ITEMS, LATE_TASK, adapting
 from tests.recorded_scenarios import FILES, GOAL, LATE, MODEL, Scenario, batch, chain, scenarios, skilled
 
 if TYPE_CHECKING:
@@ -35,12 +40,31 @@ ROOT = Path(__file__).parent.parent
 KEY = "sk-test-0123456789abcdef"
 
 
+class WritingServer(OpenAIServer):
+    """A server that takes a while to write the last task of some plans, so that those before it begin early."""
+
+    pause = 1.5
+
+    async def _stream(self, request: web.Request, call: Call, answer: Say) -> web.StreamResponse:
+        first, cut, rest = answer.text.partition(LATE_TASK)
+        if not cut:
+            return await super()._stream(request, call, answer)
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        for row in chunks(call, [first, cut + rest], answer):
+            if cut in json.dumps(row).replace("\\", ""):
+                await asyncio.sleep(self.pause)
+            await response.write(f"data: {json.dumps(row)}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+
 @dataclass(frozen=True)
 class Recorder:
     """Runs `weft` in the workspace that is recorded, against the server."""
 
     nursery: Nursery
-    server: OpenAIServer
+    server: WritingServer
     workspace: Path
     env: Mapping[str, str]
 
@@ -51,10 +75,14 @@ class Recorder:
         return ran
 
     def record(self, one: Scenario) -> str:
-        """Record a run; returns its id."""
+        """Record a run and what is done with it; returns its id."""
         self.server.script = one.script
         ran = self.weft("run", "--json", *one.arguments, f"{one.goal} {one.tag}", env=one.env)
-        return self.ended(one.status, ran)
+        run_id = self.ended(one.status, ran)
+        for step in one.then:
+            ran = self.weft(*step.arguments(json.loads(ran.out)), "--json", env=one.env)
+            self.ended(step.status, ran)
+        return run_id
 
     def ended(self, status: str, ran: Ran) -> str:
         """The id of a run that ended as it must."""
@@ -83,7 +111,7 @@ class Recorder:
 
 def record(recorder: Recorder) -> None:
     """Record every run, the plan file and the batch."""
-    first, *_ = [recorder.record(one) for one in scenarios()]
+    first, *_ = [recorder.record(one) for one in (*scenarios(), *adapting())]
     server, workspace = recorder.server, recorder.workspace
 
     server.script = skilled()
@@ -99,6 +127,10 @@ def record(recorder: Recorder) -> None:
     server.script = chain()
     recorder.stop(signal.SIGINT, "run", *MODEL, f"{GOAL} [stop]")
     recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [kill]")
+    server.script = chain(of=ITEMS)
+    recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [items]")
+    server.script, server.pause = chain(of=GROWN), LATE
+    recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [midway]")
 
     server.script = batch()
     tags = ("[empty]", "[bfail]", "[empty]", "[batch]", "[empty]")
@@ -109,6 +141,12 @@ def record(recorder: Recorder) -> None:
         signal.SIGKILL, "batch", "goals.jsonl", "-o", "results.jsonl", "--jobs", "2", *MODEL,
         ready=lambda: results.is_file() and results.read_text(encoding="utf-8").count("\n") == len(goals) - 1,
     )  # fmt: skip
+
+
+def packed(folder: Path, name: str) -> bytes:
+    """The content of a recorded file, however that version compressed it."""
+    (path,) = folder.glob(f"{name}.*")
+    return unpacked(path)
 
 
 def unpacked(path: Path) -> bytes:
@@ -132,9 +170,9 @@ def keep(recorder: Recorder, home: Path, folder: Path) -> None:
         )
         copy.commit()
         copy.execute("VACUUM")
-    (folder / "journal.sqlite.gz").write_bytes(gzip.compress(journal.read_bytes(), mtime=0))
-    # A trace repeats every prompt in full; gzip does not look back as far as the run before.
-    (folder / "traces.jsonl.xz").write_bytes(lzma.compress((PLACE / "traces.jsonl").read_bytes(), preset=9))
+    # Runs repeat prompts of those before; gzip does not look back as far.
+    for file in (journal, PLACE / "traces.jsonl"):
+        (folder / f"{file.name}.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9))
     shutil.copytree(recorder.workspace, folder / "workspace", ignore=shutil.ignore_patterns(".agents"))
     shutil.copy(home / ".local/share/weft/trust.json", folder)
     private = [str(ROOT), str(Path.home()), f'"{socket.gethostname()}"', f'"{getpass.getuser()}"', KEY]
@@ -155,7 +193,7 @@ def main(folder: Path) -> None:
         for name, text in FILES.items():
             (workspace / name).parent.mkdir(parents=True, exist_ok=True)
             (workspace / name).write_text(text, encoding="utf-8")
-        with open_nursery() as nursery, OpenAIServer(batch()) as server:
+        with open_nursery() as nursery, WritingServer(batch()) as server:
             given = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
             bases = {"OPENAI_API_BASE": server.base, "LM_STUDIO_API_BASE": server.base}
             keys = {"OPENAI_API_KEY": KEY, "LM_STUDIO_API_KEY": KEY}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tests.openai_server import Answer, Call, Fail, Say, Script, in_turn, instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 GOAL = "Write the API documentation of the to-do service"
 MODEL = ("--model", "openai/test-model")
@@ -137,6 +137,7 @@ def answers(
     task: Script = obey,
     synthesis: str = "The endpoints, in a table.",
     condition: str = '{"holds": true, "why": "so it is"}',
+    change: str = '{"give_up": "nothing else is known"}',
 ) -> Script:
     """Plans in turn; tasks as scripted, or with what they were told to do."""
     planner = in_turn(*map(Say, plans))
@@ -149,6 +150,8 @@ def answers(
                 return task(call)
             case "condition":
                 return Say(condition)
+            case "replanner":
+                return Say(change)
             case _:
                 return Say(synthesis)
 
@@ -191,9 +194,9 @@ def broken() -> Script:
     return answers(BROKEN, task=tasks({"Do bad": lambda _: refused}), synthesis="Partly.")
 
 
-def chain(late: str = "Do two") -> Script:
+def chain(late: str = "Do two", of: str = CHAIN) -> Script:
     """Three tasks in a row, one of which gets no answer."""
-    return answers(CHAIN, task=tasks({late: lambda call: Say(f"did: {instruction(call)}", after=LATE)}))
+    return answers(of, task=tasks({late: lambda call: Say(f"did: {instruction(call)}", after=LATE)}))
 
 
 def adaptive() -> Script:
@@ -229,8 +232,19 @@ def batch() -> Script:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A command after a run, by the document of the command before; it must end as said."""
+
+    arguments: Callable[[Mapping[str, Any]], tuple[str, ...]]
+    status: str = "done"
+
+    def __rshift__(self, status: str) -> Step:
+        return replace(self, status=status)
+
+
+@dataclass(frozen=True)
 class Scenario:
-    """A run to record: its goal ends in the tag, and it must end as said."""
+    """A run to record: its goal ends in the tag, and it must end as said, as must the commands after it."""
 
     tag: str
     status: str
@@ -238,6 +252,7 @@ class Scenario:
     arguments: tuple[str, ...] = MODEL
     env: Mapping[str, str] = field(default_factory=dict)
     goal: str = GOAL
+    then: tuple[Step, ...] = ()
 
 
 def scenarios() -> list[Scenario]:

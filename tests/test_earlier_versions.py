@@ -1,7 +1,8 @@
 """Journals, traces, plans, results and trust that an earlier commit wrote are read, resumed and replayed by this one.
 
 `tests/data/<version>/` holds what that version recorded through its own command line: runs that ended in every way,
-with refused plans, tool calls, shortened and truncated texts, a small model, a model as detector, and a killed batch.
+with refused plans, tool calls, shortened and truncated texts, a small model, a model as detector, plans that waited,
+changed and grew, and a killed batch.
 `python -m tests.record_version` makes such a folder.
 """
 
@@ -20,7 +21,10 @@ import pytest
 from executor.journal import trace_file
 from tests.conftest import replayed
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
-from tests.record_version import unpacked
+from tests.record_version import packed
+from tests.recorded_plans import GROWN
+from tests.recorded_scenarios import PAIR
+from weft.cli.commands.traces.show import show
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.testing import Recorded
@@ -49,7 +53,7 @@ def earlier(version: str, tmp_path: Path, own_home: Path) -> Path:
     workspace = tmp_path / "elsewhere"
     shutil.copytree(source / "workspace", workspace)
     (workspace / ".agents").mkdir()
-    (workspace / ".agents/journal.sqlite").write_bytes(unpacked(source / "journal.sqlite.gz"))
+    (workspace / ".agents/journal.sqlite").write_bytes(packed(source, "journal.sqlite"))
     trust = own_home / ".local/share/weft/trust.json"
     trust.parent.mkdir(parents=True)
     shutil.copy(source / "trust.json", trust)
@@ -59,8 +63,7 @@ def earlier(version: str, tmp_path: Path, own_home: Path) -> Path:
 def exported(version: str) -> dict[str, list[str]]:
     """The lines of each exported trace."""
     runs: dict[str, list[str]] = defaultdict(list)
-    (packed,) = (DATA / version).glob("traces.jsonl.*")
-    for line in unpacked(packed).decode().splitlines():
+    for line in packed(DATA / version, "traces.jsonl").decode().splitlines():
         runs[json.loads(line)["run_id"]].append(line)
     return runs
 
@@ -82,7 +85,10 @@ def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: P
     ran = 0
     for number, (run, lines) in enumerate(exported(version).items()):
         end = json.loads(lines[-1])
+        begun = json.loads(lines[0])
         if end["type"] != "run_finished" or end["status"] != "done" or any('"task_reused"' in line for line in lines):
+            continue
+        if begun["goal"].endswith("[changed]"):  # a person changed the plan afterwards
             continue
         file = tmp_path / f"{number}.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
@@ -92,34 +98,58 @@ def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: P
     assert ran > 5
 
 
-def test_the_commands_read_the_journal_and_the_traces(earlier: Path, weft: Callable[..., Ran]) -> None:
+def test_the_commands_read_the_journal_and_the_traces(
+    earlier: Path, weft: Callable[..., Ran], capsys: pytest.CaptureFixture[str]
+) -> None:
     runs = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
-    assert {run["status"] for run in runs} >= {"done", "partial", "failed", "clarification", "interrupted"}
+    statuses = {run["status"] for run in runs}
+    assert statuses >= {"done", "partial", "failed", "interrupted"}
+    assert statuses & {"clarification", "waiting"}, "what a question ends a run with was named otherwise"
     for run in runs:
-        shown = weft("trace", "show", run["run_id"], cwd=earlier)
-        assert shown.status == 0, shown.err
-        assert run["run_id"] in shown.out
+        assert show.main([run["run_id"], "--workspace", str(earlier)], standalone_mode=False) in (0, None)
+        assert run["run_id"] in capsys.readouterr().out
     names = [run["run_id"] for run in runs if not run["goal"].endswith("[detect]")]  # one asked a model
     reselected = weft("replay", "--select", "--check", "--json", *names, cwd=earlier)
     assert reselected.status in (0, 3), reselected.err  # a better ranking selects other skills
-    assert [one["run_id"] for one in json.loads(reselected.out)] == names
+    found = [one["run_id"] for one in json.loads(reselected.out)]
+    assert found == [name for name in names if name in found]
+    assert len(found) >= len(names) - 2, "newer versions select no skills for a plan that is given"
 
 
 def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
-    server = serve(scripted({}, synthesis="resumed"))
+    server = serve(scripted(GROWN, synthesis="resumed"))
     listed = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
     unfinished = [run for run in listed if run["status"] == "interrupted" and "number" not in run["goal"]]
-    assert len(unfinished) == 2, "one was stopped with Ctrl-C, one killed"
+    assert len(unfinished) >= 2, "one was stopped with Ctrl-C, one killed"
     for run in unfinished:
         server.calls.clear()
         ran = weft("resume", run["run_id"], "--json", cwd=earlier, env=MODEL)
         assert ran.status == 0, ran.err
         document = json.loads(ran.out)
         assert (document["status"], document["answer"]) == ("done", "resumed")
-        assert [instruction(call) for call in server.calls if call.role == "task"] == ["Do two", "Do three"]
-        assert server.asked("decomposer") == []
+        midway = run["goal"].endswith("[midway]")  # it was killed while its plan was being written
+        third = "Do late" if midway else "Do three"
+        assert [instruction(call) for call in server.calls if call.role == "task"] == ["Do two", third]
+        assert len(server.asked("decomposer")) == midway
+
+
+@pytest.mark.parametrize("version", ["0.1.2"])  # earlier ones could not wait
+def test_what_waits_is_answered_and_nothing_is_paid_twice(
+    earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
+) -> None:
+    waiting = json.loads(weft("approvals", "--json", cwd=earlier).out)
+    assert len(waiting) == 2
+    server = serve(scripted(json.loads(PAIR), synthesis="answered"))
+    for request in waiting:
+        server.calls.clear()
+        flag = ("--answer", "The to-do service") if request["kind"] == "question" else ("--approve", request["id"])
+        ran = weft("resume", request["run_id"], *flag, "--json", cwd=earlier, env=MODEL)
+        assert (ran.status, json.loads(ran.out)["status"]) == (0, "done"), ran.err
+        asked = [instruction(call) for call in server.asked("task")]
+        assert asked == (["Do a", "Do b"] if request["kind"] == "question" else ["Send did: Do draft"])
+        assert weft("replay", "--strict", request["run_id"], cwd=earlier).status == 0
 
 
 def test_a_done_run_is_rerun_in_part(

@@ -11,9 +11,10 @@ Enable the plugin in a conftest.py with `pytest_plugins = ["weft.testing"]`, and
         result = asyncio.run(recorded.run(recorded.goal))
         assert result.answer.startswith("# Report")
 
-The goal runs as usual, but every reply of a model and every result of a tool comes from the recording: no model, no
-key, no network. If a change to skills, prompts or code leads to a request that was not recorded, the test fails and
-shows how that request differs from the nearest recorded one. If the change is intended, record and export again.
+The goal runs as usual, but every reply of a model, every result of a tool and every answer of a person comes from the
+recording: no model, no key, no network. If a change to skills, prompts or code leads to a request that was not
+recorded, the test fails and shows how that request differs from the nearest recorded one. If the change is intended,
+record and export again.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from executor.journal import trace_file
 from executor.stores.urls import url_of
 from executor.tasks.memo import Memo
 from planner import rules
+from planner.approvals import Answer
 from planner.errors import Halted, ModelError
 from skills.builtin import toolset
 from skills.tools.recorded import RecordedTool
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from executor.history.result import Result
+    from executor.stores.row import Row
+    from planner.approvals import ApprovalRequest
     from planner.events import Record
     from planner.model import Reply, Request
     from weft.runs.goal import Goal
@@ -75,6 +79,7 @@ class Recorded:
     memo: Memo
     journal: Path
     unrecorded: list[str] = field(default_factory=list)
+    _runs: list[list[Row]] = field(default_factory=list)
     _asked: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -85,16 +90,16 @@ class Recorded:
         so the workspace's own journal stays as it is. Raises ValueError if the files contain no run.
         """
         paths = Paths.of(Path(workspace), os.environ)
-        histories, capture = [], None
+        runs = []
         for file in files:
             rows = list(trace_file.read(Path(file)))
-            for run_id in dict.fromkeys(row.run_id for row in rows):
-                capture = records.capture(paths, run_id)
-                histories.append(RunHistory.of((row for row in rows if row.run_id == run_id), capture))
-        if capture is None:
+            runs += [[row for row in rows if row.run_id == one] for one in dict.fromkeys(row.run_id for row in rows)]
+        if not runs:
             raise ValueError("no recorded run given; export one with `weft trace export RUN -o FILE`")
+        captures = [records.capture(paths, rows[0].run_id) for rows in runs]
+        histories = [RunHistory.of(rows, capture) for rows, capture in zip(runs, captures, strict=True)]
         target = journal or Path(tempfile.mkdtemp(prefix="weft-")) / "journal.sqlite"
-        return cls(histories, paths, Memo(_ignore, capture), target)
+        return cls(histories, paths, Memo(_ignore, captures[-1]), target, _runs=runs)
 
     @property
     def goal(self) -> Goal:
@@ -130,9 +135,11 @@ class Recorded:
         async with Weft(self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)) as weft:
             run = weft.new_run(goal, record, date=self._date)
             self._as_then(run)
+            run.approve = self._answer
             self.memo = Memo(_ignore, run.log.capture)  # which knows the files of this run
+            self.histories = [RunHistory.of(rows, run.log.capture) for rows in self._runs]
             for history in self.histories:  # a tool's result is part of the next prompt, including how long it took
-                run.finished.envelopes.update(history.finished.envelopes)
+                run.finished.lent.update(history.finished.envelopes)
             return await run.run(Stop())
 
     def _as_then(self, run: Run) -> None:
@@ -162,6 +169,13 @@ class Recorded:
                 if (failed := history.failed.get(f"{key}#{number}")) is not None:
                     raise ModelError(failed.error)
         raise self._missing(request)
+
+    async def _answer(self, request: ApprovalRequest) -> Answer | None:
+        """What a person said then; the run waits if nobody had answered."""
+        for history in self.histories:
+            if (given := history.ledger.approvals.given.get(request.id)) is not None:
+                return Answer(given.decision, given.note, given.arguments, given.text, given.by)
+        return None
 
     @property
     def _date(self) -> str:

@@ -40,11 +40,13 @@ class FinishedPart:
 class FinishedWork:
     """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's.
 
-    `verdicts` has the faults of answers that were checked, by the answers' hashes.
+    `lent` are envelopes of other runs, for calls that are recorded as if they were made now. `verdicts` has the faults
+    of answers that were checked, by the answers' hashes.
     """
 
     replies: dict[str, Reply] = field(default_factory=dict)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
+    lent: dict[str, Envelope] = field(default_factory=dict)
     outputs: dict[tuple[str, str], str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
@@ -152,7 +154,7 @@ class Memo:
         if known is not None:
             self._note_skill(tool, task, known)
             return known
-        envelope = await self.approvals.call(tool, task, arguments, key)
+        envelope = self.finished.lent.get(key) or await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         self.finished.files.note(task, envelope.to_dict())
         await self.settle()

@@ -193,9 +193,10 @@ class _Reader:
 
     def _note_tasks(self, tasks: Iterable[Task]) -> None:
         reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
-        early = {span.id for span in self.spans.values() if span.start is not None}
         for task in tasks:
-            if task.id in early:  # it began while the plan was being written
+            known = self.spans.pop(task.id, None)  # it was written early; the plan says where it stands
+            if known is not None and known.start is not None:
+                self.spans[task.id] = known
                 continue
             why = reasons.get(task.name or "")
             self.spans[task.id] = Span(

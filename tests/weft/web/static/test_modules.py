@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 import subprocess
 import sys
 import zlib
@@ -16,6 +14,7 @@ import pytest
 
 from executor.journal import trace_file
 from tests.needs import needs_es_modules
+from tests.record_version import packed
 from weft.traces.timeline import TYPES
 from weft.web import shapes
 
@@ -36,9 +35,7 @@ def test_the_pure_modules_do_what_their_tests_say() -> None:
 
 def recorded_runs(version: str) -> list[list[Row]]:
     """The runs that an earlier version exported."""
-    folder = ROOT / "tests" / "data" / version
-    path = next(folder.glob("traces.jsonl.*"))
-    text = (gzip.decompress if path.suffix == ".gz" else lzma.decompress)(path.read_bytes()).decode()
+    text = packed(ROOT / "tests" / "data" / version, "traces.jsonl").decode()
     runs: dict[str, list[Row]] = defaultdict(list)
     for line in text.splitlines():
         row = trace_file.parse(line, "trace")
@@ -47,7 +44,7 @@ def recorded_runs(version: str) -> list[list[Row]]:
 
 
 @needs_es_modules
-@pytest.mark.parametrize("version", ["0.1.0", "0.1.1"])
+@pytest.mark.parametrize("version", sorted(folder.name for folder in (ROOT / "tests" / "data").iterdir()))
 def test_the_page_folds_every_recorded_run_to_what_the_server_says_of_it(version: str, tmp_path: Path) -> None:
     lines = []
     for rows in recorded_runs(version):

@@ -11,12 +11,34 @@ import { layout } from "./layout.js";
 
 export const CARD = { w: 180, h: 52 };
 const PAD = { x: 14, top: 66, bottom: 12 };
-const GROWN = /^(.+?)(?:\[[1-9]\d*\]|\/[\w-]{1,64})$/s;
+const GROWN = /^(.+?)(?:\[[1-9]\d*\]|\/[\p{L}\p{N}_-]{1,64})$/su;
 
 /** The task that a grown one is a part of: `review` of `review[1]`, `research` of `research/sources`. @param {string} id */
 export function parentOf(id) {
   if (!id.endsWith("]") && !id.includes("/")) return null;
   return GROWN.exec(id)?.[1] ?? null;
+}
+
+/** Ids in their order, those of grown tasks right after the task that they are parts of, items by their numbers. @param {string[]} ids */
+export function inOrder(ids) {
+  const known = new Set(ids);
+  /** @type {Map<string | null, string[]>} */
+  const parts = new Map();
+  for (const id of ids) {
+    const parent = parentOf(id);
+    const key = parent !== null && known.has(parent) ? parent : null;
+    const list = parts.get(key);
+    if (list) list.push(id);
+    else parts.set(key, [id]);
+  }
+  const numberOf = (/** @type {string} */ id) => Number(/\[(\d+)\]$/.exec(id)?.[1] ?? 0);
+  const found = [];
+  const left = [...(parts.get(null) ?? [])].reverse();
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    found.push(id);
+    left.push(...(parts.get(id) ?? []).sort((a, b) => numberOf(a) - numberOf(b)).reverse());
+  }
+  return found;
 }
 
 /**

@@ -1,5 +1,5 @@
 // The steps of a run in time: what each event does to them, and the chain that the end waited for. Pure.
-import { parentOf } from "../graph/compose.js";
+import { inOrder, parentOf } from "../graph/compose.js";
 
 /**
  * @typedef {object} Span
@@ -21,15 +21,24 @@ const make = (given) => ({
 function add(state, tasks) {
   const reasons = new Map(state.selected.map((one) => [one.name, `${one.score.toFixed(2)}: ${one.reason}`]));
   for (const task of tasks) {
+    if (state.spans.get(task.id)?.start != null) continue; // it began while the plan was being written
     const { id, action_type: kind, name = null, title = "", depends_on = [] } = task;
     state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null }));
   }
   return tasks.map((task) => task.id);
 }
 
+/** Put the steps in the order of the plan, as the server has them. @param {State} state @param {string[]} [ids] */
+function order(state, ids = [...state.spans.keys()]) {
+  const spans = inOrder(ids).map((id) => /** @type {Span} */ (state.spans.get(id)));
+  for (const span of spans) state.spans.delete(span.id);
+  for (const span of spans) state.spans.set(span.id, span);
+}
+
 /** @param {State} state @param {Row} row */
 export function noteTasks(state, row) {
   const ids = add(state, row.plan.tasks);
+  order(state, ids);
   if (row.attempts === 0) state.spans.delete("(plan)");
   return ids;
 }
@@ -39,6 +48,7 @@ export function noteChange(state, row, at) {
   const { cause, of = null, added = [], dropped = [], rewired = {}, note = "" } = row;
   for (const id of dropped) state.spans.delete(id);
   const ids = add(state, added);
+  if (ids.some((id) => parentOf(id) !== null)) order(state);
   for (const span of Object.keys(rewired).length ? state.spans.values() : []) {
     span.depends_on = [...new Set(span.depends_on.map((one) => rewired[one] ?? one))];
   }
@@ -57,7 +67,8 @@ export function noteTask(state, row, at) {
   } else if (row.type === "task_reused") {
     Object.assign(span, { status: "reused", why: row.source });
   } else {
-    Object.assign(span, { status: row.status, error: row.error ?? null, end: span.start === null ? null : at });
+    const status = span.status === "reused" && row.status === "done" ? "reused" : row.status;
+    Object.assign(span, { status, error: row.error ?? null, end: span.start === null ? null : at });
     span.waited_for = lastPart(state, span.id) ?? span.waited_for;
   }
   return [span.id];
@@ -82,7 +93,7 @@ function lastPart(state, id) {
   return last;
 }
 
-const STEPS = /** @type {Record<string, string>} */ ({ decomposer: "(plan)" });
+const STEPS = /** @type {Record<string, string>} */ ({ decomposer: "(plan)", replanner: "(replan)" });
 
 /** @param {State} state @param {Row} row @param {number} at */
 export function noteCall(state, row, at) {

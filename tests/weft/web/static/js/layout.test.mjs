@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compose, parentOf } from "../../../../../weft/web/static/graph/compose.js";
+import { compose, inOrder, parentOf } from "../../../../../weft/web/static/graph/compose.js";
 import { layout } from "../../../../../weft/web/static/graph/layout.js";
 import { layered, plan40 } from "./plans.mjs";
 
@@ -69,6 +69,11 @@ test("sub-goals nest, with the edges between their own tasks", () => {
   assert.deepEqual(lines.map((line) => [line.from, line.to]), [["research/a", "research/b"]]);
 });
 
+test("grown tasks stand behind the task that they are parts of, items by their numbers", () => {
+  const ids = ["a", "b", "a[10]", "a[2]", "b/x", "a[2]/y", "c[1]", "b/w"];
+  assert.deepEqual(inOrder(ids), ["a", "a[2]", "a[2]/y", "a[10]", "b", "b/x", "b/w", "c[1]"]);
+});
+
 test("the parent of a grown task is the one it is a part of", () => {
-  assert.deepEqual(["a", "a[1]", "a/b", "a/b[2]", "a[0]", "a[1]/b"].map(parentOf), [null, "a", "a", "a/b", null, "a[1]"]);
+  assert.deepEqual(["a", "a[1]", "a/b", "a/b[2]", "a[0]", "a[1]/b", "a/büro"].map(parentOf), [null, "a", "a", "a/b", null, "a[1]", "a"]);
 });
