@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from weft.local import catalogue
 
 if TYPE_CHECKING:
+    from weft.local.catalogue import ModelCatalogue
     from weft.local.store import Installed, ModelStore
 
 
-def rows(store: ModelStore) -> list[dict[str, Any]]:
-    """Every model that is known or installed."""
-    known = catalogue.read()
+def rows(store: ModelStore, known: ModelCatalogue | None = None) -> list[dict[str, Any]]:
+    """Every model that is known, by the catalogue that ships with weft unless another is given, or installed."""
+    known = known or catalogue.read()
     installed = {model.record.name: model for model in store.installed()}
     listed = [
         {

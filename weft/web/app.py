@@ -19,7 +19,20 @@ from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
 from weft.web.replies import error_reply
-from weft.web.routes import approvals, batches, live, plans, runs, setup, skill_imports, skills, steer, traces
+from weft.web.routes import (
+    approvals,
+    batches,
+    live,
+    mcp,
+    plans,
+    run_files,
+    runs,
+    setup,
+    skill_imports,
+    skills,
+    steer,
+    traces,
+)
 from weft.web.site import Site
 
 if TYPE_CHECKING:
@@ -57,8 +70,10 @@ ROUTES = (
     Path("POST", "/runs/{run}/replay", traces.replay_run),
     Path("GET", "/runs/{run}/diff/{other}", traces.diff_runs),
     Path("GET", "/runs/{run}/export", traces.export_run),
-    Path("GET", "/runs/{run}/artifacts", traces.list_artifacts),
-    Path("GET", "/runs/{run}/artifacts/{path:path}", traces.artifact),
+    Path("GET", "/runs/{run}/artifacts", run_files.list_artifacts),
+    Path("GET", "/runs/{run}/artifacts/{path:path}", run_files.artifact),
+    Path("GET", "/runs/{run}/changes", run_files.show_changes),
+    Path("POST", "/runs/{run}/changes/undo", run_files.undo_changes, changes=True),
     Path("POST", "/replay", traces.replay_selections),
     Path("POST", "/plan", plans.plan_goal, changes=True),
     Path("POST", "/plan/check", plans.check_plan),
@@ -78,6 +93,7 @@ ROUTES = (
     Path("GET", "/batches", batches.list_batches),
     Path("GET", "/batches/{batch:path}", batches.show_batch),
     Path("POST", "/batches/{batch:path}/stop", batches.stop_batch, changes=True),
+    Path("GET", "/mcp", mcp.list_servers),
     Path("GET", "/models", setup.show_models),
     Path("POST", "/models/pull", setup.pull_model, changes=True),
     Path("PUT", "/settings/model", setup.set_model, changes=True),

@@ -11,11 +11,12 @@ from skills.errors import UnknownSkill, WeftError
 from skills.manage.edit import FileChanged, UnknownFile
 from skills.manage.install import Exists
 from skills.programs.trust import TrustRefused
+from skills.safe_files import Changed
 from weft.runs.answers import AnsweredAlready, UnknownRequest
 
 _STATUSES: tuple[tuple[int, tuple[type[WeftError], ...]], ...] = (
     (404, (UnknownRun, UnknownRequest, UnknownSkill, UnknownFile)),
-    (409, (RunHeld, AnsweredAlready, NotRunning, RunExists, Exists, FileChanged, TrustRefused)),
+    (409, (RunHeld, AnsweredAlready, NotRunning, RunExists, Exists, FileChanged, Changed, TrustRefused)),
     (503, (BadStore, StoreFailed)),
 )
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from executor.stores.row import RunSummary
     from executor.stores.store import Store
     from planner.approvals import Answer
+    from weft.local.pull import PullOptions
     from weft.models.open import OpenModel
     from weft.settings.settings import Resolved, Settings
 
@@ -47,7 +48,7 @@ _STAMP = 1.5
 
 
 class Site:
-    """One workspace as a page sees it; `flags` are settings from the command line, `open_model` is for tests."""
+    """One workspace as a page sees it; `flags` are settings from the command line, the last two are for tests."""
 
     def __init__(
         self,
@@ -56,11 +57,13 @@ class Site:
         *,
         read_only: bool = False,
         open_model: OpenModel | None = None,
+        pulls: PullOptions | None = None,
     ) -> None:
         self.paths = Paths.of(workspace, os.environ)
         self.read_only = read_only
         self._flags = {key: value for key, value in (flags or {}).items() if value is not None}
         self._open_model = open_model
+        self.pulls = pulls
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._journal: Journal | None = None

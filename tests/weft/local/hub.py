@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Hub:
-    """Serves one file at `url`; `breaks` says after how many bytes each of the next responses is cut off."""
+    """Serves one file at `url`; `breaks` says after how many bytes each of the next responses is cut off.
+
+    With `waits` cleared, a response stops in the middle until it is set.
+    """
 
     def __init__(self, data: bytes, *, status: int = 200, etag: str = '"one"') -> None:
         self.data = data
@@ -19,6 +22,8 @@ class Hub:
         self.etag = etag
         self.ranges = True
         self.breaks: list[int] = []
+        self.waits = threading.Event()
+        self.waits.set()
         self.asked: list[str | None] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -57,7 +62,10 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self.send_header("ETag", hub.etag)
             self.end_headers()
             end = start + hub.breaks.pop(0) if hub.breaks else len(hub.data)
-            self.wfile.write(hub.data[start:end])
+            middle = (start + end) // 2
+            self.wfile.write(hub.data[start:middle])
+            hub.waits.wait(60)
+            self.wfile.write(hub.data[middle:end])
 
         def log_message(self, *args: object) -> None:
             """Say nothing."""

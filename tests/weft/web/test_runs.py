@@ -281,24 +281,6 @@ async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(wor
         assert (await asked.post("/files?name=..", content=b"x", headers=raw)).status_code == 400
 
 
-async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(workspace: Path) -> None:
-    async with asking(workspace, ScriptedModel(answering)) as asked:
-        run_id = await started(asked)
-        await ended(asked, run_id)
-        folder = workspace / ".agents" / "runs" / run_id / "artifacts"
-        (folder / "deep").mkdir(parents=True)
-        (folder / "deep" / "page.html").write_text("<script>alert(1)</script>", encoding="utf-8")
-        (folder / "link").symlink_to("/etc/passwd")
-        (folder / "folder").symlink_to("/etc")
-        listed = (await asked.get(f"/runs/{run_id}/artifacts")).json()
-        assert listed == [{"path": "deep/page.html", "bytes": 25}]
-        one = await asked.get(f"/runs/{run_id}/artifacts/deep/page.html")
-        assert one.headers["content-type"] == "application/octet-stream"
-        assert one.headers["content-disposition"] == 'attachment; filename="page.html"'
-        for path in ("link", "folder/passwd", "%2e%2e/x", "deep/%2e%2e/deep/page.html", "deep"):
-            assert (await asked.get(f"/runs/{run_id}/artifacts/{path}")).status_code == 404
-
-
 async def test_a_failed_run_says_why(workspace: Path) -> None:
     model = ScriptedModel(failing("survey", "notes", error=RequestRefused("not today")))
     async with asking(workspace, model) as asked:

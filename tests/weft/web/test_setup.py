@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,14 @@ from executor.stores.lease import Handover, myself
 from executor.stores.sqlite.store import SqliteStore
 from skills.errors import SetupError
 from tests.executor.stores.runs import line, row
+from tests.openai_server import Fail, OpenAIServer, Say, Script, scripted
 from tests.weft.web.served import asking
+from tests.weft.web.test_runs import ended
+from weft import BatchOptions, run_batch
 from weft.settings.user_config import set_value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KEY = "sk-secret-0123456789abcdef"
@@ -84,6 +89,27 @@ async def test_the_doctor_speaks(workspace: Path) -> None:
     async with asking(workspace) as asked:
         found = (await asked.get("/doctor")).json()
         assert {"weft", "packages", "skills", "store"} <= {check["topic"] for check in found}
+
+
+async def test_a_run_that_was_resumed_here_is_written_to_the_results_by_the_batch_without_paying_again(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    broken, plan = True, {"tasks": [{"id": "only", "action_type": "llm", "instruction": "do it"}]}
+    server = serve(scripted(plan, task=lambda _: Fail(400, "no") if broken else Say("fine")))
+    output = workspace / "answers.jsonl"
+    await run_batch(["a goal"], output, model="openai/test-model", workspace=workspace)
+    broken = False
+    async with asking(workspace) as asked:
+        (batch,) = (await asked.get("/batches")).json()
+        (run,) = (await asked.get(f"/runs?batch={batch['batch']}&status=failed,partial")).json()["runs"]
+        assert (await asked.post(f"/runs/{run['run_id']}/resume", json={})).status_code == 202
+        await ended(asked, run["run_id"])
+    assert json.loads(output.read_text(encoding="utf-8"))["status"] == "failed"
+    server.calls.clear()
+    again = BatchOptions(resume=True, retry_errors=True)
+    await run_batch(["a goal"], output, model="openai/test-model", workspace=workspace, options=again)
+    assert json.loads(output.read_text(encoding="utf-8"))["status"] == "done"
+    assert server.calls == []
 
 
 async def test_batches_are_counted_and_stopped(workspace: Path) -> None:

@@ -54,13 +54,14 @@ async def show_models(site: Site, request: Request) -> Response:
         chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
         model = chain[-1].model
         problem = find_problem(model) if check and model else None
+        known = site.pulls.catalogue if site.pulls is not None else None
         return {
             "model": model,
             "chain": [asdict(link) for link in chain],
             "problem": asdict(problem) if problem is not None else None,
             "hint": choices() if model is None else "",
             "keys": [{"name": one.key, "set": bool(os.environ.get(one.key))} for one in providers()],
-            "local": model_list.rows(ModelStore(models_dir())) if local_is_installed() else [],
+            "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
             "local_installed": local_is_installed(),
             "configured": settings.model,
         }
@@ -76,7 +77,7 @@ async def pull_model(site: Site, request: Request) -> Response:
 
 
 async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
-    from weft.local.pull import pull  # here, as below: most pages never need it
+    from weft.local.pull import PullOptions, pull  # here, as below: most pages never need it
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -86,7 +87,9 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
 
     with site.streams.one():
         yield RETRY
-        work = asyncio.ensure_future(asyncio.to_thread(pull, name, store=ModelStore(models_dir()), report=report))
+        options = site.pulls or PullOptions()
+        pulled = asyncio.to_thread(pull, name, store=ModelStore(models_dir()), report=report, options=options)
+        work = asyncio.ensure_future(pulled)
         work.add_done_callback(lambda _: queue.put_nowait(None))
         while (progress := await queue.get()) is not None:
             while not queue.empty() and (later := queue.get_nowait()) is not None:

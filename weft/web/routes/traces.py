@@ -1,4 +1,4 @@
-"""Recorded runs compared, replayed, exported and imported, and the files that they made."""
+"""Recorded runs compared, replayed, exported and imported."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from executor.journal import trace_file
-from executor.tasks.artifacts import Artifacts
-from skills import safe_files
 from skills.errors import InputError
 from weft.traces import transfer
 from weft.traces.diff import compare
@@ -15,21 +13,15 @@ from weft.traces.read import recorded_selections
 from weft.traces.reselect import reselect
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies
-from weft.web.errors import HttpError
 from weft.web.replies import attachment, json_reply
 from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from starlette.requests import Request
     from starlette.responses import Response
 
     from weft.traces.timeline import Timeline
     from weft.web.site import Site
-
-_MOST_ARTIFACTS = 5_000
 
 
 async def diff_runs(site: Site, request: Request) -> Response:
@@ -105,49 +97,3 @@ async def import_runs(site: Site, request: Request) -> Response:
         return json_reply({"runs": await asyncio.to_thread(read)}, 201)
     finally:
         site.drafts.discard(upload)
-
-
-async def list_artifacts(site: Site, request: Request) -> Response:
-    """The files that a run made."""
-
-    def read() -> list[dict[str, Any]]:
-        folder = _artifacts(site, request)
-        return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
-
-    return json_reply(await asyncio.to_thread(read))
-
-
-async def artifact(site: Site, request: Request) -> Response:
-    """One file that a run made, to be saved and never shown."""
-
-    def read() -> bytes:
-        folder, name = _artifacts(site, request), request.path_params["path"]
-        file = next((file for known, file in _files(folder) if known == name), None)
-        if file is None:
-            raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="the list has all of them")
-        return file.read_bytes()
-
-    return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
-
-
-def _artifacts(site: Site, request: Request) -> Path:
-    run = site.find(request.path_params["run"])
-    folder = Artifacts.of(site.paths.workspace, run.run_id).folder
-    safe_files.refuse_links(folder, below=site.paths.workspace)
-    return folder
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The plain files below a folder; links are left out, since a tool may have planted them."""
-    count = 0
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_symlink() or not path.is_file() or any(above.is_symlink() for above in _above(path, folder)):
-            continue
-        count += 1
-        if count > _MOST_ARTIFACTS:
-            return
-        yield path.relative_to(folder).as_posix(), path
-
-
-def _above(path: Path, folder: Path) -> Iterator[Path]:
-    yield from (above for above in path.parents if above != folder and above.is_relative_to(folder))

@@ -76,3 +76,20 @@ STEPS = """Give the evidence first, then a judgement.
 2. Measure.
 3. Say what would change your mind.
 """
+CHANGES = (
+    (
+        "src/cache.py",
+        "SIZE = 512\n\n\ndef get(key):\n    return None\n",
+        "SIZE = 2048\n\n\ndef get(key):\n    return None\n",
+    ),
+    ("docs/decision.md", None, "# Cache\n\nRedis, with `allkeys-lfu`.\n"),
+)
+SERVERS = {
+    "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "docs"]},
+    "issues": {
+        "type": "http",
+        "url": "https://mcp.example.com",
+        "headers": {"Authorization": "Bearer ${ISSUES_TOKEN}"},
+    },
+    "old": {"command": "node", "args": ["old.js"], "disabled": True},
+}

@@ -18,6 +18,7 @@ from tests.weft.web.static.sample_texts import (
     ARGUMENTS,
     ASKS,
     BATCH,
+    CHANGES,
     DONE,
     GOAL,
     MODEL,
@@ -25,11 +26,13 @@ from tests.weft.web.static.sample_texts import (
     RERUN,
     RUNNING,
     SELECTED,
+    SERVERS,
     SKILLS,
     STEPS,
     TASKS,
 )
 from tests.weft.web.static.served_page import PageModel, served
+from tests.weft.web.static.written_runs import write_change
 
 
 @dataclass
@@ -210,6 +213,11 @@ def fill(workspace: Path) -> None:
         keep_goal(store, number, now)
     keep(store, comparison(RUNNING, now - timedelta(seconds=28.5), until=28.5), done=8)
     store.close()
+    for path, before, after in CHANGES:
+        write_change(workspace, DONE, path, before, after)
+    (workspace / ".agents" / "runs" / DONE / "artifacts").mkdir(parents=True)
+    (workspace / ".agents" / "runs" / DONE / "artifacts" / "comparison.csv").write_text("cache,p99\n", encoding="utf-8")
+    (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": SERVERS}), encoding="utf-8")
 
 
 def keep(store: SqliteStore, made: Recording, *, done: int, parent: str | None = None) -> None:

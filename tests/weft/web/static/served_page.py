@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
+    from weft.local.pull import PullOptions
+
 GOAL = "Compare two caches for the API and recommend one"
 SKILL = "comparing-options"
 SKILL_TEXT = f"""---
@@ -104,12 +106,17 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    workspace: Path, model: PageModel | None = None, *, read_only: bool = False, port: int = 0
+    workspace: Path,
+    model: PageModel | None = None,
+    *,
+    read_only: bool = False,
+    port: int = 0,
+    pulls: PullOptions | None = None,
 ) -> AsyncIterator[Served]:
     """A workspace with the skill and the file that the plan uses, served."""
     if not (workspace / ".agents" / "skills" / SKILL).exists():  # those that brought skills of their own keep them
         prepare(workspace)
-    site = page_site(workspace, model or PageModel(), read_only=read_only)
+    site = page_site(workspace, model or PageModel(), read_only=read_only, pulls=pulls)
     server = WebServer(site, bind("127.0.0.1", port, allow_remote=False), lambda: None)
     task = asyncio.ensure_future(server.run_to_end())
     try:
@@ -119,8 +126,8 @@ async def served(
         await task
 
 
-def page_site(workspace: Path, model: PageModel, *, read_only: bool = False) -> Site:
-    return Site(workspace, {"model": "scripted"}, read_only=read_only, open_model=lambda _: model)
+def page_site(workspace: Path, model: PageModel, *, read_only: bool = False, pulls: PullOptions | None = None) -> Site:
+    return Site(workspace, {"model": "scripted"}, read_only=read_only, open_model=lambda _: model, pulls=pulls)
 
 
 def prepare(workspace: Path) -> None:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.needs import needs_chromium
+from tests.needs import needs_chromium, needs_local
+from tests.weft.local.hub import Hub
+from tests.weft.local.test_pull import DATA, options
 from tests.weft.web.static import sample_texts as texts
 from tests.weft.web.static import sample_workspace as sample
 from tests.weft.web.static.served_page import PageModel, Served, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
-from weft.web.replies import event
+from weft.local.catalogue import Url
+from weft.local.store import models_dir
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from playwright.async_api import Page, Route
+    from playwright.async_api import Page
 
     from tests.weft.web.static.conftest import OpenPage
 
@@ -33,7 +36,7 @@ EVERY = (
     "/runs", f"/runs/{texts.RUNNING}?task=redis", f"/runs/{texts.DONE}",
     f"/runs/{texts.DONE}?task=redis&tab=messages&view=time", f"/runs/{texts.DONE}?task=traffic&tab=tools&view=graph",
     f"/runs/{texts.DONE}?task=redis&tab=why", "/new",
-    f"/runs/{texts.DONE}?tab=details", f"/runs/{texts.ASKS}",
+    f"/runs/{texts.DONE}?tab=details", f"/runs/{texts.DONE}?tab=files", f"/runs/{texts.ASKS}",
     f"/plan?of={texts.DONE}", "/approvals", "/batches", f"/batches/{texts.BATCH}", "/skills",
     "/skills?goal=compare+caches", "/skills/comparing-options", "/skills/log_stats", f"/compare?a={texts.DONE}",
     f"/compare?a={texts.DONE}&b={texts.RERUN}", f"/replay?run={texts.DONE}", "/replay", "/models", "/settings",
@@ -41,13 +44,20 @@ EVERY = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    """Where the one model of the catalogue comes from."""
+    with Hub(DATA) as started:
+        yield started
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def full(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def full(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> AsyncIterator[Served]:
     """One server for this module, with something on every page."""
     workspace = tmp_path_factory.mktemp("sample") / "api-service"
     workspace.mkdir()
     sample.fill(workspace)
-    async with served(workspace) as server:
+    async with served(workspace, pulls=options(Url(hub.url))) as server:
         yield server
 
 
@@ -110,22 +120,40 @@ async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_p
     await expect(page.locator(".finding").first).to_be_visible()
 
 
-async def test_a_model_is_pulled_with_progress_and_the_default_is_set(full: Served, open_page: OpenPage) -> None:
+@needs_local
+async def test_a_model_is_pulled_with_its_progress_shown(full: Served, open_page: OpenPage, hub: Hub) -> None:
     page = await open_page(full.at("/models"))
-
-    async def pulled(route: Route) -> None:
-        steps: list[tuple[str, dict[str, Any]]] = [
-            ("progress", {"stage": "download", "done": 30_000_000, "total": 98_000_000, "note": ""}),
-            ("error", {"error": {"message": "the disk is full", "hint": "Free some space."}}),
-        ]
-        body = b"".join(event(kind, data) for kind, data in steps)
-        await route.fulfill(body=body, content_type="text/event-stream")
-
-    await page.route("**/api/models/pull", pulled)
-    if await page.get_by_role("button", name="Pull").count():
-        await page.get_by_role("button", name="Pull").last.click()
-        await expect(page.locator(".toast")).to_contain_text("the disk is full")
     await expect(page.get_by_role("region", name="Keys")).to_contain_text("OPENAI_API_KEY")
+    hub.waits.clear()
+    await page.get_by_role("button", name="Pull").click()
+    bar = page.get_by_role("progressbar", name="Download")
+    await expect(bar).to_have_attribute("max", str(len(hub.data)))
+    await expect(page.locator(".pulling")).to_contain_text(re.compile(r"^[1-9][\d.]* [kM]B of 3\.0 MB$"))
+    assert 0 < float(await bar.get_attribute("value") or 0) < len(hub.data)
+    hub.waits.set()
+    await expect(page.locator(".toast")).to_contain_text("tiny is ready")
+    await expect(page.get_by_role("region", name="Local models")).to_contain_text("Installed")
+    (models_dir() / "tiny.gguf").unlink()
+    hub.status = 404
+    await go(page, "/runs")
+    await go(page, "/models")
+    await page.get_by_role("button", name="Pull").click()
+    await expect(page.locator(".toast", has_text="404")).to_be_visible()
+
+
+async def test_changes_of_the_workspace_are_shown_and_undone_after_asking(full: Served, open_page: OpenPage) -> None:
+    folder = full.server._site.paths.workspace
+    page = await open_page(full.at(f"/runs/{texts.DONE}?tab=files"))
+    change = page.get_by_role("region", name="Change of src/cache.py")
+    await expect(change).to_contain_text("dropped: SIZE = 512")
+    await expect(change).to_contain_text("added: SIZE = 2048")
+    (folder / "docs" / "decision.md").write_text("mine\n", encoding="utf-8")
+    await page.get_by_role("button", name="Undo these changes…").click()
+    await page.get_by_role("dialog", name="Undo 2 changes?").get_by_role("button", name="Undo").click()
+    await expect(page.locator(".toast")).to_contain_text("1 file changed since and left alone")
+    await expect(change).to_have_count(0)
+    assert (folder / "src" / "cache.py").read_text(encoding="utf-8").startswith("SIZE = 512")
+    assert (folder / "docs" / "decision.md").read_text(encoding="utf-8") == "mine\n"
 
 
 def packed(**files: str) -> bytes:

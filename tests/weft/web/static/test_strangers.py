@@ -14,7 +14,7 @@ from executor.stores.row import Row
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import go, served
 from tests.weft.web.static.test_run_page import finished, run_goal
-from tests.weft.web.static.written_runs import at, write
+from tests.weft.web.static.written_runs import at, write, write_change
 from weft.traces import html_page
 from weft.web.app import ROUTES
 
@@ -116,6 +116,7 @@ async def unharmed(page: Page) -> None:
 @pytest.mark.changes_skills  # there is nothing to replay in what was written here
 async def test_a_hostile_trace_is_shown_as_text_everywhere(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, hostile_rows(), goal=LINE, status="partial")
+    write_change(workspace, RUN, "<img src=x onerror=window.hit=1>/a.md", None, TEXT)
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"))
         await expect(page.get_by_role("link", name=LINE[:40])).to_be_visible()
@@ -123,6 +124,9 @@ async def test_a_hostile_trace_is_shown_as_text_everywhere(workspace: Path, open
         for tab in ("answer", "skills", "details", "files"):
             await go(page, f"/runs/{RUN}?tab={tab}")
             await expect(page.locator(".db")).not_to_contain_text("Reading…")
+            if tab == "files":
+                await expect(page.locator(".db")).to_contain_text("window.hit=1>/")
+                await expect(page.locator(".db pre.change").first).to_contain_text("<script>window.hit=1</script>")
             await unharmed(page)
         for tab in ("output", "messages", "prompt", "tools", "why", "events"):
             await go(page, f"/runs/{RUN}?task=a&tab={tab}")
@@ -151,6 +155,9 @@ async def test_hostile_skills_batches_requests_and_comparisons_are_shown_as_text
         f"---\nname: evil\ndescription: {json.dumps(LINE)}\n---\n{TEXT}\n", encoding="utf-8"
     )
     hit = "<script>window.hit=1</script>"
+    server_entry = {"command": hit, "args": [TEXT, "${HOME:-" + hit + "}"]}
+    entries = {LINE: server_entry, ATTACKS[1]: server_entry}
+    (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")
     async with served(workspace) as server:
         page = await open_page(server.at("/approvals"), troubled=True)
         await expect(page.locator(".page")).to_contain_text(hit)
@@ -162,6 +169,9 @@ async def test_hostile_skills_batches_requests_and_comparisons_are_shown_as_text
             await go(page, path)
             await expect(page.locator("main")).to_contain_text(hit)
             await unharmed(page)
+            if path == "/skills":
+                await expect(page.get_by_role("region", name="MCP servers")).to_contain_text("weft mcp check --trust")
+                await unharmed(page)
         for path in (f"/skills/{quote(LINE, safe='')}", f"/runs/{quote(LINE, safe='')}", f"/{quote(LINE, safe='')}",
                      f"/compare?a={quote(LINE)}&b=x", f"/replay?run={RUN}"):  # fmt: skip
             await go(page, path)

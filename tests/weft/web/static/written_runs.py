@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from executor.stores.lease import Handover, myself
 from executor.stores.row import Row, RunSummary
 from executor.stores.sqlite.store import SqliteStore
+from skills.builtin.writing.changes import FileChange, WorkspaceChanges, sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,17 @@ def big_rows(run: str = BIG, tasks: list[dict[str, Any]] | None = None) -> list[
         rows.append(Row(run, len(rows) + 1, at(start + 3), "task_finished", end))
     rows.append(Row(run, len(rows) + 1, at(90), "run_finished", {"status": "partial", "answer": "an answer"}))
     return rows
+
+
+def write_change(workspace: Path, run: str, path: str, before: str | None, after: str) -> None:
+    """A change of a file, as a run keeps it."""
+    changes = WorkspaceChanges(workspace, workspace / ".agents" / "runs" / run / "changes")
+    old, new = None if before is None else before.encode(), after.encode()
+    if old is not None:
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_bytes(old)
+    key = sha256(path.encode())[:12]
+    changes.apply(changes.propose(FileChange(key, path, None if old is None else sha256(old), sha256(new)), old, new))
 
 
 def write(workspace: Path, rows: list[Row], *, goal: str = "", status: str = "done", batch: str | None = None) -> None:

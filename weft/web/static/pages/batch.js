@@ -15,10 +15,10 @@ import { place, setQuery } from "../core/router.js";
 import { WORDS } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
 import { Progress } from "./batches.js";
-import { left, retryFailed } from "./retrying.js";
+import { left, resumeFailed } from "./retrying.js";
 import { RunTable } from "./run_table.js";
 
-const AGAIN = "weft batch GOALS --resume --retry-errors";
+const AGAIN = "weft batch GOALS -o RESULTS --resume --retry-errors";
 
 /** Seconds until all goals have ended, by what ended since it started; null if that cannot be told. @param {import("./batches.js").Batch} batch @param {number} now in milliseconds */
 export function timeLeft(batch, now) {
@@ -45,9 +45,9 @@ export function BatchPage({ id }) {
     if (sure && (await attempt(() => post(`/batches/${part(id)}/stop`)))) note("Asked to stop", { hint: "Its process hears of it within two seconds or so." });
   };
   const failed = ["failed", "partial", "stopped", "interrupted"].reduce((sum, name) => sum + (batch?.statuses[name] ?? 0), 0);
-  const retry = async () => {
-    const sure = await confirm({ title: `Retry ${counted(failed, "goal")}?`, text: "Each is resumed by this server from where it failed; no finished call is paid for again. The results file of the batch keeps its lines: to have them replaced, resume the batch in a terminal instead.", yes: "Retry" });
-    if (sure) await attempt(() => retryFailed(id));
+  const resume = async () => {
+    const sure = await confirm({ title: `Resume ${counted(failed, "run")}?`, text: html`Each continues here, in this server, from where it failed; no finished call is paid for again. Keep this page open until all have started. Their answers are in the runs: the results file belongs to <code>weft batch</code>, and the command below the failures writes them there, without paying again.`, yes: "Resume" });
+    if (sure) await attempt(() => resumeFailed(id));
   };
   const extra = more && more.of === runs.value ? more : null;
   const next = extra ? extra.next : runs.value?.next;
@@ -58,7 +58,7 @@ export function BatchPage({ id }) {
   const crumbs = html`<a href="/batches">Batches</a><span>/</span><span class="cut">${id}</span>`;
   if (error) return html`<${Page} title=${id} crumbs=${crumbs}><${Problem} error=${error} /></${Page}>`;
   const live = (batch?.statuses.running ?? 0) > 0;
-  return html`<${Page} title=${id} crumbs=${crumbs} actions=${!readOnly && html`${failed > 0 && !live && html`<button type="button" class="btn" disabled=${left.value > 0} onClick=${retry}><${Icon} name="replay" />${left.value ? `${left.value} left…` : "Retry the failed…"}</button>`}
+  return html`<${Page} title=${id} crumbs=${crumbs} actions=${!readOnly && html`${failed > 0 && !live && html`<button type="button" class="btn" disabled=${left.value > 0} onClick=${resume}><${Icon} name="replay" />${left.value ? `${left.value} left…` : "Resume the failed runs…"}</button>`}
     ${live && html`<button type="button" class="btn danger" onClick=${stop}><${Icon} name="stop" />Stop</button>`}`} facts=${batch && html`<${Facts} batch=${batch} live=${live} />`}>
     ${batch && html`<div class="stack"><${Progress} batch=${batch} /><${Failures} batch=${batch} live=${live} />
       <div class="bar" style="margin:0"><div class="chips" role="group" aria-label="Status"><button type="button" class="chip" aria-pressed=${status === "" ? "true" : "false"} onClick=${() => setQuery({ status: null }, { replace: true })}>All ${count(batch.runs)}</button>${Object.entries(batch.statuses).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${status === name ? "true" : "false"} onClick=${() => setQuery({ status: name }, { replace: true })}>${WORDS[name] ?? name} ${count(Number(number))}</button>`)}</div></div>
@@ -76,4 +76,4 @@ function Facts({ batch, live }) {
 
 /** @param {{ batch: import("./batches.js").Batch, live: boolean }} props */
 const Failures = ({ batch, live }) => (batch.failures?.length ? html`<section aria-label="Failures"><h2 class="sec">Failures by kind</h2><div class="panel"><div class="pad">${batch.failures.map((one) => html`<div class="failure" key=${one.kind}><b class="num">${count(one.runs)}</b><span class="mono">${one.kind}</span><span class="muted">${one.error}</span></div>`)}
-  ${!live && html`<p class="muted again">To retry them and have their lines in the results file replaced: <code>${AGAIN}</code> <button type="button" class="btn small" onClick=${() => copy(AGAIN, "Copied; put your goal file in")}><${Icon} name="copy" />Copy</button></p>`}</div></div></section>` : null);
+  ${!live && html`<p class="muted again">To retry them in a terminal, or to write into the results file what was resumed here: <code>${AGAIN}</code> <button type="button" class="btn small" onClick=${() => copy(AGAIN, "Copied; put in the files of your batch")}><${Icon} name="copy" />Copy</button></p>`}</div></div></section>` : null);

@@ -11,15 +11,30 @@ const PAUSE = 2000;
 export const left = signal(0);
 
 /** Resume every failed run of a batch; those that the server refuses for good are counted and left. @param {string} batch */
-export async function retryFailed(batch) {
-  const { runs } = await get(`/runs?${new URLSearchParams({ batch, status: FAILED, most: "500" })}`);
+export async function resumeFailed(batch) {
+  const runs = await failedRuns(batch);
   left.value = runs.length;
   let refused = 0;
-  for (const run of runs) {
-    while (!(await resumed(run.run_id, () => refused++))) await new Promise((go) => setTimeout(go, PAUSE));
-    left.value--;
+  try {
+    for (const run of runs) {
+      while (!(await resumed(run, () => refused++))) await new Promise((go) => setTimeout(go, PAUSE));
+      left.value--;
+    }
+  } finally {
+    left.value = 0;
   }
   note(`Resumed ${counted(runs.length - refused, "run")}`, refused ? { hint: `${refused} could not be resumed; open them to see why.`, bad: true } : {});
+}
+
+/** @param {string} batch @returns {Promise<string[]>} */
+async function failedRuns(batch) {
+  const found = [];
+  for (let before = ""; ;) {
+    const { runs, next } = await get(`/runs?${new URLSearchParams({ batch, status: FAILED, most: "500", before })}`);
+    found.push(...runs.map((/** @type {any} */ run) => run.run_id));
+    if (!next) return found;
+    before = next;
+  }
 }
 
 /** Whether it needs no further try. @param {string} run @param {() => void} onRefused */

@@ -1,16 +1,14 @@
 // The run as a whole, in the drawer: its answer, what it asks, what went wrong, what it started with.
-import { useState } from "../vendor/hooks.js";
 import { Tabs } from "../core/dialog.js";
 import { copy } from "../core/clipboard.js";
-import { attempt } from "../core/announce.js";
-import { bytes, count, counted, moment, money, seconds } from "../core/format.js";
-import { get, part, save } from "../core/api.js";
+import { count, counted, moment, money, seconds } from "../core/format.js";
+import { part } from "../core/api.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { Markdown } from "../core/markdown.js";
 import { address, place, setQuery } from "../core/router.js";
-import { useEffect } from "../vendor/hooks.js";
 import { Tools } from "./drawer.js";
+import { FilesPart } from "./files.js";
 import { Scores } from "./tabs.js";
 
 /** @param {{ source: any, feed: any | null, onClose: () => void, actions: any }} props */
@@ -27,7 +25,7 @@ export function RunDrawer({ source, feed, onClose, actions }) {
       ${shown === "answer" && html`<${AnswerPart} source=${source} actions=${actions} />`}
       ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} />`}
       ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} />`}
-      ${shown === "files" && html`<${FilesPart} run=${source.id} />`}</div></aside>`;
+      ${shown === "files" && html`<${FilesPart} key=${state.status} run=${source.id} live=${source.isLive} />`}</div></aside>`;
 }
 
 /** @param {{ source: any, actions: any }} props */
@@ -60,13 +58,3 @@ const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     ${state.resumes.length > 0 && html`<dt>Resumed</dt><dd>${counted(state.resumes.length, "time")}</dd>`}</dl>
   <h3 class="sec">Goal</h3><pre class="raw">${state.goal}</pre>
   ${state.faults.length > 0 && html`<h3 class="sec">Refused plans</h3>${state.faults.map((fault) => html`<div class="note st-partial">${fault}</div>`)}`}`;
-
-/** @param {{ run: string }} props */
-function FilesPart({ run }) {
-  const [files, setFiles] = useState(/** @type {{ path: string, bytes: number }[] | null} */ (null));
-  useEffect(() => void attempt(async () => setFiles(await get(`/runs/${part(run)}/artifacts`))), [run]);
-  if (!files) return html`<p class="muted">Reading…</p>`;
-  if (!files.length) return html`<p class="muted">This run made no files.</p>`;
-  return html`<h3 class="sec">Files that the run made</h3>${files.map(({ path, bytes: size }) => html`<div class="bar" style="margin:0 0 6px"><${Icon} name="file" /><span class="mono cut" style="flex:1">${path}</span><span class="num muted">${bytes(size)}</span>
-    <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save</button></div>`)}`;
-}

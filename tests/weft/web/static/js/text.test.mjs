@@ -4,6 +4,7 @@ import { ago, bytes, money, seconds, ticks } from "../../../../../weft/web/stati
 import { parse, read } from "../../../../../weft/web/static/core/stream.js";
 import { begin, changed, redone, undone } from "../../../../../weft/web/static/goal/history.js";
 import { addTask, outline, relink, removeTask, renameTask } from "../../../../../weft/web/static/goal/plan_text.js";
+import { filePatches } from "../../../../../weft/web/static/run/patch.js";
 import { conversation, detailOf } from "../../../../../weft/web/static/run/detail.js";
 
 const PLAN = `goal: Write it
@@ -103,4 +104,16 @@ test("a conversation shows only what is new in each call", () => {
   const detail = detailOf(rows);
   assert.deepEqual(conversation(detail.calls).map((one) => [one.messages.map((message) => message.role), one.repeated]), [[["user"], 0], [["tool"], 2]]);
   assert.deepEqual([detail.tools[0].arguments, detail.tools[0].log.log, detail.calls[1].error], [{ p: 1 }, "l", "e"]);
+});
+
+test("a patch is read file by file, and no line of a file passes for a head", () => {
+  const patch = [
+    "diff --git a/notes b/notes", "--- a/notes", "+++ b/notes", "@@ -1,3 +1,3 @@", " first", "--- a/notes", "+++ b/evil", " diff --git a/x b/x", "\\ No newline at end of file",
+    'diff --git "a/na\\303\\257 \\"b/c" "b/na\\303\\257 \\"b/c"', "new file mode 100644", "--- /dev/null", '+++ "b/x"', "@@ -0,0 +1 @@", "+<b>new</b>", "",
+  ].join("\n");
+  const files = filePatches(patch);
+  assert.deepEqual(files.map((one) => [one.path, one.is]), [["notes", "changed"], ['naï "b/c', "new"]]);
+  assert.deepEqual(files[0].lines.map((line) => line.kind), ["place", "same", "dropped", "added", "same", "place"]);
+  assert.deepEqual(files[1].lines.at(-1), { kind: "added", text: "<b>new</b>" });
+  assert.deepEqual(filePatches(""), []);
 });

@@ -1,0 +1,76 @@
+"""What a run left, over HTTP: files that it made, and changes of the workspace that are shown and undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes import ScriptedModel
+from tests.weft.recorded import answering, prepare
+from tests.weft.web.served import asking
+from tests.weft.web.static.written_runs import write_change
+from tests.weft.web.test_runs import Slow, ended, started
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def notes(workspace: Path) -> None:
+    prepare(workspace)
+
+
+async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        folder = workspace / ".agents" / "runs" / run_id / "artifacts"
+        (folder / "deep").mkdir(parents=True)
+        (folder / "deep" / "page.html").write_text("<script>alert(1)</script>", encoding="utf-8")
+        (folder / "link").symlink_to("/etc/passwd")
+        (folder / "folder").symlink_to("/etc")
+        listed = (await asked.get(f"/runs/{run_id}/artifacts")).json()
+        assert listed == [{"path": "deep/page.html", "bytes": 25}]
+        one = await asked.get(f"/runs/{run_id}/artifacts/deep/page.html")
+        assert one.headers["content-type"] == "application/octet-stream"
+        assert one.headers["content-disposition"] == 'attachment; filename="page.html"'
+        for path in ("link", "folder/passwd", "%2e%2e/x", "deep/%2e%2e/deep/page.html", "deep"):
+            assert (await asked.get(f"/runs/{run_id}/artifacts/{path}")).status_code == 404
+
+
+async def test_changes_are_shown_as_a_patch_and_undone_except_where_a_file_changed_since(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked, asking(workspace, read_only=True) as reading:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        empty = {"run_id": run_id, "files": [], "patch": ""}
+        assert (await asked.get(f"/runs/{run_id}/changes")).json() == empty
+        write_change(workspace, run_id, "app.py", "a = 1\n", "a = 2\n")
+        write_change(workspace, run_id, "new/page.md", None, "new\n")
+        shown = (await reading.get(f"/runs/{run_id}/changes")).json()
+        assert [(one["path"], one["state"]) for one in shown["files"]] == [
+            ("app.py", "applied"),
+            ("new/page.md", "applied"),
+        ]
+        assert "-a = 1\n+a = 2\n" in shown["patch"]
+        assert (await reading.post(f"/runs/{run_id}/changes/undo")).status_code == 404
+        (workspace / "app.py").write_text("mine\n", encoding="utf-8")
+        undone = (await asked.post(f"/runs/{run_id}/changes/undo")).json()
+        assert undone["left"] == ["app.py"]
+        assert {one["path"]: one["state"] for one in undone["files"]} == {"app.py": "applied", "new/page.md": "undone"}
+        assert (workspace / "app.py").read_text(encoding="utf-8") == "mine\n"
+        assert not (workspace / "new" / "page.md").exists()
+
+
+async def test_changes_of_no_run_are_not_found_and_those_of_a_running_one_not_undone(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked)
+        await model.reached.wait()
+        refused = await asked.post(f"/runs/{run_id}/changes/undo")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "RUN_HELD")
+        for name in ("none", "..", "%2e%2e", "..%2f..%2fetc", run_id[:8]):
+            assert (await asked.get(f"/runs/{name}/changes")).status_code == 404
+            assert (await asked.post(f"/runs/{name}/changes/undo")).status_code == 404
+        model.free.set()
+        await ended(asked, run_id)

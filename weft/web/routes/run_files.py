@@ -1,0 +1,94 @@
+"""The files that a run made, and what it changed in the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from executor.tasks.artifacts import Artifacts
+from skills import safe_files
+from weft.traces import run_changes
+from weft.web.errors import HttpError
+from weft.web.replies import attachment, json_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weft.web.site import Site
+
+_MOST_ARTIFACTS = 5_000
+
+
+async def show_changes(site: Site, request: Request) -> Response:
+    """What a run changed in the workspace, as `weft changes --json` prints it."""
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    return json_reply(await asyncio.to_thread(_changes, site, run.run_id))
+
+
+async def undo_changes(site: Site, request: Request) -> Response:
+    """Put the files back that are unchanged since the run; `left` names those that are not."""
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    if site.held_by(run) is not None:
+        raise HttpError(
+            409, "RUN_HELD", f"run {run.run_id} is still running, and may change more", hint="stop it first"
+        )
+
+    def undo() -> dict[str, Any]:
+        left = run_changes.changes_of(site.paths, run.run_id).undo()
+        return _changes(site, run.run_id) | {"left": left}
+
+    return json_reply(await asyncio.to_thread(undo))
+
+
+def _changes(site: Site, run_id: str) -> dict[str, Any]:
+    return run_changes.read(site.reading(), run_id, site.paths).to_dict()
+
+
+async def list_artifacts(site: Site, request: Request) -> Response:
+    """The files that a run made."""
+
+    def read() -> list[dict[str, Any]]:
+        folder = _artifacts(site, request)
+        return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
+
+    return json_reply(await asyncio.to_thread(read))
+
+
+async def artifact(site: Site, request: Request) -> Response:
+    """One file that a run made, to be saved and never shown."""
+
+    def read() -> bytes:
+        folder, name = _artifacts(site, request), request.path_params["path"]
+        file = next((file for known, file in _files(folder) if known == name), None)
+        if file is None:
+            raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="the list has all of them")
+        return file.read_bytes()
+
+    return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
+
+
+def _artifacts(site: Site, request: Request) -> Path:
+    run = site.find(request.path_params["run"])
+    folder = Artifacts.of(site.paths.workspace, run.run_id).folder
+    safe_files.refuse_links(folder, below=site.paths.workspace)
+    return folder
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The plain files below a folder; links are left out, since a tool may have planted them."""
+    count = 0
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_symlink() or not path.is_file() or any(above.is_symlink() for above in _above(path, folder)):
+            continue
+        count += 1
+        if count > _MOST_ARTIFACTS:
+            return
+        yield path.relative_to(folder).as_posix(), path
+
+
+def _above(path: Path, folder: Path) -> Iterator[Path]:
+    yield from (above for above in path.parents if above != folder and above.is_relative_to(folder))

@@ -1,0 +1,57 @@
+// What a run left: changes of the workspace as a patch that can be undone, and files that it made.
+import { useMemo } from "../vendor/hooks.js";
+import { about } from "../core/about.js";
+import { attempt, note } from "../core/announce.js";
+import { part, post, save } from "../core/api.js";
+import { ChangeLines } from "../core/change_lines.js";
+import { copy } from "../core/clipboard.js";
+import { confirm } from "../core/dialog.js";
+import { Problem } from "../core/empty.js";
+import { bytes, counted } from "../core/format.js";
+import { html } from "../core/html.js";
+import { Icon } from "../core/icons.js";
+import { useRead } from "../core/use_read.js";
+import { filePatches } from "./patch.js";
+
+/** @typedef {{ path: string, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
+
+const STATES = /** @type {Record<string, [string, string]>} */ ({
+  denied: ["You said no; the file is as it was.", "bad"],
+  conflict: ["The file had changed meanwhile, so it was left alone.", "ask"],
+  undone: ["Undone.", ""],
+});
+const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", changed: "changed" });
+
+/** @param {{ run: string, live: boolean }} props */
+export function FilesPart({ run, live }) {
+  const made = useRead(`/runs/${part(run)}/artifacts`);
+  const changes = useRead(`/runs/${part(run)}/changes`);
+  if (made.error || changes.error) return html`<${Problem} error=${made.error ?? changes.error} />`;
+  if (!made.value || !changes.value) return html`<p class="muted">Reading…</p>`;
+  if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run made no files and changed none.</p>`;
+  return html`${changes.value.files.length > 0 && html`<${Changes} run=${run} found=${changes.value} live=${live} onUndone=${changes.again} />`}
+    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} />`)}`}`;
+}
+
+/** @param {{ run: string, file: { path: string, bytes: number } }} props */
+const Made = ({ run, file: { path, bytes: size } }) => html`<div class="bar" style="margin:0 0 6px"><${Icon} name="file" /><span class="mono cut" style="flex:1" title=${path}>${path}</span><span class="num muted">${bytes(size)}</span>
+  <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save<span class="sr"> ${path}</span></button></div>`;
+
+/** @param {{ run: string, found: { files: ChangedFile[], patch: string }, live: boolean, onUndone: () => void }} props */
+function Changes({ run, found, live, onUndone }) {
+  const patches = useMemo(() => filePatches(found.patch), [found.patch]);
+  const readOnly = about.value?.read_only ?? false;
+  const others = found.files.filter((one) => one.state !== "applied");
+  const undo = async () => {
+    const sure = await confirm({ title: `Undo ${counted(patches.length, "change")}?`, text: "Each file gets the content that it had before the run; files that it made new are deleted. One that has changed since is left alone.", yes: "Undo", danger: true });
+    const done = sure && (await attempt(() => post(`/runs/${part(run)}/changes/undo`)));
+    if (!done) return;
+    if (done.left.length) note(`${counted(done.left.length, "file")} changed since and left alone`, { hint: done.left.join(", "), bad: true });
+    else note("Undone");
+    onUndone();
+  };
+  return html`<h3 class="sec">Changes of the workspace${found.patch && html`<button type="button" class="plain" onClick=${() => copy(found.patch)}><${Icon} name="copy" />Copy the patch</button>`}</h3>
+    ${patches.map((one) => html`<details class="filechange" key=${one.path} open=${patches.length < 6}><summary><span class="mono">${one.path}</span> <span class="tag">${KINDS[one.is]}</span><span class="num muted">+${one.lines.filter((line) => line.kind === "added").length} −${one.lines.filter((line) => line.kind === "dropped").length}</span></summary><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></details>`)}
+    ${others.map((one) => html`<div class="filechange" key=${one.path + one.state}><span class="mono">${one.path}</span> <span class="tag ${STATES[one.state]?.[1] ?? ""}">${one.state}</span><small class="sub">${STATES[one.state]?.[0] ?? ""}</small></div>`)}
+    ${patches.length > 0 && !readOnly && (live ? html`<p class="muted">They can be undone when the run has ended.</p>` : html`<div class="actions" style="justify-content:flex-start"><button type="button" class="btn small danger" onClick=${undo}><${Icon} name="undo" />Undo these changes…</button></div>`)}`;
+}

@@ -1,0 +1,46 @@
+// A patch as `git apply` reads it, file by file, with what each line is. Pure.
+
+/** @typedef {{ kind: "same" | "added" | "dropped" | "place", text: string }} PatchLine */
+/** @typedef {{ path: string, is: "new" | "deleted" | "changed", lines: PatchLine[] }} FilePatch */
+
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+const HEAD = "diff --git ";
+const ESCAPES = /** @type {Record<string, string>} */ ({ t: "\t", n: "\n", r: "\r" });
+
+/** The files of a patch. Lines are counted as each hunk says, so that no text in a file passes for a head. @param {string} patch @returns {FilePatch[]} */
+export function filePatches(patch) {
+  /** @type {FilePatch[]} */
+  const files = [];
+  let old = 0, added = 0;
+  for (const line of patch.split("\n")) {
+    const file = files.at(-1);
+    if (file && (old > 0 || added > 0) && /^[ +-]/.test(line)) {
+      if (line[0] !== "+") old--;
+      if (line[0] !== "-") added--;
+      file.lines.push({ kind: line[0] === "+" ? "added" : line[0] === "-" ? "dropped" : "same", text: line.slice(1) });
+      continue;
+    }
+    const hunk = HUNK.exec(line);
+    if (line.startsWith(HEAD)) files.push({ path: named(line.slice(HEAD.length)), is: "changed", lines: [] });
+    else if (hunk && file) {
+      old = Number(hunk[1] ?? 1);
+      added = Number(hunk[2] ?? 1);
+      file.lines.push({ kind: "place", text: line });
+    } else if (file && line.startsWith("new file")) file.is = "new";
+    else if (file && line.startsWith("deleted file")) file.is = "deleted";
+    else if (file && line.startsWith("\\ ")) file.lines.push({ kind: "place", text: "No newline at the end" });
+  }
+  return files;
+}
+
+/** The path in "a/PATH b/PATH": both halves are as long. @param {string} both */
+function named(both) {
+  const half = both.slice((both.length + 1) / 2);
+  return half.startsWith('"') ? unquoted(half.slice(3, -1)) : half.slice(2);
+}
+
+/** A name as git quotes it: bytes in octal. @param {string} text */
+function unquoted(text) {
+  const bytes = [...text.matchAll(/\\(\d{3})|\\(.)|([^\\]+)/g)].flatMap(([, octal, escaped, plain]) => (octal ? [parseInt(octal, 8)] : [...new TextEncoder().encode(plain ?? ESCAPES[escaped] ?? escaped)]));
+  return new TextDecoder().decode(new Uint8Array(bytes));
+}
