@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,6 @@ from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
-    from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
@@ -29,6 +29,10 @@ settings.load_profile("weft")
 SHARED_NURSERY = "TESTS_NURSERY"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES = itertools.count()
+TESTS = Path(__file__).parent
+# Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
+WHOLE = ("end_to_end/", "docs/", "walls/", "skills/mcp/", "skills/programs/", "weft/runs/", "weft/traces/", "weft/web/")
+DAILY = ("end_to_end/test_run_command", "docs/test_pages", "skills/programs/builds/", "weft/runs/test_run.")
 WARM = pytest.StashKey[ExitStack]()
 CATALOGING = """---
 name: cataloging-apis
@@ -144,11 +148,16 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     return ran
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, half of them for each of two workers, so that no worker waits for one at the end.
 
     Long ones are left out unless they are asked for.
     """
+    for item in items:
+        path = item.path.relative_to(TESTS).as_posix()
+        if path.startswith(WHOLE) and not path.startswith(DAILY):
+            item.add_marker(pytest.mark.slow)
     long = [item for item in items if item.get_closest_marker("long")]
     if long and "long" not in config.getoption("markexpr", ""):
         config.hook.pytest_deselected(items=long)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery, Ran
 
-pytestmark = pytest.mark.slow  # each is a command of its own
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal, and the id of its run, which the batch gives: so whoever takes over the goal finds what was done.
+    """A goal, and the id of its run, which the batch gives: a process that takes the goal over finds what was done.
 
     With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
     its run has ended since, that is the result.

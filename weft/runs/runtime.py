@@ -132,8 +132,7 @@ class Weft:
         `run_id` is a new id that the caller has made, for example to keep files in the run's folder.
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
-        settings = self._settings_for(goal)
-        goal = with_named_files(goal, self.paths.workspace, settings)
+        goal, settings = self._prepared(goal)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
@@ -281,15 +280,14 @@ class Weft:
         """What the record says about a run."""
         return RunHistory.of(self.journal.store.rows(run_id), records.capture(self.paths, run_id))
 
-    def _settings_for(self, goal: Goal) -> Settings:
-        """The settings of a run of this goal: with a model, unless the goal needs none."""
-        return self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
+    def _prepared(self, goal: Goal) -> tuple[Goal, Settings]:
+        """The goal with the files that it names, and the settings of its run: with a model, unless it needs none."""
+        settings = self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
+        return with_named_files(goal, self.paths.workspace, settings), settings
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
-        goal = Goal(goal) if isinstance(goal, str) else goal
-        settings, memo = self._settings_for(goal), Memo(record)
-        goal = with_named_files(goal, self.paths.workspace, settings)
-        artifacts = Artifacts.of(self.paths.workspace, new_run_id())
+        goal, settings = self._prepared(Goal(goal) if isinstance(goal, str) else goal)
+        memo, artifacts = Memo(record), Artifacts.of(self.paths.workspace, new_run_id())
         models = self._role_models(settings, memo)
         return Pipeline(goal, self.workspace, settings, models, memo, artifacts, today())
 

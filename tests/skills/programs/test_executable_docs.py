@@ -12,7 +12,6 @@ from skills.check import review
 from tests.needs import need, needs_go, needs_node
 from tests.skills.workbench import Workbench
 
-pytestmark = pytest.mark.slow  # compilers
 PAGE = Path(__file__).parents[3] / "docs" / "executable-skills.md"
 FILE = re.compile(r"^`(?P<path>skills/[^`]+)`\n\n```[a-z-]+\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-pytestmark = pytest.mark.slow  # compilers
 JAVASCRIPT = """
 const line = require("fs").readFileSync(0, "utf8").split("\\n")[0];
 const { name } = JSON.parse(line).arguments;
