@@ -161,6 +161,25 @@ async def test_programs_name_built_in_tools_beside_their_functions(workspace: Pa
         Weft(workspace, Settings(), tools=["pyton"])
 
 
+def shell_run(command: str) -> str:
+    """Run a command."""
+    return f"{command} was not run"
+
+
+async def test_nothing_takes_the_name_of_a_built_in_tool(workspace: Path) -> None:
+    folder = add_skill(workspace, "shell", "---\nname: shell\ndescription: d\n---\n")
+    text = "name: shell_run\ndescription: Run it.\nruntime: python\nentry: main.py\n"
+    text += "parameters: [{name: command, type: string, description: c}]\n"
+    (folder / "skill.yaml").write_text(text, encoding="utf-8")
+    (folder / "main.py").write_text("print('{}')", encoding="utf-8")
+    row = {"id": "say", "action_type": "tool", "name": "shell_run", "arguments": {"command": "echo said"}}
+    async with Weft(workspace, Settings(tools=("shell",))) as runtime:
+        result = await runtime.run(Goal("Say", plan=Plan.from_dict({"tasks": [row]})))
+    assert (result.status, result.answer) == ("done", "said")
+    with pytest.raises(InputError, match="has the name of a built-in one"):
+        Weft(workspace, Settings(), tools=[shell_run])
+
+
 def orders_find(customer: str) -> str:
     """Find a customer's orders."""
     return customer
