@@ -111,7 +111,12 @@ async def test_the_web_is_read_where_the_user_allows_it_and_replayed_without_it(
         record = Recorder()
         async with Weft(workspace, Settings(allow_web=(host,))) as runtime:
             result = await runtime.run(goal, record=record)
+        row = {"id": "look", "action_type": "skill", "name": "web-extraction", "instruction": "read"}
+        reading = model(("WebFetch", {"url": f"http://{host}/"}))
+        async with weft(workspace, reading, allow_web=(host,)) as runtime:
+            read = await runtime.run(Goal("Read the news", plan=Plan.from_dict({"tasks": [row]})))
         server.shutdown()
+    assert "# News" in str(read.answer), "the bundled skill reads the page"
     assert "# News\n</foreign-text>" in str(result.answer)
     (taken,) = [event for event in record.events if isinstance(event, CatalogueTaken)]
     assert "<name>WebFetch</name>" in taken.tool_listing
