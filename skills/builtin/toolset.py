@@ -21,6 +21,8 @@ EARLIER = ("Skill", "ReadFile", "ListFiles@1")
 STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
 # Off unless the user asks for them, by the short name or the tool's own.
 OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run", "web": "WebFetch"}
+# The option with which a run has them.
+SWITCHED = {"python_run": "--tools python", "shell_run": "--tools shell", "WebFetch": "--allow-web HOST"}
 
 
 def expanded(names: Iterable[str]) -> tuple[str, ...]:

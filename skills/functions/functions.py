@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skills.functions.entry_points import entry_points
 from skills.functions.installed import GROUP, explain, switched_off
-from skills.programs.manifest import NAME
+from skills.programs.manifest import NAME, RESERVED
 from skills.text.surrogates import join_surrogates
 from skills.tools import arguments as checking
 from skills.tools.envelope import Context, Envelope, failure
@@ -131,6 +131,9 @@ def discover(
             notes.append(
                 f"{point.name}: ignored, its name is not <domain>_<action>; rename the entry point of {point.value}"
             )
+            continue
+        if point.name in RESERVED:
+            notes.append(f"{point.name}: ignored, a built-in tool has that name; rename the entry point")
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))

@@ -12,10 +12,12 @@ from skills.mcp.entry import McpFault
 from skills.mcp.tool_list import MOST_TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from skills.mcp.entry import ServerLaunch
     from skills.mcp.transport import Noise
+
+    CheckTools = Callable[[list[dict[str, Any]]], None]
 
 START_TIMEOUT = 30.0
 RESTARTS = 3
@@ -55,6 +57,8 @@ class ServerConnection:
     _serving: asyncio.Task[None] | None = None
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _is_checked: bool = False
     _noise: Noise | None = None
 
     async def tools(self) -> list[dict[str, Any]]:
@@ -68,9 +72,12 @@ class ServerConnection:
                 break
         return rows
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallAnswer:
-        """Call a tool; raises McpFault if the server does not answer it."""
-        client = await self._connected()
+    async def call(self, tool: str, arguments: Mapping[str, Any], check: CheckTools) -> CallAnswer:
+        """Call a tool; raises McpFault if the server does not answer it.
+
+        A server that was started, or that says that its tools have changed, lists them first: `check` may refuse them.
+        """
+        client = await self._checked(check)
         given = dict(arguments)
         result = await self._within(client.call_tool(tool, given), self.launch.timeout)
         content = tuple(one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in result.content)
@@ -91,6 +98,20 @@ class ServerConnection:
         """Whether the server is there."""
         return self._client is not None and self._serving is not None and not self._serving.done()
 
+    async def _checked(self, check: CheckTools) -> Any:
+        """The session of a server whose tools were checked; one call checks, and those beside it wait for that."""
+        async with self._checking:
+            if not self.is_open or not self._is_checked:
+                check(await self.tools())
+                self._is_checked = True
+            if self._client is None:
+                raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call starts it again")
+            return self._client
+
+    async def _heed(self, message: object) -> None:
+        if type(message).__name__ == "ToolListChangedNotification":
+            self._is_checked = False
+
     async def _connected(self) -> Any:
         async with self._starting:
             if not self.is_open:
@@ -103,6 +124,7 @@ class ServerConnection:
             raise ServerEnded(what, hint="`weft mcp check` shows what is wrong")
         await self.close()
         self.started += 1
+        self._is_checked = False
         self._closing = asyncio.Event()
         ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._serving = asyncio.ensure_future(self._serve(ready, self._closing))
@@ -130,7 +152,7 @@ class ServerConnection:
             logger.addHandler(logging.NullHandler())  # its messages are for its developers
         self._noise = noise = transport.Noise()
         streams = transport.http(self.launch) if self.launch.url else self._watched(transport, noise, closing)
-        async with Client(streams, cache=None) as client:
+        async with Client(streams, cache=None, message_handler=self._heed) as client:
             ready.set_result(client)
             await closing.wait()
 

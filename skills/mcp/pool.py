@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from concurrent.futures import Future
 
-    from skills.mcp.connection import CallAnswer
+    from skills.mcp.connection import CallAnswer, CheckTools
     from skills.mcp.entry import ServerLaunch
 
 Result = TypeVar("Result")
@@ -67,15 +67,12 @@ class ServerPool:
         launch: ServerLaunch,
         tool: str,
         arguments: Mapping[str, Any],
-        check: Callable[[list[dict[str, Any]]], None],
+        check: CheckTools,
     ) -> CallAnswer:
-        """Call a tool. A server that is started for it lists its tools first, and `check` may refuse them."""
+        """Call a tool; `check` may refuse the tools that its server lists."""
 
         async def called() -> CallAnswer:
-            connection = self._connection(key, launch)
-            if not connection.is_open:
-                check(await connection.tools())
-            return await connection.call(tool, arguments)
+            return await self._connection(key, launch).call(tool, arguments, check)
 
         return await asyncio.wrap_future(self._submit(called))
 

@@ -11,6 +11,7 @@ from skills.programs.manifest import (
     FILE,
     NAME,
     NAME_LIMIT,
+    RESERVED,
     RUNTIMES,
     TIMEOUT,
     Docs,
@@ -108,6 +109,9 @@ class Declaration:
         elif not name.startswith(prefix):
             what = f"tool name {name!r} does not start with its folder's name, {prefix!r}"
             self._problem(["name"], what, self._rename_remedy(name, prefix))
+        elif name in RESERVED:
+            what = f"tool name {name!r} is that of a built-in tool"
+            self._problem(["name"], what, f"call it, for example, {prefix}own_{name.rpartition('_')[2]}")
         return name
 
     def _rename_remedy(self, name: str, prefix: str) -> str:

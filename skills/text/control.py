@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _KINDS = ("Cc", "Zl", "Zp", "Cs")
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
@@ -13,6 +15,16 @@ def steers(text: str) -> bool:
     if text.isprintable():
         return False
     return any(one in _DIRECTIONS or unicodedata.category(one) in _KINDS for one in text)
+
+
+def spelled_out(text: str) -> str:
+    """A text in which such characters are seen; line ends and tabs stay as they are."""
+    text = _LONE_RETURN.sub(r"\\r", text)
+    kept = "\n\r\t"
+    return "".join(
+        one.encode("unicode_escape").decode() if one not in kept and not one.isprintable() and steers(one) else one
+        for one in text
+    )
 
 
 def without_format(text: str) -> str:

@@ -41,7 +41,7 @@ def lines(request: ApprovalRequest, max_width: int | None = None) -> Iterator[st
     if request.arguments:
         yield from _arguments(request.arguments, max_width)
     if request.preview and not _repeats(request):
-        yield from (f"    {line}" for line in _shortened(request.preview.splitlines()))
+        yield from (f"    {line}" for line in _shortened(_lines(request.preview)))
 
 
 def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
@@ -56,7 +56,7 @@ def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
 def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[str]:
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        first, *more = _shortened(text.splitlines() or [""])
+        first, *more = _shortened(_lines(text))
         line = f"    {name}: {first}"
         yield line if max_width is None else width.wrap(line, max_width, 6)
         yield from (f"      {line}" for line in more)
@@ -65,6 +65,11 @@ def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[
 def _repeats(request: ApprovalRequest) -> bool:
     """Whether the preview is only the call, which the arguments show already."""
     return request.tool is not None and request.preview.startswith(f"{request.tool}(")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; nothing but a newline ends one, or part of an added line would look like an old one."""
+    return text.removesuffix("\n").replace("\r\n", "\n").split("\n")
 
 
 def _shortened(texts: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from skills.functions import functions
 from skills.programs import manifest_file
 from skills.programs.build_cache import BuildCache
 from skills.programs.executable import ExecutableTool, ToolHost
-from skills.programs.manifest import NAME
+from skills.programs.manifest import NAME, RESERVED
 from skills.programs.trust import OWN, Trust
 from skills.tools.recorded import RecordedTool
 from weft.workspace.run_capabilities import capabilities
@@ -209,6 +209,8 @@ def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool
     if not NAME.fullmatch(name):
         what = f"the tool {name or function!r} has no name of the form <domain>_<action>"
         raise InputError(what, hint="name the function, for example, orders_find")
+    if name in RESERVED:
+        raise InputError(f"the tool {name!r} has the name of a built-in one", hint="rename the function")
     try:
         return functions.tool(function, name, workspace)
     except (TypeError, NameError) as error:

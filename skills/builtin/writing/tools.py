@@ -14,6 +14,7 @@ from skills.builtin.writing import patch
 from skills.builtin.writing.changes import FileChange, WorkspaceChanges, sha256
 from skills.builtin.writing.claims import Before, Claims
 from skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, Target, target_of
+from skills.text.control import spelled_out
 from skills.text.surrogates import join_surrogates
 from skills.tools.current_call import current_call
 from skills.tools.effects import READ_ONLY, Effects, call_text
@@ -210,7 +211,7 @@ class _Writing:
         change, changes = self._change(), self.place.changes
         before = None if change.before is None else changes.content(change.before).decode("utf-8", "replace")
         text = patch.diff(change.path, before, changes.content(change.after).decode("utf-8", "replace"))
-        shown = text or f"{change.path} has this content already"
+        shown = spelled_out(text) or f"{change.path} has this content already"
         return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}\n[… {len(shown):,} characters in all]"
 
     def make(self) -> tuple[str, dict[str, Any]]:

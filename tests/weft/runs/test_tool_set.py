@@ -111,7 +111,12 @@ async def test_the_web_is_read_where_the_user_allows_it_and_replayed_without_it(
         record = Recorder()
         async with Weft(workspace, Settings(allow_web=(host,))) as runtime:
             result = await runtime.run(goal, record=record)
+        row = {"id": "look", "action_type": "skill", "name": "web-extraction", "instruction": "read"}
+        reading = model(("WebFetch", {"url": f"http://{host}/"}))
+        async with weft(workspace, reading, allow_web=(host,)) as runtime:
+            read = await runtime.run(Goal("Read the news", plan=Plan.from_dict({"tasks": [row]})))
         server.shutdown()
+    assert "# News" in str(read.answer), "the bundled skill reads the page"
     assert "# News\n</foreign-text>" in str(result.answer)
     (taken,) = [event for event in record.events if isinstance(event, CatalogueTaken)]
     assert "<name>WebFetch</name>" in taken.tool_listing
@@ -159,6 +164,25 @@ async def test_programs_name_built_in_tools_beside_their_functions(workspace: Pa
     assert {"python_run", "orders_find"} <= {tool.name for tool in scripted.asked[-1].tools}
     with pytest.raises(InputError, match="unknown tool, 'pyton'; did you mean 'python'"):
         Weft(workspace, Settings(), tools=["pyton"])
+
+
+def shell_run(command: str) -> str:
+    """Run a command."""
+    return f"{command} was not run"
+
+
+async def test_nothing_takes_the_name_of_a_built_in_tool(workspace: Path) -> None:
+    folder = add_skill(workspace, "shell", "---\nname: shell\ndescription: d\n---\n")
+    text = "name: shell_run\ndescription: Run it.\nruntime: python\nentry: main.py\n"
+    text += "parameters: [{name: command, type: string, description: c}]\n"
+    (folder / "skill.yaml").write_text(text, encoding="utf-8")
+    (folder / "main.py").write_text("print('{}')", encoding="utf-8")
+    row = {"id": "say", "action_type": "tool", "name": "shell_run", "arguments": {"command": "echo said"}}
+    async with Weft(workspace, Settings(tools=("shell",))) as runtime:
+        result = await runtime.run(Goal("Say", plan=Plan.from_dict({"tasks": [row]})))
+    assert (result.status, result.answer) == ("done", "said")
+    with pytest.raises(InputError, match="has the name of a built-in one"):
+        Weft(workspace, Settings(), tools=[shell_run])
 
 
 def orders_find(customer: str) -> str:

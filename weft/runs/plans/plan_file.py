@@ -10,6 +10,7 @@ import yaml
 
 from planner.plan.plan import Plan
 from planner.plan.reading import read_plan
+from skills.builtin.toolset import SWITCHED
 from skills.errors import InputError
 from skills.format.safe_yaml import JsonLoader
 
@@ -107,9 +108,17 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
     if found.faults:
         faults = "".join(f"\n  - {fault}" for fault in found.faults)
-        raise InputError(f"the plan {where} cannot run:{faults}", hint=_FIX)
+        raise InputError(f"the plan {where} cannot run:{faults}", hint=_hint(faults))
     goal = found.document.get("goal")
     return PlanFile(Plan.from_dict(found.document), goal if isinstance(goal, str) else "", found.repairs)
+
+
+def _hint(faults: str) -> str:
+    """What to do next: a tool that is off by default only has to be switched on."""
+    off = [
+        f"{tool} is there with {option}" for tool, option in SWITCHED.items() if f"there is no tool {tool!r}" in faults
+    ]
+    return "; ".join((*off, _FIX))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

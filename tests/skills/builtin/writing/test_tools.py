@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from planner.approvals import ApprovalRequest
 from skills import safe_files
 from skills.builtin.writing.changes import sha256
 from skills.builtin.writing.claims import Claims
 from skills.builtin.writing.tools import EditFile, WriteFile, WritePlace
 from skills.tools.current_call import calling
+from weft.cli import request_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,6 +170,14 @@ async def test_a_change_is_applied_only_to_what_the_diff_was_made_from(workspace
         (workspace / "new.md").write_text("theirs")
         assert code(await WriteFile(at).call(fresh)) == "CONFLICT"
     assert (workspace / "new.md").read_text() == "theirs"
+
+
+async def test_an_added_line_cannot_look_like_an_old_one(workspace: Path) -> None:
+    hidden = {"path": "workspace:a.py", "content": "x = 1\r import os\x1b[1A\n\u202ey\u2028z\n\tkept\r\n"}
+    shown = WriteFile(place(workspace)).preview(hidden)
+    assert "+x = 1\\r import os\\x1b[1A\n+\\u202ey\\u2028z\n+\tkept\r\n" in shown
+    request = ApprovalRequest("k#1", "t", "tool", "WriteFile", hidden, "+a\r b\x0c c")
+    assert [line for line in request_text.lines(request) if "b" in line and "c" in line] == ["    +a\r b\x0c c"]
 
 
 async def test_two_tasks_that_are_not_in_order_do_not_write_the_same_file(workspace: Path) -> None:
