@@ -18,16 +18,21 @@ WorkspaceWrites = Literal["deny", "ask", "allow"]
 KEY = "tools"
 # What runs were offered before the set was recorded.
 EARLIER = ("Skill", "ReadFile", "ListFiles@1")
-STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
+STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile@2", "run_script")
 # Off unless the user asks for them, by the short name or the tool's own.
 OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run", "web": "WebFetch"}
 # The option with which a run has them.
 SWITCHED = {"python_run": "--tools python", "shell_run": "--tools shell", "WebFetch": "--allow-web HOST"}
 
 
+def name_of(key: str) -> str:
+    """The name of the tool that a key stands for."""
+    return key.partition("@")[0]
+
+
 def expanded(names: Iterable[str]) -> tuple[str, ...]:
     """The standard set with these tools; raises ValueError if one is unknown."""
-    own = {tool.lower(): tool for tool in (*STANDARD, *OPTIONAL.values())} | dict(OPTIONAL)
+    own = {name_of(tool).lower(): tool for tool in (*STANDARD, *OPTIONAL.values())} | dict(OPTIONAL)
     chosen = []
     for name in names:
         found = own.get(name.lower())

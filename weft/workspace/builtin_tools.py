@@ -141,10 +141,11 @@ class BuiltinTools:
                 from skills.builtin.search import tools as search
 
                 return search.Grep(visible) if name == "Grep" else search.ListFilesGlob(visible)
-            case "WriteFile" | "EditFile":
+            case "WriteFile" | "EditFile" | "EditFile@2":
                 from skills.builtin.writing import tools as writing
 
-                return (writing.WriteFile if name == "WriteFile" else writing.EditFile)(place.writing)
+                kinds = {"EditFile": writing.FirstEditFile, "EditFile@2": writing.EditFile}
+                return kinds.get(name, writing.WriteFile)(place.writing)
             case "python_run" | "shell_run":
                 from skills.builtin.code import tools as code
 

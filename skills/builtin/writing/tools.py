@@ -151,7 +151,7 @@ class EditFile(WriteFile):
 
     name = "EditFile"
     description = (
-        "FileChange a text file: replace the passage `old`, which must stand in it exactly once, by `new`; with `all`, "
+        "Change a text file: replace the passage `old`, which must stand in it exactly once, by `new`; with `all`, "
         f"replace it wherever it stands. Read the file first. {_WHERE}"
     )
     parameters: ClassVar[Mapping[str, Any]] = {
@@ -180,6 +180,12 @@ class EditFile(WriteFile):
             hint = "read the file and copy the passage as it stands" if count == 0 else "give more of it, or all: true"
             raise ToolFault("CONFLICT", f"old stands {count} times in {target.name}, not once — {hint}")
         return old.replace(passage, new)
+
+
+class FirstEditFile(EditFile):
+    """As recorded runs were offered it."""
+
+    description = EditFile.description.replace("Change a", "FileChange a", 1)
 
 
 class _Writing:
