@@ -27,6 +27,7 @@ from planner.events import (
     ToolCalled,
 )
 from planner.model import Usage
+from planner.plan.task_id import root_of
 
 if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
@@ -118,7 +119,7 @@ class Ledger:
         self.finished = None
         replaced = self.plan.replaced if self.plan is not None else ()
         for task in self._tasks.values():
-            if task.status != "done" and task.id not in replaced:
+            if task.status != "done" and root_of(task.id) not in replaced:
                 if waited and task.status == "pending" and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
