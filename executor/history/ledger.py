@@ -87,6 +87,12 @@ class Ledger:
             case _:
                 pass
 
+    def done_early(self) -> frozenset[str] | None:
+        """The tasks that have a result before there is a plan; None if there is one."""
+        if self.plan is not None:
+            return None
+        return frozenset(task.id for task in self._tasks.values() if task.status == "done")
+
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
