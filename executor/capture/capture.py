@@ -14,6 +14,7 @@ from executor.capture.shared_lists import SharedLists
 from planner.event_fields import ATOMS, fields_of
 from planner.events import SkillPrint
 from planner.plan.plan import Plan, Task
+from skills.text.nesting import flattened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,15 @@ class Capture:
                 if len(item) >= shortest or _SEP in item or "⟦" in item:
                     found[name] = self.text(item)
             elif type(item) not in ATOMS:
-                found[name] = self.value(item)
+                found[name] = self._whole_or_flattened(item)
         return found
+
+    def _whole_or_flattened(self, value: Any) -> Any:
+        """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
+        try:
+            return self.value(value)
+        except RecursionError:
+            return self.value(flattened(value))
 
     def value(self, value: Any) -> Any:
         """A value as it is recorded: plain JSON, without secrets, paths relative to named roots."""

@@ -27,6 +27,7 @@ from planner.events import (
     ToolCalled,
 )
 from planner.model import Usage
+from planner.plan.task_id import root_of
 
 if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
@@ -53,6 +54,7 @@ class Ledger:
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
+    _reopened: dict[str, TaskReport] = field(default_factory=dict)  # how tasks stood before the last resume
 
     def note(self, event: Event) -> None:
         """Add an event."""
@@ -73,6 +75,7 @@ class Ledger:
                 self.usage += reply.usage
                 self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
             case TaskFinished() if event.task in self._tasks:
+                self._reopened.pop(event.task, None)
                 self._close(event)
             case TaskReused() if event.task in self._tasks:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
@@ -86,9 +89,16 @@ class Ledger:
             case _:
                 pass
 
+    def done_early(self) -> frozenset[str] | None:
+        """The tasks that have a result before there is a plan; None if there is one."""
+        if self.plan is not None:
+            return None
+        return frozenset(task.id for task in self._tasks.values() if task.status == "done")
+
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
+        parts |= {"_reopened": dict(self._reopened)}
         return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
     def _accept(self, plan: Plan) -> None:
@@ -108,6 +118,9 @@ class Ledger:
         for task_id in event.dropped:
             self._tasks.pop(task_id, None)
         self._tasks |= {task.id: _pending(task) for task in event.added}
+        for task_id, before in self._reopened.items() if event.rewired else ():
+            if root_of(task_id) in event.rewired and task_id in self._tasks:  # it will not be tried again
+                self._tasks[task_id] = before
 
     def _reopen(self) -> None:
         """Resume: tasks without a result are pending again, unless others have taken their place.
@@ -117,8 +130,9 @@ class Ledger:
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
         replaced = self.plan.replaced if self.plan is not None else ()
+        self._reopened = {task.id: task for task in self._tasks.values() if task.status in ("failed", "skipped")}
         for task in self._tasks.values():
-            if task.status != "done" and task.id not in replaced:
+            if task.status != "done" and root_of(task.id) not in replaced:
                 if waited and task.status == "pending" and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)

@@ -89,7 +89,8 @@ class Log:
             return
         at = time.time_ns()
         self._seq += 1
-        if isinstance(event, TaskFinished):  # one for each task, and another summary takes long to make
+        if isinstance(event, TaskFinished) and self._summary.early is None:
+            # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))

@@ -19,6 +19,8 @@ from planner.events import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from executor.stores.row import RunSummary
 
 
@@ -42,15 +44,24 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case SkillsSelected(task=None):
             return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():
-            return replace(summary, tasks=len(event.plan.tasks))
+            return replace(summary, tasks=len(event.plan.tasks), early=None)
         case PlanChanged():
-            return replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
+            changed = replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
+            return _without(changed, event.dropped) if summary.early else changed
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
         case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
-            return replace(summary, done=None if summary.done is None else summary.done + 1)
+            early = None if summary.early is None else summary.early | {event.task}
+            return replace(summary, done=None if summary.done is None else summary.done + 1, early=early)
         case RunFinished():
             return replace(summary, status=event.status, seconds=(summary.seconds or 0.0) + event.seconds)
         case _:
             return summary
+
+
+def _without(summary: RunSummary, dropped: Sequence[str]) -> RunSummary:
+    """The summary without tasks that had a result before the plan was accepted, and are not in it."""
+    lost = (summary.early or frozenset()).intersection(dropped)
+    done = None if summary.done is None else summary.done - len(lost)
+    return replace(summary, done=done, early=(summary.early or frozenset()) - lost)

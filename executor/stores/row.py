@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
@@ -63,6 +63,7 @@ class RunSummary:
     """A run in one line of a list; `status` is a run's status, or `running`.
 
     `done` counts the tasks that have a result, None in journals that did not count them; `skills` are those selected.
+    Until there is a plan, `early` has the tasks with a result, as the plan may do without them; it is not stored.
     """
 
     run_id: str
@@ -77,6 +78,7 @@ class RunSummary:
     skills: tuple[str, ...] = ()
     batch: str | None = None
     batch_goal: str | None = None
+    early: frozenset[str] | None = field(default=frozenset(), repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as `trace list --json` prints it."""

@@ -14,6 +14,7 @@ from planner.events import ToolCalled
 from planner.model import Message, Request, ToolSpec
 from planner.plan.json_answer import repair
 from skills.text.nearest import known_are
+from skills.text.nesting import is_too_deep
 from skills.text.surrogates import join_surrogates
 from skills.tools.envelope import Context, Envelope, failure
 
@@ -175,9 +176,9 @@ def _arguments(text: str, *, repairing: bool) -> Mapping[str, Any] | None:
             continue
         try:
             value = join_surrogates(json.loads(attempt, strict=False))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not is_too_deep(value):
             return value
     return None
 

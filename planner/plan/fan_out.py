@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from planner.plan.references import ITEM, NUMBER, VALUE, as_text, json_in, value_at
+from skills.text.nesting import is_too_deep
 from skills.text.shorten import shorten
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def read_list(text: str) -> list[Any]:
     if not text.strip():
         return []
     value = json_in(text)
+    if is_too_deep(value):
+        raise NotAList(f"it is nested too deeply: {_begin(text)}")
     if isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list)]
         if len(lists) != 1:

@@ -169,4 +169,6 @@ def complaint(answer: str) -> str:
         return f"the answer is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the JSON"
     except RecursionError:
         return "the answer is nested too deeply to be read"
+    except ValueError:
+        return "the answer is not valid JSON: it has a number with too many digits"
     return "the answer holds no JSON object"

@@ -17,6 +17,7 @@ from planner.plan.loose_json import Ambiguous
 from planner.plan.normal_form import normal_form, without_later_keys
 from planner.plan.shape import SHAPES
 from planner.plan.validate import problems
+from skills.text.nesting import MOST_LEVELS, is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +60,8 @@ def read_document(
     document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = (), made_by: int = rules.CURRENT
 ) -> Reading:
     """The plan in a document, in its normal form."""
+    if is_too_deep(document):
+        return Reading({}, (f"the plan is nested more than {MOST_LEVELS} levels deep; make it flatter",))
     form = normal_form(document, made_by)
     widened = shape.widen(form.document)
     if made_by < rules.ADAPTIVE_PLANS:

@@ -17,6 +17,7 @@ from planner.plan.forms.result_keys import field_fault, form_faults
 from planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
 from planner.plan.task_id import PLANNED
 from skills.text.nearest import known_are
+from skills.text.nesting import MOST_LEVELS, is_too_deep
 from skills.tools.parameter import TYPES, fits
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def row_problems(number: int, row: object, known: Known, made_by: int = rules.CU
     """What is wrong with one task, whatever the others are."""
     if not isinstance(row, Mapping):
         yield f"task number {number} must be an object, not {_kind(row)}"
+        return
+    if is_too_deep(row):
+        yield f"task number {number} is nested more than {MOST_LEVELS} levels deep; make it flatter"
         return
     task_id = row.get("id")
     if task_id in (None, ""):

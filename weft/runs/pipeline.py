@@ -271,6 +271,7 @@ class Pipeline:
             wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
             below=lambda task: self.memo.finished.files.below(task, plan, self.artifacts.folder),
             form=DataForm.of(wanted, self.prompts, self.memo) if wanted else None,
+            drops_replaced_parts=self.rules >= rules.REPLACED_PARTS,
         )
         # Outputs of another run may come from the files too.
         unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []

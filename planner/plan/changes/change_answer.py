@@ -15,7 +15,9 @@ from planner.plan.normal_form import normal_form
 from planner.plan.plan import ACTION_TYPES, Task
 from planner.plan.reading import find
 from planner.plan.schema import plan_schema
+from planner.plan.task_id import parent_of
 from planner.plan.validate import row_problems
+from skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +62,8 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
         value, form = find(text, *_DECIDING)
     except NotJson as error:
         return ChangeReading(Change(), faults=(f"{error}; answer with {_FORM}",))
+    if is_too_deep(value):
+        return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
     document = _unwrapped(value)
     if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
         what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
@@ -140,6 +144,7 @@ def _is_sound(row: Mapping[str, Any]) -> bool:
     return (
         isinstance(row.get("id"), str)
         and bool(row["id"])
+        and parent_of(row["id"]) is None  # only tasks that grow have such ids
         and row.get("action_type") in ACTION_TYPES
         and all(text is None or isinstance(text, str) for text in texts)
         and (before is None or (isinstance(before, list) and all(isinstance(one, str) for one in before)))

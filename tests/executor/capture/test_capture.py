@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode, urlsafe_b64encode
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -14,6 +15,7 @@ from executor.capture.capture import Capture
 from executor.capture.named_roots import NamedRoots
 from executor.capture.secrets import REDACTED, Secrets
 from executor.stores import texts
+from planner.events import ToolCalled
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 
@@ -234,3 +236,12 @@ def test_a_repeated_large_text_is_stored_once() -> None:
 def test_text_that_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
     capture = Capture(NamedRoots({"run": "/w/.agents/runs/r", "workspace": "/w"}))
     assert capture.local(capture.text(text)) == text
+
+
+def test_what_is_nested_too_deeply_is_recorded_without_its_depths() -> None:
+    deep: dict[str, Any] = {"end": "here"}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    found = Capture().event(ToolCalled("t", "echo", {"status": "success", "data": deep}, "c"))
+    assert (found["name"], found["envelope"]["status"]) == ("echo", "success")
+    assert "…" in str(found["envelope"]["data"])

@@ -65,6 +65,8 @@ def test_lists_are_read(text: str, items: list[Any]) -> None:
         ('{"a": 1}', "the object has no list in it, not one"),
         ('["a.py", "b', "it begins like JSON, but cannot be read as that"),
         ("{not json}", "it begins like JSON, but cannot be read as that"),
+        (f"[{'9' * 5_000}]", "it begins like JSON, but cannot be read as that"),
+        ("[" * 300 + "]" * 300, "it is nested too deeply"),
     ],
 )
 def test_prose_is_no_list_and_its_beginning_is_quoted(text: str, says: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from planner.plan.reading import read_plan
 from planner.plan.validate import Known, problems
 
 TOOL = {
@@ -300,3 +301,14 @@ def test_an_argument_that_the_tool_may_take_is_left_to_it(arguments: dict[str, A
 def test_an_unknown_argument_is_a_fault_whatever_its_value() -> None:
     (fault,) = faults(call(row=None))
     assert fault.startswith("task 'b': tool 'excel_read' has no argument 'row'; known are: rows, ")
+
+
+@pytest.mark.parametrize("levels", [99, 300, 5_000])
+def test_what_is_nested_too_deeply_is_a_fault_before_anything_reads_it(levels: int) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(levels):
+        deep = {"properties": {"a": deep}}
+    row = {"id": "a", "action_type": "llm", "instruction": "x", "output_schema": deep}
+    found = read_plan({"tasks": [row]}, Known())
+    assert found.faults == ("the plan is nested more than 100 levels deep; make it flatter",)
+    assert faults(row) == ["task number 1 is nested more than 100 levels deep; make it flatter"]

@@ -58,6 +58,15 @@ def test_giving_up_is_read() -> None:
 
 
 FORM = "answer with one JSON object with 'add', 'drop', 'rewire', 'synthesis' and 'give_up'"
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
 FAULTS: dict[str, tuple[Any, list[str]]] = {
     "prose": ("I would fetch it again.", [f"the answer is prose without a JSON object; {FORM}"]),
     "a whole plan": ({"tasks": [ROW]}, [f"the answer is a whole plan; {FORM}"]),
@@ -87,6 +96,17 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
             "task number 1: 'action_type' is missing; it must be one of skill, tool, llm, goal",
             "task 'x': 'action_type' is 'dance'; it must be one of skill, tool, llm, goal",
         ],
+    ),
+    "the id of a task that grows": (
+        {"add": [{**ROW, "id": "c[1]"}, {**ROW, "id": "c/x"}], "drop": []},
+        [
+            "task id 'c[1]' may hold only letters, digits, '_' and '-', 64 at most",
+            "task id 'c/x' may hold only letters, digits, '_' and '-', 64 at most",
+        ],
+    ),
+    "nested without end": (
+        {"add": [{**ROW, "arguments": nested(120)}], "drop": []},
+        [f"the answer is nested too deeply; {FORM}"],
     ),
     "an id that was used": (
         {"add": [{**ROW, "id": "c"}], "drop": []},

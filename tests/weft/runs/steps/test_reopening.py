@@ -78,7 +78,7 @@ class TestAsking:
         assert (await run(workspace, Planner(changes=GIVEN_UP))).status == "partial"
         planner = Planner(changes=[add("fetch-2", instead_of="fetch")], fails={})
         result = await replanned(workspace, planner)
-        assert result.status == "done"
+        assert (result.status, statuses(result)["fetch"]) == ("done", "failed")
         assert planner.worked == ["fetch-2", "notes", "brief"]
 
     async def test_it_needs_no_replan_left_and_counts_as_one(self, workspace: Path) -> None:
@@ -167,7 +167,7 @@ class TestEditing:
         notes = Task("notes", "llm", instruction="Do notes", depends_on=("by-hand",))
         planner = Planner(fails={})
         result = await edited(workspace, planner, by_hand, notes, drop=("fetch",))
-        assert result.status == "done"
+        assert (result.status, statuses(result)["fetch"]) == ("done", "failed")
         assert planner.worked == ["by-hand", "notes", "brief"]
         (_, event) = changed(workspace)
         assert (event["rewired"], event["dropped"]) == ({"fetch": "by-hand"}, [])

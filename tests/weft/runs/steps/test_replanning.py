@@ -47,6 +47,13 @@ async def test_a_single_task_that_fails_is_replaced_too(workspace: Path) -> None
     assert (result.status, result.answer) == ("done", "ask is done")
 
 
+async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: Path) -> None:
+    mapped = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"))
+    planner = Planner(mapped, [add("instead", instead_of="all")], fails={"all[1]": "gone", "all[2]": "gone"})
+    result = await run(workspace, planner)
+    assert (result.status, result.answer, result.error) == ("done", "end is done", None)
+
+
 async def test_a_part_that_is_not_replaced_is_missing(workspace: Path) -> None:
     planner = Planner(changes=[change(llm("more", "survey"), drop=("brief",))])
     result = await run(workspace, planner)

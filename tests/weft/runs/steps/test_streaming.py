@@ -25,10 +25,12 @@ from planner.model import Reply, Usage
 from planner.plan.plan import Task
 from skills.tools.effects import READ_ONLY, Effects
 from tests.fakes import Recorder
+from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.runs.steps.streaming import may_begin
 from weft.runs.stop import Stop
+from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -113,6 +115,14 @@ class WritingModel:
         return [one.messages[-1].content for one in self.asked if one.role == role]
 
 
+def counted(workspace: Path) -> tuple[int | None, int]:
+    """How many tasks have a result, and how many there are, as a list of runs has it."""
+    store = records.recorded_runs(Paths.of(workspace, {}), Settings())
+    (summary,) = store.summaries()
+    store.close()
+    return summary.done, summary.tasks
+
+
 async def run(workspace: Path, model: WritingModel, goal: Goal | str = GOAL, **more: Any) -> tuple[Result, Recorder]:
     record = Recorder()
     async with Weft(workspace, Settings(model="writing", **more), open_model=lambda _: model) as weft:
@@ -192,6 +202,7 @@ async def test_what_is_not_in_the_accepted_plan_is_stopped_and_its_cost_counts(w
     assert (dropped.cause, dropped.dropped) == ("stream", ("a", "b", "c"))
     said = [one.message for one in record.events if isinstance(one, Warned)]
     assert "3 tasks that began while the plan was written are not in it as it was accepted (a, b, c)" in said[0]
+    assert counted(workspace) == (3, 3)
 
 
 async def test_a_run_that_is_stopped_before_its_plan_is_whole_keeps_what_it_did(workspace: Path) -> None:
@@ -213,6 +224,7 @@ async def test_what_a_resumed_planner_changes_is_done_again(workspace: Path) -> 
     again = WritingModel([plan(llm("a", instruction="Do it otherwise"), llm("late", "a"))])
     result = await resume(workspace, stopped.run_id, again)
     assert (result.status, again.tasks()) == ("done", Counter(["a", "late"]))
+    assert counted(workspace) == (2, 2)
 
 
 async def test_an_answer_that_breaks_off_begins_again(workspace: Path) -> None:
