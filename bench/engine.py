@@ -65,7 +65,8 @@ def run(options: Options) -> Findings:
         aims.append(slower)
     if not options.quick:
         worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (WEFT, BARE))
-        reason = f"the machine was busy: the bare loop has {least:.3g}" if least > MOST_OVER else ""
+        late = "asyncio's timers ring up to a millisecond late, each task of a chain after another"
+        reason = f"the bare loop has {least:.3g}: {late}" if least > MOST_OVER else ""
         aims.append(Aim("makespan over the critical path, the largest", worst, MOST_OVER, reason=reason))
     tables = (
         Table("A task that does nothing", _columns(list(named), "µs"), idle, BARE),
@@ -101,9 +102,13 @@ def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], 
 
 def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
     floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, WEFT, JOURNALED))
+    what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
+    reason = (
+        f"the scheduler alone takes {min(ours):.3g}; two rows are captured, hashed, encoded and stored for each task"
+    )
     return [
         Aim("layered 2,000: CPU time over the bare loop's", over(ours, floor), 2.5),
-        Aim("layered 2,000, journal on: microseconds of CPU time for a task, all threads", min(on), 35.0),
+        Aim(what, min(on), 35.0, reason=reason),
     ]
 
 

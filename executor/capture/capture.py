@@ -103,6 +103,20 @@ class Capture:
         """The same of a value in the form in which it is recorded."""
         return digest(recorded)[:HASH]
 
+    def hash_of_tool(self, name: str, description: str, parameters: Mapping[str, Any]) -> str:
+        """The hash of an offered tool, made once for all runs if it is recorded as it is.
+
+        Then it names no folder of a run either: those lie in the workspace.
+        """
+        known = self.shared.hash_of(name, description, parameters)
+        if known is None:
+            given = [name, description, parameters]
+            recorded = self.value(given)
+            known = self.hash_of_recorded(recorded)
+            if recorded == given:
+                self.shared.note_hash(name, description, parameters, known)
+        return known
+
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
         known = self._tasks.get(id(task))

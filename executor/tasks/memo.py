@@ -126,7 +126,7 @@ class Memo:
         """The hash of an offered tool, computed once: every call of every task offers the same tools."""
         known = self._tools.get((tool.name, tool.description))
         if known is None or known[0] != tool.parameters:
-            known = tool.parameters, self.capture.hash([tool.name, tool.description, tool.parameters])
+            known = tool.parameters, self.capture.hash_of_tool(tool.name, tool.description, tool.parameters)
             self._tools[tool.name, tool.description] = known
         return known[1]
 

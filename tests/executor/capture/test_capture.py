@@ -245,3 +245,20 @@ def test_what_is_nested_too_deeply_is_recorded_without_its_depths() -> None:
     found = Capture().event(ToolCalled("t", "echo", {"status": "success", "data": deep}, "c"))
     assert (found["name"], found["envelope"]["status"]) == ("echo", "success")
     assert "…" in str(found["envelope"]["data"])
+
+
+def test_a_tools_hash_is_shared_between_runs_unless_it_names_a_path() -> None:
+    first = Capture(ROOTS)
+    second = Capture(
+        NamedRoots({"run": "/home/me/work/.agents/runs/r2", "workspace": "/home/me/work"}), shared=first.shared
+    )
+    alone = Capture(second.roots)
+    plain = ("read", "Reads a file.", {"type": "object"})
+    named = ("read", "Reads a file of /home/me/work/.agents/runs/r1.", {"type": "object"})
+    other = ("read", "Reads a file.", {"type": "object", "required": ["path"]})
+    for tool in (plain, named, other, plain):
+        first.hash_of_tool(*tool)
+        assert second.hash_of_tool(*tool) == alone.hash(list(tool)), tool
+    assert first.hash_of_tool(*named) != second.hash_of_tool(*named)
+    assert first.shared.hash_of(*plain) == first.hash(list(plain))
+    assert first.shared.hash_of(*named) is None
