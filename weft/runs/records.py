@@ -28,7 +28,6 @@ from skills.builtin import toolset
 from skills.discovery.locations import locations
 from skills.errors import InputError
 from weft.runs.goal import Goal
-from weft.runs.pipeline import today
 from weft.settings.settings import Settings
 from weft.version import __version__
 
@@ -130,6 +129,8 @@ def started(
     run_id: str, goal: Goal, workspace: Workspace, settings: Settings, *, parent: str | None, date: str
 ) -> RunStarted:
     """The first event of a run."""
+    from weft.runs.pipeline import today  # here: who only reads records needs no pipeline
+
     return RunStarted(
         run_id=run_id,
         goal=goal.text,

@@ -16,7 +16,6 @@ from weft.settings import ollama, user_config
 from weft.settings.default_model import choices, explore, local_is_installed, providers
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
-from weft.version import __version__
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.workspace.workspace import Workspace
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
 
     from weft.local.progress import Progress
     from weft.web.site import Site
-
-
-async def about(site: Site, _: Request) -> Response:
-    """What a page needs to know first: the workspace, the version, and whether anything may be changed."""
-    return json_reply(
-        {
-            "version": __version__,
-            "workspace": str(site.paths.workspace),
-            "name": site.paths.workspace.name,
-            "read_only": site.read_only,
-        }
-    )
 
 
 async def show_models(site: Site, request: Request) -> Response:
