@@ -82,6 +82,7 @@ ROUTES = (
     Path("POST", "/runs/{run}/replay", "traces.replay_run"),
     Path("GET", "/runs/{run}/diff/{other}", "traces.diff_runs"),
     Path("GET", "/runs/{run}/export", "traces.export_run"),
+    Path("POST", "/runs/{run}/otlp", "traces.send_spans", changes=True),
     Path("GET", "/runs/{run}/artifacts", "run_files.list_artifacts"),
     Path("GET", "/runs/{run}/artifacts/{path:path}", "run_files.artifact"),
     Path("GET", "/runs/{run}/changes", "run_files.show_changes"),

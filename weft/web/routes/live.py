@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _RUNS = 1.0
 _LOOK = 3.0
 _QUIET = 15.0
+# What names a collector of spans (`telemetry/otlp.py`, which takes long to import).
+_COLLECTORS = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
 
 async def about(site: Site, _: Request) -> Response:
@@ -33,6 +36,7 @@ async def about(site: Site, _: Request) -> Response:
             "workspace": str(site.paths.workspace),
             "name": site.paths.workspace.name,
             "read_only": site.read_only,
+            "otlp": bool(_COLLECTORS & os.environ.keys()),
         }
     )
 
