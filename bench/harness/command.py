@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bench.harness.result import Benchmark, Findings
 
-NAMES = ("startup", "engine", "journal", "discovery", "selection", "plans", "tools", "batch", "crash", "growth")
+NAMES = ("startup", "engine", "journal", "discovery", "selection", "plans", "tools", "batch", "crash", "growth", "web")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The page's ES modules as one script, so that an exported run can be shown from a file, without a server.
+"""The page's ES modules as one script: for `weft serve`, and for an exported run that is shown without a server.
 
 Every module becomes a function that gives what it exports, after those that it imports. The modules are our own and
 pinned ones: they import by path, name what they import, and have no circles.
@@ -21,12 +21,17 @@ _NAMED = re.compile(r"\bexport (async function\*?|function\*?|const|let|class) (
 
 def script() -> str:
     """One script that shows the runs in the element `runs`."""
-    done: dict[str, str] = {}
-    _add(_ENTRY, done, ())
-    text = '"use strict";\nconst weftModules = {};\n' + "".join(done.values())
+    text = joined(_ENTRY)
     if "<script" in text.lower() or "</script" in text.lower():
         raise ValueError("a module of the page has a tag that would end its script")
     return text
+
+
+def joined(entry: str) -> str:
+    """A module and all that it imports as one script."""
+    done: dict[str, str] = {}
+    _add(entry, done, ())
+    return '"use strict";\nconst weftModules = {};\n' + "".join(done.values())
 
 
 def styles() -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sys
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.applications import Starlette
@@ -19,94 +19,108 @@ from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
 from weft.web.replies import error_reply
-from weft.web.routes import (
-    approvals,
-    batches,
-    live,
-    mcp,
-    plans,
-    run_files,
-    runs,
-    setup,
-    skill_imports,
-    skills,
-    steer,
-    traces,
-)
-from weft.web.site import Site
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-Handler = Callable[[Site, "Request"], Awaitable[Response]]
+    from weft.web.site import Site
+
+Handler = Callable[["Site", "Request"], Awaitable[Response]]
 
 
 class Path(NamedTuple):
-    """One route; `changes` if it changes anything, so that `--read-only` leaves it out."""
+    """One route; `handler` is a function of `weft.web.routes`, `changes` says whether `--read-only` leaves it out."""
 
     method: str
     path: str
-    handler: Handler
+    handler: str
     changes: bool = False
 
 
+class Handlers:
+    """The functions of the routes, each imported with the first request for it, so that the server starts at once."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._loaded: dict[str, Handler] = {}
+
+    def of(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """A function that answers by the one of that name."""
+
+        async def answer(request: Request) -> Response:
+            if name not in self._loaded:
+                self._loaded[name] = await asyncio.to_thread(load, name)
+            return await self._loaded[name](self._site, request)
+
+        return answer
+
+
+def load(handler: str) -> Handler:
+    """The function of a route, such as `runs.list_runs`."""
+    module, _, name = handler.partition(".")
+    found: Handler = getattr(importlib.import_module(f"weft.web.routes.{module}"), name)
+    return found
+
+
 ROUTES = (
-    Path("GET", "/about", setup.about),
-    Path("GET", "/events", live.all_events),
-    Path("GET", "/runs", runs.list_runs),
-    Path("POST", "/runs", steer.start, changes=True),
-    Path("POST", "/runs/import", traces.import_runs, changes=True),
-    Path("GET", "/runs/{run}", runs.show_run),
-    Path("DELETE", "/runs/{run}", runs.delete_run, changes=True),
-    Path("GET", "/runs/{run}/tasks/{task:path}", runs.show_task),
-    Path("GET", "/runs/{run}/events", live.run_events),
-    Path("GET", "/approvals", approvals.list_approvals),
-    Path("POST", "/runs/{run}/answers", approvals.answer, changes=True),
-    Path("GET", "/runs/{run}/plan", plans.run_plan_text),
-    Path("POST", "/runs/{run}/stop", steer.stop, changes=True),
-    Path("POST", "/runs/{run}/resume", steer.resume, changes=True),
-    Path("POST", "/runs/{run}/rerun", steer.rerun, changes=True),
-    Path("POST", "/runs/{run}/replan", steer.replan, changes=True),
-    Path("POST", "/runs/{run}/replay", traces.replay_run),
-    Path("GET", "/runs/{run}/diff/{other}", traces.diff_runs),
-    Path("GET", "/runs/{run}/export", traces.export_run),
-    Path("GET", "/runs/{run}/artifacts", run_files.list_artifacts),
-    Path("GET", "/runs/{run}/artifacts/{path:path}", run_files.artifact),
-    Path("GET", "/runs/{run}/changes", run_files.show_changes),
-    Path("POST", "/runs/{run}/changes/undo", run_files.undo_changes, changes=True),
-    Path("POST", "/replay", traces.replay_selections),
-    Path("POST", "/plan", plans.plan_goal, changes=True),
-    Path("POST", "/plan/check", plans.check_plan),
-    Path("POST", "/preview", plans.preview),
-    Path("POST", "/files", skill_imports.upload_file, changes=True),
-    Path("GET", "/skills", skills.list_skills),
-    Path("POST", "/skills", skills.add_skill, changes=True),
-    Path("POST", "/skills/select", skills.select),
-    Path("POST", "/skills/imports", skill_imports.stage_import, changes=True),
-    Path("POST", "/skills/imports/{key}", skill_imports.commit_import, changes=True),
-    Path("DELETE", "/skills/imports/{key}", skill_imports.cancel_import, changes=True),
-    Path("GET", "/skills/{name}", skills.show_skill),
-    Path("DELETE", "/skills/{name}", skills.delete_skill, changes=True),
-    Path("POST", "/skills/{name}/trust", skills.trust_skill, changes=True),
-    Path("GET", "/skills/{name}/files/{path:path}", skills.read_file),
-    Path("PUT", "/skills/{name}/files/{path:path}", skills.write_file, changes=True),
-    Path("GET", "/batches", batches.list_batches),
-    Path("GET", "/batches/{batch:path}", batches.show_batch),
-    Path("POST", "/batches/{batch:path}/stop", batches.stop_batch, changes=True),
-    Path("GET", "/mcp", mcp.list_servers),
-    Path("GET", "/models", setup.show_models),
-    Path("POST", "/models/pull", setup.pull_model, changes=True),
-    Path("PUT", "/settings/model", setup.set_model, changes=True),
-    Path("GET", "/settings", setup.show_settings),
-    Path("GET", "/doctor", setup.run_doctor),
+    Path("GET", "/about", "live.about"),
+    Path("GET", "/events", "live.all_events"),
+    Path("GET", "/runs", "runs.list_runs"),
+    Path("POST", "/runs", "steer.start", changes=True),
+    Path("POST", "/runs/import", "traces.import_runs", changes=True),
+    Path("GET", "/runs/{run}", "runs.show_run"),
+    Path("DELETE", "/runs/{run}", "runs.delete_run", changes=True),
+    Path("GET", "/runs/{run}/tasks/{task:path}", "runs.show_task"),
+    Path("GET", "/runs/{run}/events", "live.run_events"),
+    Path("GET", "/approvals", "approvals.list_approvals"),
+    Path("POST", "/runs/{run}/answers", "approvals.answer", changes=True),
+    Path("GET", "/runs/{run}/plan", "plans.run_plan_text"),
+    Path("POST", "/runs/{run}/stop", "steer.stop", changes=True),
+    Path("POST", "/runs/{run}/resume", "steer.resume", changes=True),
+    Path("POST", "/runs/{run}/rerun", "steer.rerun", changes=True),
+    Path("POST", "/runs/{run}/replan", "steer.replan", changes=True),
+    Path("POST", "/runs/{run}/replay", "traces.replay_run"),
+    Path("GET", "/runs/{run}/diff/{other}", "traces.diff_runs"),
+    Path("GET", "/runs/{run}/export", "traces.export_run"),
+    Path("POST", "/runs/{run}/otlp", "traces.send_spans", changes=True),
+    Path("GET", "/runs/{run}/artifacts", "run_files.list_artifacts"),
+    Path("GET", "/runs/{run}/artifacts/{path:path}", "run_files.artifact"),
+    Path("GET", "/runs/{run}/changes", "run_files.show_changes"),
+    Path("POST", "/runs/{run}/changes/undo", "run_files.undo_changes", changes=True),
+    Path("POST", "/replay", "traces.replay_selections"),
+    Path("POST", "/plan", "plans.plan_goal", changes=True),
+    Path("POST", "/plan/check", "plans.check_plan"),
+    Path("POST", "/preview", "plans.preview"),
+    Path("POST", "/files", "skill_imports.upload_file", changes=True),
+    Path("GET", "/skills", "skills.list_skills"),
+    Path("POST", "/skills", "skills.add_skill", changes=True),
+    Path("POST", "/skills/select", "skills.select"),
+    Path("POST", "/skills/imports", "skill_imports.stage_import", changes=True),
+    Path("POST", "/skills/imports/{key}", "skill_imports.commit_import", changes=True),
+    Path("DELETE", "/skills/imports/{key}", "skill_imports.cancel_import", changes=True),
+    Path("GET", "/skills/{name}", "skills.show_skill"),
+    Path("DELETE", "/skills/{name}", "skills.delete_skill", changes=True),
+    Path("POST", "/skills/{name}/trust", "skills.trust_skill", changes=True),
+    Path("GET", "/skills/{name}/files/{path:path}", "skills.read_file"),
+    Path("PUT", "/skills/{name}/files/{path:path}", "skills.write_file", changes=True),
+    Path("GET", "/batches", "batches.list_batches"),
+    Path("GET", "/batches/{batch:path}", "batches.show_batch"),
+    Path("POST", "/batches/{batch:path}/stop", "batches.stop_batch", changes=True),
+    Path("GET", "/mcp", "mcp.list_servers"),
+    Path("GET", "/models", "setup.show_models"),
+    Path("POST", "/models/pull", "setup.pull_model", changes=True),
+    Path("PUT", "/settings/model", "setup.set_model", changes=True),
+    Path("GET", "/settings", "setup.show_settings"),
+    Path("GET", "/doctor", "setup.run_doctor"),
 )
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
     """The application: the guard, then the routes, then the page's own files."""
+    handlers = Handlers(site)
     routes = [
-        Route(f"/api{one.path}", _explained(partial(one.handler, site)), methods=[one.method])
+        Route(f"/api{one.path}", _explained(handlers.of(one.handler)), methods=[one.method])
         for one in ROUTES
         if not (site.read_only and one.changes)
     ]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.manage import install
 from weft.web.errors import HttpError
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ class Drafts:
 
     def stage(self, archive: Path, name: str | None) -> tuple[str, Staged]:
         """Unpack an archive for import, without keeping anything of it yet; the upload is removed."""
+        from skills.manage import install  # here: it takes long to import, and most pages import nothing
+
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, archive.parent, ignore_errors=True)
             staged = stack.enter_context(install.stage(archive, self._workspace, id=name))
@@ -63,7 +64,7 @@ class Drafts:
     def staged(self, key: str) -> Staged:
         """The staged import of a key."""
         found = self._find(key)
-        if not isinstance(found.value, install.Staged):
+        if isinstance(found.value, Path):
             raise _unknown(key)
         return found.value
 

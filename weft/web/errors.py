@@ -6,19 +6,15 @@ WeftError
 
 from __future__ import annotations
 
-from executor.stores.errors import BadStore, NotRunning, RunExists, RunHeld, StoreFailed, UnknownRun
-from skills.errors import UnknownSkill, WeftError
-from skills.manage.edit import FileChanged, UnknownFile
-from skills.manage.install import Exists
-from skills.programs.trust import TrustRefused
-from skills.safe_files import Changed
-from weft.runs.answers import AnsweredAlready, UnknownRequest
+from skills.errors import WeftError
 
-_STATUSES: tuple[tuple[int, tuple[type[WeftError], ...]], ...] = (
-    (404, (UnknownRun, UnknownRequest, UnknownSkill, UnknownFile)),
-    (409, (RunHeld, AnsweredAlready, NotRunning, RunExists, Exists, FileChanged, Changed, TrustRefused)),
-    (503, (BadStore, StoreFailed)),
-)
+# By name: importing all these classes would take longer than everything else that a first page needs.
+_STATUSES = {
+    "UnknownRun": 404, "UnknownRequest": 404, "UnknownSkill": 404, "UnknownFile": 404,
+    "RunHeld": 409, "AnsweredAlready": 409, "NotRunning": 409, "RunExists": 409, "Exists": 409, "FileChanged": 409,
+    "Changed": 409, "TrustRefused": 409,
+    "BadStore": 503, "StoreFailed": 503,
+}  # fmt: skip
 
 
 class HttpError(WeftError):
@@ -34,7 +30,7 @@ def status_of(error: WeftError) -> int:
     """The HTTP status of an error; what was asked is wrong unless it says otherwise."""
     if isinstance(error, HttpError):
         return error.status
-    return next((status for status, kinds in _STATUSES if isinstance(error, kinds)), 400)
+    return next((_STATUSES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUSES), 400)
 
 
 def to_dict(error: WeftError) -> dict[str, dict[str, str]]:

@@ -1,14 +1,21 @@
-"""The page's own files: read once at the start, so that a request can name nothing else."""
+"""The page's own files: read once at the start, so that a request can name nothing else.
+
+A view is one script and one style sheet, joined from the modules, under names that hold their hash: a browser fetches
+two files instead of a hundred, and keeps them. `/index.html` is the same page from its modules, for those who work on
+it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from weft.traces import page_script
 from weft.web.errors import HttpError
 
 if TYPE_CHECKING:
@@ -16,12 +23,17 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent / "static"
 _INDEX = "index.html"
+_ENTRY = "app.js"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+_STYLE = re.compile(r'<link rel="stylesheet" href="/([^"]+)">\n')
+_SCRIPT = re.compile(r'<script type="module" src="/[^"]+"></script>\n')
+_NEW = "no-cache"
+_KEPT = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,7 @@ class _File:
     data: bytes
     kind: str
     tag: str
+    cache: str = _NEW
 
 
 class Pages:
@@ -36,25 +49,42 @@ class Pages:
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._files = {
-            path.relative_to(folder).as_posix(): _file(path)
+            path.relative_to(folder).as_posix(): _file(path.read_bytes(), path.suffix)
             for path in sorted(folder.rglob("*"))
             if path.is_file() and path.suffix in _TYPES
         }
+        self._view = self._join(self._files[_INDEX].data.decode())
+
+    def _join(self, index: str) -> _File:
+        """The page with its modules in one script and its styles in one sheet."""
+        styles = b"".join(self._files[name].data for name in _STYLE.findall(index))
+        links = f'<link rel="stylesheet" href="/{self._keep("app", styles, ".css")}">\n'
+        script = page_script.joined(_ENTRY).encode()
+        links += f'<script defer src="/{self._keep("app", script, ".js")}"></script>\n'
+        index = _SCRIPT.sub("", index)
+        first = _STYLE.search(index)
+        at = first.start() if first else 0
+        rest = _STYLE.sub("", index[at:])
+        return _file((index[:at] + links + rest).encode(), ".html")
+
+    def _keep(self, name: str, data: bytes, suffix: str) -> str:
+        named = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
+        self._files[named] = _file(data, suffix, _KEPT)
+        return named
 
     async def answer(self, request: Request) -> Response:
         """Answer a request for a file or a view."""
         name = request.path_params.get("path", "")
         found = self._files.get(name)
         if found is None and "." not in name.rpartition("/")[2]:
-            found = self._files.get(_INDEX)
+            found = self._view
         if found is None:
             raise HttpError(404, "NOT_FOUND", f"there is no page {name[:80]!r}", hint="start at /")
-        headers = {"etag": found.tag, "cache-control": "no-cache"}
+        headers = {"etag": found.tag, "cache-control": found.cache}
         if request.headers.get("if-none-match") == found.tag:
             return Response(status_code=304, headers=headers)
         return Response(found.data, headers={**headers, "content-type": found.kind})
 
 
-def _file(path: Path) -> _File:
-    data = path.read_bytes()
-    return _File(data, _TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+def _file(data: bytes, suffix: str, cache: str = _NEW) -> _File:
+    return _File(data, _TYPES[suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"', cache)

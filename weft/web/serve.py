@@ -8,13 +8,14 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from skills.errors import InputError
-from weft.web.app import make_app
+from weft.web.app import ROUTES, load, make_app
 from weft.web.guard import Hosts
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _TRIES = 50
 # How long open connections may take to end once the server is asked to, in seconds.
 _GRACE = 5
+# When the first page is shown, in seconds after the start.
+_SETTLED = 4
 
 
 def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
@@ -63,6 +66,16 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+def _load_routes() -> None:
+    """Import what all routes need, beside what pages ask for, so that the first goal starts at once."""
+
+    def work() -> None:
+        for one in ROUTES:
+            load(one.handler)
+
+    threading.Thread(target=work, name="routes", daemon=True).start()
+
+
 class WebServer(uvicorn.Server):
     """The server of one site; `address` holds its token. It ends as `weft run` does: at once at the second Ctrl-C."""
 
@@ -90,6 +103,7 @@ class WebServer(uvicorn.Server):
 
     async def run_to_end(self) -> list[str]:
         """Serve until Ctrl-C or `end`; returns the ids of the runs that were interrupted by it."""
+        asyncio.get_running_loop().call_later(_SETTLED, _load_routes)
         try:
             await self.serve(sockets=[self._listening])
         finally:

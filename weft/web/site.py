@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from executor.stores.errors import UnknownRun
 from skills.errors import InputError
-from weft.providers import litellm_model
-from weft.runs import records
-from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import resolve
 from weft.settings.untrusted import is_trusted
@@ -20,7 +18,6 @@ from weft.web.drafts import Drafts
 from weft.web.recent import Recent
 from weft.web.tail import Streams
 from weft.web.work import Work
-from weft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +29,9 @@ if TYPE_CHECKING:
     from planner.approvals import Answer
     from weft.local.pull import PullOptions
     from weft.models.open import OpenModel
+    from weft.runs.runtime import Weft
     from weft.settings.settings import Resolved, Settings
+    from weft.workspace.workspace import Workspace
 
 # What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
 GIVEN = frozenset(
@@ -43,8 +42,10 @@ GIVEN = frozenset(
 )  # fmt: skip
 
 
-# Seconds for which a look at the skills serves all streams.
+# Seconds for which a look at the skills, and one at the newest runs, serves all streams; and how many those are.
 _STAMP = 1.5
+_LINES = 0.4
+_NEWEST = 200
 
 
 class Site:
@@ -72,11 +73,16 @@ class Site:
         self.changes = Changes(self.store)
         self.streams = Streams()
         self.skills_stamp = Recent(self._skills_stamp, _STAMP)
+        self.newest = Recent(self._newest, _LINES)
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
         self.queued: dict[
             str, list[tuple[str, Answer]]
         ] = {}  # answers to runs of this process that still do other things
+
+    def _newest(self) -> list[RunSummary]:
+        store = self.store()
+        return list(store.summaries(_NEWEST)) if store is not None else []
 
     def _skills_stamp(self) -> int:
         """A number that differs when a skill was added, changed or deleted."""
@@ -105,6 +111,8 @@ class Site:
                 settings = self.settings
                 if not settings.journal and not (self.paths.agents / "journal.sqlite").exists():
                     return None
+                from weft.runs import records  # here, as below: what a first page needs is imported first
+
                 self._store = records.recorded_runs(self.paths, settings)
             return self._store
 
@@ -119,6 +127,8 @@ class Site:
         """The journal for runs that are started here, opened when first needed."""
         with self._opening:
             if self._journal is None:
+                from weft.runs import records
+
                 self._journal = records.open_journal(self.paths, self.settings)
             return self._journal
 
@@ -146,6 +156,8 @@ class Site:
     @property
     def workspace(self) -> Workspace:
         """The workspace's skills and tools, as the settings have them now."""
+        from weft.workspace.workspace import Workspace
+
         settings = self.settings
         known = self._workspace
         if known is None or known.settings != settings:
@@ -154,6 +166,9 @@ class Site:
 
     def runtime(self, settings: Settings, use: Mapping[str, Path] | None = None, *, record: bool = True) -> Weft:
         """A runtime for one run; those that record share one journal."""
+        from weft.providers import litellm_model
+        from weft.runs.runtime import Weft
+
         if self._open_model is None:
             litellm_model.preload()
         return Weft(
@@ -175,5 +190,6 @@ class Site:
             self._journal.close()
         if self._store is not None:
             self._store.close()
-        await litellm_model.close()
+        if (provider := sys.modules.get("weft.providers.litellm_model")) is not None:
+            await provider.close()
         return interrupted

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 APPLICATION = 0x77656674
 
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
+APPROVALS = "type IN ('approval_asked', 'approval_given')"
 # The key of a finished task's result, and the events that have one; `{}` is the table and a dot, or nothing.
 KEY = "CASE WHEN json_valid({0}body) THEN json_extract({0}body, '$.key') END"
 RESULTS = f"{{0}}type = 'task_finished' AND {KEY.format('{0}')} <> ''"
@@ -89,6 +90,8 @@ STEPS: Sequence[str] = (
     CREATE INDEX events_by_key ON events ({KEY.format("")}, at) WHERE {RESULTS.format("")};
     ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0
     """,
+    # What all runs wait for is asked whenever a page opens: that must not read every event.
+    f"CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS}",
 )
 VERSION = len(STEPS)
 

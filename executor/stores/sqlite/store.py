@@ -16,7 +16,7 @@ from executor.stores.lease import Holder
 from executor.stores.row import Row, StoreStatus
 from executor.stores.sqlite import run_import, run_list
 from executor.stores.sqlite.database import Database
-from executor.stores.sqlite.schema import KEY, RESULTS, SELECTIONS, VERSION
+from executor.stores.sqlite.schema import APPROVALS, KEY, RESULTS, SELECTIONS, VERSION
 from executor.stores.sqlite.statements import (
     MAX_ROWS,
     hand_over,
@@ -41,7 +41,7 @@ _LIST = "list runs with `weft trace list`"
 class SqliteStore:
     """A journal in a file; `_keys` caches the primary keys of the runs that are being written."""
 
-    look = 0.05
+    look = 0.03
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.url = url_of(path)
@@ -156,8 +156,10 @@ class SqliteStore:
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
-        # Word for word the condition of the partial index: otherwise SQLite would not use it.
-        indexed = f"e.{SELECTIONS} AND " if set(types) <= {"run_started", "skills_selected"} else ""
+        # Word for word the condition of a partial index: otherwise SQLite would not use it.
+        indexed = next(
+            (f"e.{one} AND " for one in (SELECTIONS, APPROVALS) if all(f"'{name}'" in one for name in types)), ""
+        )
         wanted = ", ".join("?" * len(types))
         yield from self._rows(f"{indexed}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
 

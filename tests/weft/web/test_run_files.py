@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import answering, prepare
 from tests.weft.web.served import asking
@@ -74,3 +75,20 @@ async def test_changes_of_no_run_are_not_found_and_those_of_a_running_one_not_un
             assert (await asked.post(f"/runs/{name}/changes/undo")).status_code == 404
         model.free.set()
         await ended(asked, run_id)
+
+
+async def test_a_run_is_sent_to_the_collector_of_the_servers_environment_and_nowhere_else(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked)
+        await ended(asked, run_id)
+        refused = await asked.post(f"/runs/{run_id}/otlp", json={"endpoint": "http://127.0.0.1:9"})
+        assert (refused.status_code, (await asked.get("/about")).json()["otlp"]) == (400, False)
+        with collecting() as (address, sent):
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+            assert (await asked.get("/about")).json()["otlp"]
+            reply = (await asked.post(f"/runs/{run_id}/otlp")).json()
+        (document,) = [document for _, document in sent]
+        assert reply["spans"] == len(document["resourceSpans"][0]["scopeSpans"][0]["spans"]) > 4
+        assert "the answer" not in str(document)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from planner.approvals import Answer
 from skills.errors import InputError
-from weft.runs.answers import AnsweredAlready, UnknownRequest, is_id_of, open_requests
 from weft.web import bodies
 from weft.web.replies import json_reply
-from weft.web.routes.steer import runtime_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
 
     from executor.history.result import Result
     from planner.events import Record
+    from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.web.site import Site
 
@@ -33,6 +32,10 @@ async def list_approvals(site: Site, request: Request) -> Response:
         store = site.store()
         if store is None:
             return []
+        if next(store.rows_of_all(("approval_asked",)), None) is None:
+            return []  # the most frequent answer, without importing what reads the others
+        from weft.runs.answers import open_requests
+
         found = open_requests(store, site.paths, site.find(run).run_id if run else None)
         return [one.to_dict() for one in found[:_MOST]]
 
@@ -45,7 +48,7 @@ async def answer(site: Site, request: Request) -> Response:
     answers = [_answer(row) for row in await bodies.rows(request)]
     if not answers:
         raise InputError("there is no answer", hint='send [{"id": "…", "decision": "allow"}]')
-    weft = await asyncio.to_thread(runtime_of, site, run_id, {})
+    weft = await asyncio.to_thread(_runtime, site, run_id)
     if not site.work.holds(run_id):
         return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id, answers=answers))}, 202)
     queued = site.queued.setdefault(run_id, [])
@@ -59,8 +62,16 @@ async def answer(site: Site, request: Request) -> Response:
     return json_reply({"run_id": run_id, "queued": True}, 202)
 
 
+def _runtime(site: Site, run_id: str) -> Weft:
+    from weft.web.routes.steer import runtime_of  # here: it takes long to import, and most pages only list
+
+    return runtime_of(site, run_id, {})
+
+
 def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
     """Raise if an answer fits none of the requests that a run of this process has made so far."""
+    from weft.runs.answers import AnsweredAlready, UnknownRequest, is_id_of, open_requests
+
     waiting = [one.request for one in open_requests(site.reading(), site.paths, run_id)]
     for name, given in answers:
         found = [one for one in waiting if one.id == name or is_id_of(name, one)]

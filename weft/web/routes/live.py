@@ -1,13 +1,15 @@
-"""Event streams: one run, and what changes in the lists."""
+"""What a page needs first, and event streams: one run, and what changes in the lists."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from weft.version import __version__
 from weft.web import bodies, shapes
-from weft.web.replies import COMMENT, RETRY, event, stream_reply
+from weft.web.replies import COMMENT, RETRY, event, json_reply, stream_reply
 from weft.web.tail import follow
 
 if TYPE_CHECKING:
@@ -22,7 +24,21 @@ if TYPE_CHECKING:
 _RUNS = 1.0
 _LOOK = 3.0
 _QUIET = 15.0
-_NEWEST = 200
+# What names a collector of spans (`telemetry/otlp.py`, which takes long to import).
+_COLLECTORS = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
+
+
+async def about(site: Site, _: Request) -> Response:
+    """What a page needs to know first: the workspace, the version, and whether anything may be changed."""
+    return json_reply(
+        {
+            "version": __version__,
+            "workspace": str(site.paths.workspace),
+            "name": site.paths.workspace.name,
+            "read_only": site.read_only,
+            "otlp": bool(_COLLECTORS & os.environ.keys()),
+        }
+    )
 
 
 async def run_events(site: Site, request: Request) -> Response:
@@ -35,16 +51,16 @@ async def run_events(site: Site, request: Request) -> Response:
 
 
 async def all_events(site: Site, request: Request) -> Response:
-    """Lines of runs that changed, at most once a second, and a word when skills did."""
+    """Lines of runs that changed, at most once a second, and unless `skills=0` a word when skills did."""
     site.streams.check()
-    return stream_reply(_changes(site))
+    return stream_reply(_changes(site, skills=request.query_params.get("skills") != "0"))
 
 
-async def _changes(site: Site) -> AsyncIterator[bytes]:
+async def _changes(site: Site, *, skills: bool) -> AsyncIterator[bytes]:
     with site.streams.one(), site.changes.waking() as woken:
         yield RETRY
         known = await asyncio.to_thread(_lines, site)
-        skills, looked = await asyncio.to_thread(site.skills_stamp), time.monotonic()
+        stamp, looked = await asyncio.to_thread(site.skills_stamp) if skills else 0, time.monotonic()
         spoke = 0.0
         while not site.streams.closing:
             if time.monotonic() - spoke >= _QUIET:
@@ -62,8 +78,8 @@ async def _changes(site: Site) -> AsyncIterator[bytes]:
                     yield event("runs", {"runs": changed, "gone": gone})
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
-                before, skills = skills, await asyncio.to_thread(site.skills_stamp)
-                if skills != before:
+                before, stamp = stamp, await asyncio.to_thread(site.skills_stamp) if skills else 0
+                if stamp != before:
                     yield event("skills", {})
             await asyncio.sleep(_RUNS)
 
@@ -79,6 +95,5 @@ async def _woken(woken: asyncio.Event) -> bool:
 
 
 def _lines(site: Site) -> dict[str, dict[str, Any]]:
-    store = site.store()
-    found = list(store.summaries(_NEWEST)) if store is not None else []
-    return {run.run_id: shapes.summary(run) for run in reversed(found)}
+    """The newest runs; all streams share a look."""
+    return {run.run_id: shapes.summary(run) for run in reversed(site.newest())}

@@ -12,7 +12,7 @@ from weft.runs.plans import plan_check, plan_file
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
-from weft.web.routes.steer import goal_in
+from weft.web.routes.steer import check_local, goal_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -101,7 +101,17 @@ async def preview(site: Site, request: Request) -> Response:
         )
     found.pop("prompt")
     default = weft.models.default
-    return json_reply({"goal": goal.text} | found | {"model": default.model, "why": default.why})
+    missing = await asyncio.to_thread(_missing, weft, goal)
+    return json_reply({"goal": goal.text} | found | {"model": default.model, "why": default.why, "missing": missing})
+
+
+def _missing(weft: Weft, goal: Goal) -> str | None:
+    """What has to be downloaded before this goal can run."""
+    try:
+        check_local(weft, goal.plan)
+    except WeftError as error:
+        return error.message
+    return None
 
 
 def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:

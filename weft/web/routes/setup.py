@@ -13,10 +13,9 @@ from skills.text.model_names import carries_address
 from weft.local import model_list
 from weft.local.store import ModelStore, models_dir
 from weft.settings import ollama, user_config
-from weft.settings.default_model import choices, explore, local_is_installed, providers
+from weft.settings.default_model import choices, explore, is_local, local_is_installed, providers
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
-from weft.version import __version__
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.workspace.workspace import Workspace
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
 
     from weft.local.progress import Progress
     from weft.web.site import Site
-
-
-async def about(site: Site, _: Request) -> Response:
-    """What a page needs to know first: the workspace, the version, and whether anything may be changed."""
-    return json_reply(
-        {
-            "version": __version__,
-            "workspace": str(site.paths.workspace),
-            "name": site.paths.workspace.name,
-            "read_only": site.read_only,
-        }
-    )
 
 
 async def show_models(site: Site, request: Request) -> Response:
@@ -63,10 +50,17 @@ async def show_models(site: Site, request: Request) -> Response:
             "keys": [{"name": one.key, "set": bool(os.environ.get(one.key))} for one in providers()],
             "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
             "local_installed": local_is_installed(),
+            "missing": bool(model and is_local(model) and not _is_here(model)),
             "configured": settings.model,
         }
 
     return json_reply(await asyncio.to_thread(read))
+
+
+def _is_here(model: str) -> bool:
+    from weft.local.model import entry_name  # it takes long to import, and few use one
+
+    return ModelStore(models_dir()).find(entry_name(model)) is not None
 
 
 async def pull_model(site: Site, request: Request) -> Response:

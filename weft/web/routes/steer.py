@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.tasks.artifacts import Artifacts
 from skills import safe_files
-from skills.errors import InputError
+from skills.errors import InputError, SetupError
 from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.plans import plan_check
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from weft.runs.stop import Stop
     from weft.web.site import Site
 
+_PULL = "pull it under Models, or set a provider's key and start `weft serve` again"
+
 
 async def start(site: Site, request: Request) -> Response:
     """Start a run; it has begun, on disk, when this answers."""
@@ -49,7 +51,7 @@ async def start(site: Site, request: Request) -> Response:
     async def run(*, record: Record, stop: Stop) -> Result:
         def ready() -> Any:
             goal = goal_in(site, body, weft, run_id)
-            _check_local(weft, goal.plan)
+            check_local(weft, goal.plan)
             return weft.new_run(goal, record, parent=parent, run_id=run_id)
 
         return await (await asyncio.to_thread(ready)).run(stop)  # type: ignore[no-any-return]
@@ -71,7 +73,7 @@ async def resume(site: Site, request: Request) -> Response:
     given = bodies.mapping(body, "settings")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, given)
-    await asyncio.to_thread(_check_local, weft, None)
+    await asyncio.to_thread(check_local, weft, None)
     return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id))}, 202)
 
 
@@ -80,7 +82,7 @@ async def replan(site: Site, request: Request) -> Response:
     asked = bodies.text(await bodies.document(request), "text")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, {})
-    await asyncio.to_thread(_check_local, weft, None)
+    await asyncio.to_thread(check_local, weft, None)
     return json_reply({"run_id": await site.work.begin(partial(weft.replan, run_id, asked))}, 202)
 
 
@@ -97,7 +99,7 @@ async def rerun(site: Site, request: Request) -> Response:
     planned = await asyncio.to_thread(weft.plan_rerun, parent, begin, inputs)
     if bodies.flag(body, "dry_run"):
         return json_reply(planned.to_dict())
-    await asyncio.to_thread(_check_local, weft, planned.plan)
+    await asyncio.to_thread(check_local, weft, planned.plan)
 
     return json_reply({"run_id": await site.work.begin(partial(weft.rerun, parent, planned))}, 202)
 
@@ -166,11 +168,14 @@ def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[s
     return site.runtime(settings, records.substitutes(recorded) | dict(use or {}))
 
 
-def _check_local(weft: Weft, plan: Plan | None) -> None:
+def check_local(weft: Weft, plan: Plan | None) -> None:
     """Raise if a local model would have to be downloaded first."""
     from weft.local import model as local_model  # here: it takes long to import, and few use one
 
     if weft.models.needed_for(plan):
         for name in weft.models.names:
             if is_local(name):
-                local_model.installed(name)
+                try:
+                    local_model.installed(name)
+                except SetupError as error:
+                    raise SetupError(error.message, hint=_PULL) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 from executor.journal import trace_file
@@ -83,6 +84,21 @@ async def export_run(site: Site, request: Request) -> Response:
         return text.encode("utf-8", "backslashreplace")
 
     return attachment(await asyncio.to_thread(read), f"{run.run_id}.{form}")
+
+
+async def send_spans(site: Site, request: Request) -> Response:
+    """Send a run to the collector that the server's environment names, without prompts and replies."""
+    run = await asyncio.to_thread(site.find, request.path_params["run"])
+
+    def send() -> int:
+        from weft.telemetry import otlp
+
+        if not otlp.is_configured(os.environ):
+            what = "the server knows no collector of OpenTelemetry spans"
+            raise InputError(what, hint="set OTEL_EXPORTER_OTLP_ENDPOINT and start `weft serve` again")
+        return otlp.send(site.reading().rows(run.run_id))
+
+    return json_reply({"run_id": run.run_id, "spans": await asyncio.to_thread(send)})
 
 
 async def import_runs(site: Site, request: Request) -> Response:

@@ -48,7 +48,6 @@ def serve(
 
     Exit status: 2 wrong usage, 4 the journal cannot be used, 130 ended with Ctrl-C.
     """
-    from weft.runs import records
     from weft.web.serve import WebServer, bind
     from weft.web.site import Site
 
@@ -61,6 +60,8 @@ def serve(
     server = WebServer(site, listening, partial(execution.exit_now, 130))
     _announce(where.workspace, server.address, open_page=not no_open)
     interrupted = asyncio.run(server.run_to_end())
+    from weft.runs import records  # here: it takes long to import, and a first page is shown sooner without it
+
     for run_id in interrupted:
         command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
         output.say(f"Interrupted: {run_id}. Resume with:\n  {command}")

@@ -2,7 +2,7 @@
 import { signal } from "../vendor/signals.js";
 import { get } from "./api.js";
 
-/** @type {{ value: { version: string, workspace: string, name: string, read_only: boolean } | null }} */
+/** @type {{ value: { version: string, workspace: string, name: string, read_only: boolean, otlp: boolean } | null }} */
 export const about = signal(null);
 
 export const readAbout = async () => {

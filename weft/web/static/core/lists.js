@@ -20,7 +20,7 @@ export function useChanges(heard) {
           heard.again?.();
         }
         try {
-          for await (const { type, data } of follow("/events", signal)) {
+          for await (const { type, data } of follow(heard.skills ? "/events" : "/events?skills=0", signal)) {
             if (type === "runs") {
               heard.runs?.(data.runs, data.gone);
               readAsking();

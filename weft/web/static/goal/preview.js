@@ -29,6 +29,8 @@ export function PreviewPart() {
   return html`<div class="preview" aria-live="polite"><section aria-label="Skills that would be selected"><h3 class="sec">Would be selected</h3>${found.selected.length ? html`<${Scores} selected=${found.selected} />` : html`<p class="muted">No skill fits; the model plans with what it knows. <a href="/skills">Look at the skills</a></p>`}</section>
     <section aria-label="Model and prompt"><h3 class="sec">Starts with</h3>
       ${found.error && html`<div class="note st-failed" style="margin-bottom:10px"><b>${found.error.message}</b><div class="hint">${found.error.hint}</div></div>`}
+      ${found.missing && html`<div class="note st-partial" style="margin-bottom:10px"><b>${found.missing}</b><div class="hint"><a href="/models">Pull it</a>, once, or set a provider's key and start <code>weft serve</code> again.</div></div>`}
       <dl class="grid">${found.model && html`<dt>Model</dt><dd class="mono" title=${found.why}>${found.model}</dd>`}
-        ${found.estimate && html`<dt>Prompt</dt><dd class="num">about ${count(found.estimate.prompt_tokens)} tokens</dd><dt>Calls</dt><dd>${found.estimate.calls}</dd>`}</dl></section></div>`;
+        ${found.estimate?.prompt_tokens > 0 && html`<dt>Prompt</dt><dd class="num">about ${count(found.estimate.prompt_tokens)} tokens</dd>`}
+        ${found.estimate && html`<dt>Calls</dt><dd>${found.estimate.calls}</dd>`}</dl></section></div>`;
 }

@@ -12,8 +12,6 @@ import { showing, whole } from "./views.js";
  * @typedef {{ l: number, t: number, r: number, b: number }} Bounds
  */
 
-const GATHER = 100;
-
 export class Graph {
   /** @param {HTMLElement} stage @param {{ onSelect?: (id: string) => void }} [options] */
   constructor(stage, { onSelect = () => {} } = {}) {
@@ -72,13 +70,13 @@ export class Graph {
     this.layoutSeconds = (performance.now() - began) / 1000;
   }
 
-  /** A task changed. Changes are gathered and shown ten times a second: faster than anyone reads. @param {string} id @param {Partial<Task>} change */
+  /** A task changed; what changes in one turn is drawn together. @param {string} id @param {Partial<Task>} change */
   update(id, change) {
     const task = this.tasks.get(id);
     if (!task) return;
     Object.assign(task, change);
     for (let one = /** @type {string | null} */ (id); one !== null; one = parentOf(one)) this.dirty.add(one);
-    this.flushing ??= setTimeout(() => this.flush(), GATHER);
+    this.flushing ??= setTimeout(() => this.flush(), 0);
   }
 
   flush() {

@@ -3,6 +3,7 @@ import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post, remove, save } from "../core/api.js";
 import { confirm, Dialog, show } from "../core/dialog.js";
+import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { go } from "../core/router.js";
 import { RerunDialog } from "./rerun.js";
@@ -31,6 +32,10 @@ export const actionsOf = (feed, setStopping) => ({
     if (started) go(`/runs/${part(started)}`);
   },
   export: (/** @type {string} */ form) => attempt(() => save(`/runs/${part(feed.id)}/export?form=${form}`, `${feed.id}.${form}`)),
+  async send() {
+    const sent = await attempt(() => post(`/runs/${part(feed.id)}/otlp`));
+    if (sent) note(`${counted(sent.spans, "span")} sent`);
+  },
   async delete() {
     const sure = await confirm({ title: "Delete this run?", text: "Its record and the files it made are deleted. This cannot be undone.", yes: "Delete", danger: true });
     if (sure && (await attempt(() => remove(`/runs/${part(feed.id)}`)))) {

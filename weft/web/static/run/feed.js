@@ -6,7 +6,8 @@ import { readAsking } from "../core/asking.js";
 import { WORDS } from "../core/states.js";
 import { apply, empty, fromDocument } from "./fold.js";
 
-const GATHER = 100;
+/** The least time between two drawings; what comes alone is drawn at once. */
+const GATHER = 60;
 const HIDDEN = 30_000;
 const PAUSE = 1000;
 
@@ -35,6 +36,7 @@ export class RunFeed {
     this.reshaped = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.flushing = undefined;
+    this.flushed = 0;
     this.skew = 0;
     this.ending = new AbortController();
     this.onVisible = () => this.visibility();
@@ -77,7 +79,7 @@ export class RunFeed {
 
   /** Nobody runs it: wait until somebody does. @param {AbortSignal} signal */
   async sleep(signal) {
-    for await (const event of follow("/events", signal)) {
+    for await (const event of follow("/events?skills=0", signal)) {
       const line = event.type === "runs" ? event.data.runs.find((/** @type {any} */ one) => one.run_id === this.id) : null;
       if (line && line.status !== this.state.status) return void this.run();
     }
@@ -110,12 +112,13 @@ export class RunFeed {
       this.changed.add(id);
       this.stamps.set(id, (this.stamps.get(id) ?? 0) + 1);
     }
-    this.flushing ??= setTimeout(() => this.flush(), GATHER);
+    this.flushing ??= setTimeout(() => this.flush(), Math.max(0, this.flushed + GATHER - performance.now()));
   }
 
   flush() {
     clearTimeout(this.flushing);
     this.flushing = undefined;
+    this.flushed = performance.now();
     const { changed, reshaped } = this;
     this.changed = new Set();
     this.reshaped = false;

@@ -1,5 +1,5 @@
 // What a run left: changes of the workspace as a patch that can be undone, and files that it made.
-import { useMemo } from "../vendor/hooks.js";
+import { useEffect, useMemo, useRef } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post, save } from "../core/api.js";
@@ -22,10 +22,17 @@ const STATES = /** @type {Record<string, [string, string]>} */ ({
 });
 const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", changed: "changed" });
 
-/** @param {{ run: string, live: boolean }} props */
-export function FilesPart({ run, live }) {
+/** @param {{ run: string, status: string, live: boolean }} props */
+export function FilesPart({ run, status, live }) {
   const made = useRead(`/runs/${part(run)}/artifacts`);
   const changes = useRead(`/runs/${part(run)}/changes`);
+  const read = useRef(status);
+  useEffect(() => {
+    if (read.current === status) return;
+    read.current = status;
+    made.again();
+    changes.again();
+  }, [status]);
   if (made.error || changes.error) return html`<${Problem} error=${made.error ?? changes.error} />`;
   if (!made.value || !changes.value) return html`<p class="muted">Reading…</p>`;
   if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run made no files and changed none.</p>`;

@@ -1,4 +1,5 @@
 // The head of a run: goal, status, what it has used of its limits, and what can be done with it.
+import { about } from "../core/about.js";
 import { Menu } from "../core/dialog.js";
 import { count, money, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
@@ -34,6 +35,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
         !readOnly && { name: "New run of this goal", icon: "plus", href: `/new?of=${part(feed.id)}` },
         { name: "Export as JSON lines", icon: "download", do: () => actions.export("jsonl") },
         { name: "Export as one page", icon: "download", do: () => actions.export("html") },
+        about.value?.otlp && !readOnly && { name: "Send as OpenTelemetry spans", icon: "upload", do: actions.send },
         !live && !readOnly && { name: "Delete this run…", icon: "trash", danger: true, do: actions.delete },
       ]} />
       ${live && !readOnly && html`<button type="button" class="btn danger" onClick=${actions.stop} disabled=${actions.stopping}><${Icon} name="stop" />${actions.stopping ? "Stopping…" : "Stop"}</button>`}</div></div>

@@ -25,7 +25,7 @@ export function RunDrawer({ source, feed, onClose, actions }) {
       ${shown === "answer" && html`<${AnswerPart} source=${source} actions=${actions} />`}
       ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} />`}
       ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} />`}
-      ${shown === "files" && html`<${FilesPart} key=${state.status} run=${source.id} live=${source.isLive} />`}</div></aside>`;
+      ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }
 
 /** @param {{ source: any, actions: any }} props */

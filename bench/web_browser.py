@@ -1,0 +1,252 @@
+"""The page in a real browser: what people wait for, as figures beside their bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.harness.machine import ROOT
+from bench.harness.result import Aim
+from bench.web_runs import CHANGES
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+BIG, LIVE = "20260101T000000000-b16b16", "20260101T000100000-11fe11"
+FRAMES = """(seconds) => new Promise((done) => {
+  let count = 0;
+  const began = performance.now();
+  const frame = () => {
+    count++;
+    if (performance.now() - began < seconds * 1000) requestAnimationFrame(frame);
+    else done(count / seconds);
+  };
+  requestAnimationFrame(frame);
+})"""
+LAYOUT = """async () => {
+  const { layout } = await import("/graph/layout.js");
+  const boxes = [];
+  for (let layer = 0; layer < 20; layer++) for (let number = 0; number < 100; number++) {
+    const deps = layer ? [1, 7, 31].map((by) => `${layer - 1} ${(number * by) % 100}`) : [];
+    boxes.push({ id: `${layer} ${number}`, w: 180, h: 52, deps });
+  }
+  const times = [];
+  for (let round = 0; round < 5; round++) {
+    const began = performance.now();
+    layout(boxes, { shape: 1.6 });
+    times.push(performance.now() - began);
+  }
+  return Math.min(...times) / 1000;
+}"""
+SEEN = """() => {
+  window.seen = [];
+  new MutationObserver(() => {
+    const done = Number(document.querySelector(".facts .fact b")?.textContent);
+    if (done && done !== window.seen.at(-1)?.[0]) window.seen.push([done, Date.now()]);
+  }).observe(document.querySelector(".facts"), { subtree: true, childList: true, characterData: true });
+}"""
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@dataclass
+class Figures:
+    """What was measured: figures with a bound, and those that only help to read them."""
+
+    aims: list[Aim] = field(default_factory=list)
+    rows: dict[str, float] = field(default_factory=dict)
+
+    def aim(self, what: str, value: float, bound: float, *, least: bool = False, count: bool = False) -> None:
+        """Note a figure that has a bound."""
+        self.aims.append(Aim(what, value, bound, at_most=not least, is_count=count))
+        self.rows[what] = value
+
+    def note(self, what: str, value: float) -> None:
+        """Note a figure that has none."""
+        self.rows[what] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A running `weft serve`."""
+
+    process: subprocess.Popen[str]
+    base: str
+    token: str
+
+    def ask(self, path: str) -> Any:
+        """What a route gives."""
+        with self.open(path) as reply:
+            return json.loads(reply.read())
+
+    def open(self, path: str) -> Any:
+        """The open answer of a route."""
+        headers = {"authorization": f"Bearer {self.token}"}
+        return urllib.request.urlopen(urllib.request.Request(f"{self.base}/api{path}", headers=headers))  # noqa: S310
+
+    def used(self) -> tuple[float, int]:
+        """Seconds of CPU time so far, and bytes of memory."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * 4096
+
+
+@contextmanager
+def serving(workspace: Path) -> Iterator[Serving]:
+    """`weft serve` in a process of its own."""
+    command = [sys.executable, "-m", "weft", "serve", "--no-open", "--port", "0", "--workspace", str(workspace)]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=env) as process:
+        assert process.stdout is not None
+        try:
+            line = next(line for line in process.stdout if "#token=" in line)
+            base, _, token = line.strip().partition("/#token=")
+            yield Serving(process, base, token)
+        finally:
+            process.terminate()
+
+
+def chromium() -> str | None:
+    """The system's browser, if there is one and the package that drives it."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next((path for name in names if (path := shutil.which(name))), None)
+    return path if find_spec("playwright") is not None else None
+
+
+@asynccontextmanager
+async def browsing(path: str) -> AsyncIterator[Any]:
+    """A browser with software rendering."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+async def opened(browser: Any, server: Serving, path: str) -> Any:
+    """A page once it can be used."""
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    page = await context.new_page()
+    await page.goto(f"{server.base}{path}#token={server.token}")
+    await page.locator(".facts, .list, .empty").first.wait_for()
+    return page
+
+
+async def measure_start(figures: Figures, browser_path: str, workspace: Path) -> None:
+    """From the command to a page that can be used, then to a run."""
+    async with browsing(browser_path) as browser:
+        context = await browser.new_context(viewport={"width": 1440, "height": 900})
+        page = await context.new_page()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        began = time.perf_counter()
+        with serving(workspace) as server:
+            await page.goto(f"{server.base}/runs#token={server.token}")
+            await page.locator(".list").first.wait_for()
+            figures.aim("page usable after `weft serve`, s", time.perf_counter() - began, 2)
+            figures.note("  of it CPU time of the server, s", server.used()[0])
+            figures.aim("requests until then", len(requests), 12, count=True)
+            began = time.perf_counter()
+            await page.get_by_role("link", name="14 tasks").first.click()
+            await page.locator(".card").first.wait_for()
+            figures.aim("a run of 14 tasks painted, s", time.perf_counter() - began, 0.5)
+
+
+async def measure_big(figures: Figures, browser: Any, server: Serving, seconds: float) -> None:
+    """A run of 2,000 tasks: layout, first paint, elements, panning."""
+    page = await opened(browser, server, "/runs")
+    figures.note("frames/s of a page at rest", await page.evaluate(FRAMES, seconds))
+    await page.context.close()
+    page = await opened(browser, server, f"/runs/{BIG}?task=-&view=graph")
+    await page.locator(".legend").wait_for()
+    figures.aim("2,000 tasks: layout, best of five, s", await page.evaluate(LAYOUT), 0.3)
+    session = await page.context.new_cdp_session(page)
+    await session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    began = time.perf_counter()
+    await page.reload()
+    await page.locator(".legend").wait_for()
+    await page.evaluate(PAINTED)
+    figures.aim("2,000 tasks: painted after a reload, s", time.perf_counter() - began, 1.5)
+    metrics = {one["name"]: one["value"] for one in (await session.send("Performance.getMetrics"))["metrics"]}
+    figures.note("  of it CPU time of the page, s", metrics["TaskDuration"])
+    figures.aim("2,000 tasks: elements", await page.locator("*").count(), 1000, count=True)
+    box = await page.locator(".stage").bounding_box()
+    for what, keys in (("far", 0), ("near", 8)):
+        for _ in range(keys):
+            await page.keyboard.press("+")
+        counting = asyncio.ensure_future(page.evaluate(FRAMES, seconds))
+        until = time.perf_counter() + seconds
+        await page.mouse.move(box["x"] + 600, box["y"] + 300)
+        await page.mouse.down()
+        step = 0
+        while time.perf_counter() < until:
+            step += 1
+            await page.mouse.move(box["x"] + 600 - step % 80 * 4, box["y"] + 300 - step % 50 * 3)
+        await page.mouse.up()
+        figures.aim(f"2,000 tasks: panning, {what}, frames/s", await counting, 30, least=True)
+    await page.context.close()
+
+
+async def measure_live(
+    figures: Figures, browser: Any, server: Serving, journal: Path, shape: tuple[int, int, float], bound: int
+) -> None:
+    """Another process finishes 100 tasks a second: frames, how late the page is, what it missed, how it is stopped."""
+    layers, width, seconds = shape
+    tasks = layers * width
+    run = f"{LIVE}{tasks}"
+    command = [sys.executable, "-m", "bench.web_runs", str(journal), run, str(layers), str(width), str(seconds)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as writer:  # noqa: ASYNC220 - it starts at once
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        await asyncio.to_thread(writer.stdout.readline)
+        page = await opened(browser, server, f"/runs/{run}?task=-&view=graph")
+        await page.locator(".legend").wait_for()
+        await page.evaluate(SEEN)
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+        await asyncio.sleep(0.5)
+        rate = await page.evaluate(FRAMES, seconds - 1.5)
+        said = json.loads(await asyncio.to_thread(writer.stdout.readline))
+        await asyncio.sleep(1)
+        figures.aim(f"{CHANGES} changes a second, {tasks:,} tasks, frames/s", rate, bound, least=True)
+        late = _late(dict(said["written"]), await page.evaluate("window.seen"))
+        if len(late) > 10:
+            figures.aim(
+                f"an event of another process on the page, {tasks:,} tasks, 95 %, ms",
+                statistics.quantiles(late, n=20)[-1],
+                200,
+            )
+        lost = said["last"] - server.ask(f"/runs/{run}")["last_seq"]
+        figures.aim(f"events that were lost, {tasks:,} tasks", lost, 0, count=True)
+        writer.stdin.write("stop\n")
+        writer.stdin.flush()
+        began = time.time()
+        await page.get_by_role("button", name="Stop").click()
+        heard = await asyncio.to_thread(writer.stdout.readline)
+        figures.aim(
+            f"a wish to stop reaches another process, {tasks:,} tasks, s", float(heard or began + 20) - began, 2
+        )
+        await page.context.close()
+
+
+def _late(at: dict[int, float], seen: list[tuple[int, float]]) -> list[float]:
+    """How many milliseconds after it was written each number of done tasks was shown."""
+    first: dict[int, float] = {}
+    for done, when in seen:
+        if first and done < max(first):  # from here on, tasks begin again
+            break
+        first[done] = when
+    return [when - at[done] for done, when in first.items() if done in at]

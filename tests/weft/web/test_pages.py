@@ -1,0 +1,57 @@
+"""The page's own files: a view is two files that a browser keeps; and what the table of routes names is there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from typing import TYPE_CHECKING
+
+import executor.stores.errors
+import skills
+import weft
+from skills.errors import WeftError
+from tests.weft.web.served import PORT, client, make_site
+from weft.web import errors
+from weft.web.app import ROUTES, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_of_their_content(
+    workspace: Path,
+) -> None:
+    site = make_site(workspace)
+    async with client(site) as asked:
+        asked.base_url = f"http://127.0.0.1:{PORT}"
+        view = await asked.get("/runs/any?task=x")
+        assert view.headers["cache-control"] == "no-cache"
+        named = re.findall(r'(?:src|href)="/(app-[0-9a-f]{16}\.(?:js|css))"', view.text)
+        assert [name.rpartition(".")[2] for name in named] == ["css", "js"]
+        assert 'type="module"' not in view.text
+        for name in named:
+            file = await asked.get(f"/{name}")
+            assert "immutable" in file.headers["cache-control"]
+            again = await asked.get(f"/{name}", headers={"if-none-match": file.headers["etag"]})
+            assert again.status_code == 304
+        modules = await asked.get("/index.html")
+        assert 'type="module" src="/app.js"' in modules.text
+        assert (await asked.get("/graph/layout.js")).headers["cache-control"] == "no-cache"
+        for name in ("app-0123456789abcdef.js", "../app.py", "..%2fapp.py", "vendor/../../app.py"):
+            assert (await asked.get(f"/{name}")).status_code == 404
+    await site.close()
+
+
+def test_every_route_names_a_function_and_every_status_an_error() -> None:
+    for one in ROUTES:
+        assert callable(load(one.handler)), one
+    for package in (weft, skills, executor):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if found.name.rpartition(".")[2] in ("errors", "answers", "edit", "install", "trust", "safe_files"):
+                importlib.import_module(found.name)
+
+    def below(kind: type[WeftError]) -> set[str]:
+        return {kind.__name__}.union(*(below(child) for child in kind.__subclasses__()))
+
+    assert set(errors._STATUSES) <= below(WeftError)
