@@ -130,7 +130,7 @@ def slowly(call: Call) -> Answer:
 
 
 def without_run(row: dict[str, Any]) -> dict[str, Any]:
-    tasks = [{**task, "seconds": 0} for task in row["tasks"]]
+    tasks = [{**task, "seconds": 0, "attempts": 1} for task in row["tasks"]]  # one that was killed has two
     return {**row, "tasks": tasks, "run_id": "", "journal": "", "seconds": 0}
 
 
