@@ -43,7 +43,7 @@ class RayCluster:
         for node in reversed(self._nodes):
             node.terminate()
         for node in self._nodes:
-            node.wait(30)
+            node.wait(120)
         until = time.monotonic() + 10
         while (left := self._processes()) and time.monotonic() < until:
             time.sleep(0.1)

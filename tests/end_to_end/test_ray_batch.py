@@ -82,14 +82,14 @@ class RayBatch:
 
     def run(self, *more: str) -> tuple[int, str]:
         process = self.start(*more)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=240)
         return process.returncode, out + err
 
     def rows(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()]
 
     def wait_for_calls(self, number: int, process: subprocess.Popen[str]) -> None:
-        until = time.monotonic() + 90
+        until = time.monotonic() + 150
         while len(self.server.calls) < number:
             if process.poll() is not None or time.monotonic() > until:
                 process.kill()
@@ -142,7 +142,7 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     batch.wait_for_calls(GOALS, process)
     killed = batch.cluster.workers()[0]
     os.kill(killed, signal.SIGKILL)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert f"process {killed}) is lost; its goals continue on other workers" in err
     assert json.loads(out)["done"] == GOALS, "and nothing else is on standard output"
@@ -163,7 +163,7 @@ def test_a_goal_that_kills_its_workers_fails_alone(batch: RayBatch) -> None:
         return answering(call)
 
     batch.answer(poisonous)
-    status, said = batch.run("--workers", "2")
+    status, said = batch.run("--workers", "1")
     assert status == 1, said
     failed = {row["id"]: (row["status"], row["error_code"]) for row in batch.rows() if row["status"] != "done"}
     assert failed == {"g7": ("failed", "WORKER_LOST")}
@@ -172,23 +172,23 @@ def test_a_goal_that_kills_its_workers_fails_alone(batch: RayBatch) -> None:
 
 def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayBatch) -> None:
     batch.answer(slowly)
-    process = batch.start("--workers", "2", "--drain", "0.2")
+    process = batch.start("--workers", "1", "--drain", "0.2")
     batch.wait_for_calls(GOALS, process)
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=90)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "--resume" in err
     assert batch.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == [], "its leases are released"
     done = len(batch.rows())
-    process = batch.start("--workers", "2", "--resume")
+    process = batch.start("--workers", "1", "--resume")
     batch.wait_for_calls(2 * GOALS, process)
     process.kill()
     process.communicate(timeout=30)
-    status, said = batch.run("--workers", "2", "--resume")
+    status, said = batch.run("--workers", "1", "--resume")
     assert status == 0, said
     batch.check()
     assert done < GOALS
-    assert batch.repeated() <= 2 * 16, "those under way when it was stopped, and when the driver was killed"
+    assert batch.repeated() <= 2 * 8, "those under way when it was stopped, and when the driver was killed"
 
 
 def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_path: Path) -> None:
@@ -196,12 +196,12 @@ def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_pa
     for package in ("weft", "executor", "planner", "skills", "seed"):
         shutil.copytree(ROOT / package, other / package, ignore=shutil.ignore_patterns("__pycache__"))
     (other / "weft" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
-    node = batch.cluster.add_node(3, {"PYTHONPATH": str(other)})
+    node = batch.cluster.add_node(2, {"PYTHONPATH": str(other)})
     try:
-        status, said = batch.run("--workers", "4")
+        status, said = batch.run("--workers", "3", "--limit", "4")
     finally:
         node.terminate()
         node.wait(30)
     assert status == 0, said
     assert f"it has weft 9.9.9, and this is {__version__}; install the same version there" in said
-    batch.check()
+    assert [row["status"] for row in batch.rows()] == ["done"] * 4

@@ -19,6 +19,7 @@ from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, WorkerSetup
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.options import BatchOptions
+from weft.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,7 +159,8 @@ class RayEngine:
             approve_all=batch.approve_all,
         )
         settings = replace(self.home.settings, journal=journal_for_workers(weft))
-        return WorkerSetup(str(weft.paths.workspace.absolute()), settings, share, self._models, self.where.slots)
+        folder = str(weft.paths.workspace.absolute())
+        return WorkerSetup(__version__, folder, settings, share, self._models, self.where.slots)
 
 
 async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:
@@ -184,9 +186,16 @@ async def _ask(seat: Seat[WorkerLink], assignment: GoalJob) -> Outcome | None:
     except ConnectionError:
         return None
     finally:
-        for one in (answer, gone):
-            one.cancel()
-        await asyncio.gather(answer, gone, return_exceptions=True)
+        gone.cancel()
+        if not answer.done():  # a worker that was only silent still runs it, and it takes a slot there
+            seat.abandoned += 1
+            answer.add_done_callback(lambda ended: _note_end(seat, ended))
+
+
+def _note_end(seat: Seat[WorkerLink], ended: asyncio.Future[Outcome]) -> None:
+    seat.abandoned -= 1
+    if not ended.cancelled():
+        ended.exception()  # whatever it is, another worker has the goal now
 
 
 def _refusal(message: str, hint: str, code: str) -> WeftError:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker needs to run goals; `options` are its share of the batch's."""
+    """What a worker needs to run goals: the version to be, its share of the batch's `options`, the models to call."""
 
+    version: str
     workspace: str
     settings: Settings
     options: BatchOptions

@@ -20,7 +20,8 @@ T = TypeVar("T")
 class Seat(Generic[T]):
     """A worker's place: its link, the process that sits there now, if any, and the goals it has with their deaths.
 
-    `held_back` says why it gets no new goals. `gone` is set when its process is lost.
+    `held_back` says why it gets no new goals. `gone` is set when its process is lost; if it comes back, it may still
+    run `abandoned` goals.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Seat(Generic[T]):
     process: str = ""
     node: str = ""
     held_back: str = ""
+    abandoned: int = 0
     goals: dict[str, int] = field(default_factory=dict)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -50,7 +52,7 @@ class Seat(Generic[T]):
     def takes(self, deaths: int) -> bool:
         """Whether a goal with this many deaths may run beside those that are there."""
         company = min(self._company(one) for one in (deaths, *self.goals.values()))
-        return self.is_open and len(self.goals) < company
+        return self.is_open and len(self.goals) + self.abandoned < company
 
     def _company(self, deaths: int) -> int:
         """How many goals run together with one of this many deaths, that one included."""
@@ -74,7 +76,7 @@ class Placement(Generic[T]):
     @property
     def room(self) -> int:
         """How many goals the workers can have now, those included that they have."""
-        return sum(seat.slots for seat in self.seats if seat.is_open)
+        return sum(max(seat.slots - seat.abandoned, 0) for seat in self.seats if seat.is_open)
 
     @property
     def open(self) -> list[Seat[T]]:

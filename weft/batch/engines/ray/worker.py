@@ -58,7 +58,7 @@ class GoalWorker:
         """Get ready; asked again, say once more who this is."""
         facts = WorkerFacts(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
         async with self._beginning:
-            if self._engine is not None:
+            if self._engine is not None or self.setup.version != __version__:
                 return facts
             # A goal that continues a run may wait in a thread until the run is free.
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
