@@ -34,7 +34,7 @@ _MODULES = {
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",
-    "weft.batch.options": "BatchOptions",
+    "weft.batch.options": "BatchOptions ClusterOptions",
     "weft.batch.runner": "BatchObserver",
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",

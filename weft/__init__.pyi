@@ -99,6 +99,7 @@ from skills.tools.fault import ToolFault as ToolFault
 from skills.tools.tool import Tool as Tool
 from weft.batch.goals import BatchGoal as BatchGoal
 from weft.batch.options import BatchOptions as BatchOptions
+from weft.batch.options import ClusterOptions as ClusterOptions
 from weft.batch.run_batch import BatchReport as BatchReport
 from weft.batch.run_batch import run_batch as run_batch
 from weft.batch.runner import BatchObserver as BatchObserver
@@ -142,6 +143,7 @@ __all__ = [
     "CallStarted",
     "CallTimedOut",
     "CatalogueTaken",
+    "ClusterOptions",
     "ConditionChecked",
     "ContentRefused",
     "EarlierOutput",

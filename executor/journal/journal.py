@@ -29,6 +29,11 @@ class Journal:
         """The URL by which it can be opened again."""
         return self.store.url
 
+    @property
+    def commit_seconds(self) -> float:
+        """How long the last commit took; it grows while one is under way."""
+        return self._writer.commit_seconds
+
     def begin(self, run_id: str, capture: Capture) -> Log:
         """The log of a new run."""
         return Log(self._writer, run_id, capture)

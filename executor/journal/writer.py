@@ -75,6 +75,8 @@ class Writer:
         self._closing = False
         self._ended = False
         self._last_beat = self._last_look = time.monotonic()
+        self._committing_since: float | None = None
+        self._last_commit = 0.0
         self._listeners: dict[str, Callable[[Wish], None]] = {}
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
@@ -83,6 +85,12 @@ class Writer:
     def url(self) -> str:
         """The URL of the journal."""
         return self.store.url
+
+    @property
+    def commit_seconds(self) -> float:
+        """How long the last commit took, or the one under way has taken, if that is more."""
+        since = self._committing_since
+        return max(self._last_commit, 0.0 if since is None else time.monotonic() - since)
 
     def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
@@ -164,12 +172,14 @@ class Writer:
     def _commit(self) -> None:
         batch = self._next()
         if (batch.entries or batch.changes) and self.failure is None:
+            began = self._committing_since = time.monotonic()
             try:
                 self._write(self._without_lost(batch))
             except WeftError as error:
                 self.failure = error
             except Exception as error:  # noqa: BLE001 - as above
                 self.failure = _failed(error)
+            self._committing_since, self._last_commit = None, time.monotonic() - began
         self._notify(batch.waiters)
 
     def _next(self) -> Commit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.soaks import (
     kill_approvals,
     kill_batch,
+    kill_cluster,
     kill_fan_out,
     kill_forms,
     kill_goals,
@@ -23,6 +24,7 @@ _ALL = (
     kill_goals.SOAK,
     kill_replan.SOAK,
     kill_batch.SOAK,
+    kill_cluster.SOAK,
     kill_import.SOAK,
     kill_approvals.SOAK,
     kill_limited.SOAK,

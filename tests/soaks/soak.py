@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Soak:
-    """Runs with so many kills in an empty folder, raises at the first fault, and returns its figures."""
+    """Runs with so many kills in an empty folder, raises at the first fault, and returns its figures.
+
+    The tests run it with `short` kills; not at all if that is 0, because another test does the same in less time.
+    """
 
     name: str
     summary: str

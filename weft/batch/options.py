@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,33 @@ _POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "repeat", "max_cost", "
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Run a batch's goals in workers, by Ray: on this machine, or on the cluster at an address (`auto`, HOST:PORT).
+
+    There are as many `workers` as cores, each with up to `slots` goals at a time. When the batch is stopped, running
+    goals have `drain` seconds to end. `allow_open` permits a cluster of other machines without authentication.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    slots: int = 32
+    drain: float = 60.0
+    allow_open: bool = False
+
+    def __post_init__(self) -> None:
+        values = {"workers": self.workers, "slots": self.slots}
+        faults = [f"{name} must be above 0, not {value}" for name, value in values.items() if _is_wrong(value)]
+        if not self.drain >= 0:
+            faults.append(f"drain must not be below 0, but is {self.drain}")
+        if self.address is not None and not re.fullmatch(
+            r"auto|[^\s/:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}", self.address
+        ):
+            faults.append(f"the address {self.address!r} is neither auto nor HOST:PORT")
+        if faults:
+            raise InputError(f"cluster options: {'; '.join(faults)}", hint="see weft.ClusterOptions")
+
+
+@dataclass(frozen=True, slots=True)
 class BatchOptions:
     """The options of a batch; each is a flag of `weft batch`.
 
@@ -21,7 +49,7 @@ class BatchOptions:
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
     more than `max_failure_share` (0 to 1) of those that ended.
     With `approve_all`, no call and no task waits for a person. `models` and `repeat` make it an experiment: every goal
-    with every model, `repeat` times.
+    with every model, `repeat` times. With `cluster`, the goals run in workers, by Ray.
     """
 
     jobs: int | None = None
@@ -42,6 +70,7 @@ class BatchOptions:
     models: tuple[str, ...] = ()
     repeat: int = 1
     approve_all: bool = False
+    cluster: ClusterOptions | None = None
 
     def __post_init__(self) -> None:
         values = {name: getattr(self, name) for name in _POSITIVE}

@@ -131,7 +131,7 @@ class Batch:
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
         """Run the goals that are left. Call it within `locked`."""
-        file = Results(self.output, self.errors)
+        file, observer = Results(self.output, self.errors), observer or BatchObserver()
         self._runner = runner = BatchRunner(
             self.engine,
             file,
@@ -139,12 +139,12 @@ class Batch:
             self.engine.budget,
             self.options,
             self.summary,
-            observer or BatchObserver(),
+            observer,
             self.id,
         )
         complete = False
         try:
-            await self.engine.warm()
+            await self.engine.warm(observer.say)
             await runner.run(self._runs())
             complete = runner.is_complete
         finally:

@@ -54,6 +54,9 @@ class BatchObserver:
     def note(self, event: Event) -> None:
         """An event of any goal."""
 
+    def say(self, text: str) -> None:
+        """Something concerns the whole batch, such as a worker that is lost."""
+
 
 @dataclass(slots=True)
 class BatchRunner:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Workspace
 
 _PACKAGES = ("litellm", "networkx", "jinja2", "pyyaml", "tenacity", "click", "rich")
-_REQUIRED = frozenset({"model", "packages", "prompts", "settings", "store"})
+_REQUIRED = frozenset({"model", "packages", "prompts", "ray", "settings", "store"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ class InProcess:
             found += self.workers.problems(remote)
         return [problem for problem in found if problem is not None]
 
-    async def warm(self) -> None:
+    async def warm(self, _: Callable[[str], None] | None = None) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
         if not self._calls:
             return
@@ -133,6 +133,11 @@ class InProcess:
     def pace(self) -> Pace:
         """How the calls go now."""
         return self.limits.pace()
+
+    @property
+    def commit_seconds(self) -> float:
+        """How long the last commit to the journal took; it grows while one is under way."""
+        return max((weft.journal.commit_seconds for weft in self._runtimes.values()), default=0.0)
 
     @property
     def _capabilities(self) -> Path:

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 def open_engine(workspace: Path, settings: Settings, options: BatchOptions) -> BatchEngine:
     """The engine; nothing is started yet."""
     whole = replace(settings, stream_plan=False)  # worker processes give a text only at its end
-    return in_process(workspace, whole, options)
+    if options.cluster is None:
+        return in_process(workspace, whole, options)
+    from weft.batch.engines.ray.engine import RayEngine
+
+    return RayEngine(in_process(workspace, whole, options), options, options.cluster)
 
 
 def in_process(workspace: Path, settings: Settings, options: BatchOptions) -> InProcess:

@@ -67,6 +67,10 @@ class BatchProgress(BatchObserver):
             case _:
                 pass
 
+    def say(self, text: str) -> None:
+        """Pass on what concerns the whole batch."""
+        output.say_warning(text)
+
     @property
     def over(self) -> int:
         """Goals that have a result, of this run and earlier ones."""

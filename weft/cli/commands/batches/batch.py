@@ -16,7 +16,7 @@ from weft.cli.view.output_mode import OutputMode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft.batch.options import BatchOptions
+    from weft.batch.options import BatchOptions, ClusterOptions
 
 _RATE = click.FloatRange(0, min_open=True)
 _SETTINGS = (
@@ -57,6 +57,16 @@ _OPTIONS = (
 @click.option("--timeout", type=float, help="Seconds that each goal may take.")
 @options.cache
 @click.option("--max-replans", type=click.IntRange(0), help="Plans may change N times in each goal (default: 0).")
+@click.option("--engine", type=click.Choice(["ray"]), help="Run the goals in workers, by Ray, on one or many machines.")
+@click.option("--address", metavar="auto|HOST:PORT", help="With --engine: the Ray cluster (default: start Ray here).")
+@click.option(
+    "--workers", type=click.IntRange(1), help="With --engine: processes that run goals (default: one a core)."
+)
+@click.option("--slots", type=click.IntRange(1), default=32, show_default=True, help="Goals at a time in each worker.")
+@click.option(
+    "--drain", type=click.FloatRange(0), default=60.0, help="Seconds that running goals have to end when stopped."
+)
+@click.option("--allow-open-cluster", is_flag=True, help="Use a cluster of other machines without authentication.")
 @options.yes
 @options.skills
 @options.tools
@@ -77,6 +87,7 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
       weft batch goals.jsonl -o again.jsonl --cache 30
+      weft batch goals.jsonl -o results.jsonl --engine ray --workers 4
 
     A goal that needs your approval or answer waits, with status `waiting`, while the others go on. `weft approvals`
     lists what for; answer with `weft resume`, then continue the batch with --resume.
@@ -121,7 +132,20 @@ def _batch_options(flags: Mapping[str, Any]) -> BatchOptions:
     failures, share = _max_failures("0" if flags["fail_fast"] else flags["max_failures"])
     models = tuple(dict.fromkeys(filter(None, (name.strip() for name in (flags["models"] or "").split(",")))))
     given = {name: flags[name] for name in _OPTIONS}
-    return BatchOptions(**given, max_failures=failures, max_failure_share=share, models=models)
+    return BatchOptions(
+        **given, max_failures=failures, max_failure_share=share, models=models, cluster=_cluster_options(flags)
+    )
+
+
+def _cluster_options(flags: Mapping[str, Any]) -> ClusterOptions | None:
+    from weft.batch.options import ClusterOptions
+
+    address, workers = flags["address"], flags["workers"]
+    if flags["engine"] is None:
+        if address or workers or flags["allow_open_cluster"]:
+            raise InputError("--address, --workers and --allow-open-cluster need --engine ray", hint="add --engine ray")
+        return None
+    return ClusterOptions(address, workers, flags["slots"], flags["drain"], flags["allow_open_cluster"])
 
 
 def _max_failures(text: str | None) -> tuple[float | None, float | None]:

@@ -80,22 +80,31 @@ def _exit_status(summary: BatchSummary) -> int:
 
 
 def _stop_on_signals(batch: Batch) -> None:
-    """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program."""
-    loop = asyncio.get_running_loop()
+    """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program.
+
+    On a cluster, they have some time to finish, also after SIGTERM; elsewhere that stops them.
+    """
+    loop, cluster = asyncio.get_running_loop(), batch.options.cluster
+
+    def drain() -> None:
+        batch.finish_running()
+        if cluster is not None:
+            loop.call_later(cluster.drain, batch.stop_now)
+
     presses = iter(("finishing running goals … (Ctrl-C again to stop them)", "stopping …"))
 
     def pressed() -> None:
         message = next(presses)
         output.say(f"\n{message}")
         if message.startswith("finishing"):
-            batch.finish_running()
+            drain()
             return
         batch.stop_now()
         loop.remove_signal_handler(signal.SIGINT)  # the third has its usual effect
 
     if sys.platform != "win32":
         loop.add_signal_handler(signal.SIGINT, pressed)
-        loop.add_signal_handler(signal.SIGTERM, batch.stop_now)
+        loop.add_signal_handler(signal.SIGTERM, drain if cluster is not None else batch.stop_now)
 
 
 def _resume_command() -> str:

@@ -24,8 +24,19 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 
 @click.command()
 @click.option("--model", metavar="NAME", help="Check this model instead of the configured one.")
+@click.option("--engine", type=click.Choice(["ray"]), help="Check also what `weft batch --engine ray` needs.")
+@options.journal
 @options.common
-def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+def doctor(
+    workspace: Path,
+    model: str | None,
+    engine: str | None,
+    journal: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
     """Check what weft needs to run: models, keys, settings, skills, sandbox.
 
     Says what is missing and how to fix it. No model is called and nothing is changed.
@@ -34,6 +45,7 @@ def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, ve
     Examples:
       weft doctor
       weft doctor --model anthropic/claude-sonnet-4-5    # is its key set?
+      weft doctor --engine ray                           # can batches run in workers, or on a cluster?
 
     Exit status: 0 ready to run a goal, 4 something required is missing.
     """
@@ -44,11 +56,15 @@ def doctor(workspace: Path, model: str | None, *, as_json: bool, quiet: bool, ve
     where = options.paths(workspace)
     results: list[Check] = []
     try:
-        resolved = options.settings(where, {"model": model}, quiet=True)
+        resolved = options.settings(where, {"model": model, "journal": journal}, quiet=True)
     except SetupError as error:
         results.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
         resolved = Resolved(Settings(model=model), {})
     results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)
+    if engine is not None:
+        from weft.doctor.ray_checks import run_ray_checks
+
+        results += run_ray_checks(where, resolved.settings, os.environ)
     if as_json:
         output.print_json([asdict(check) for check in results])
     else:

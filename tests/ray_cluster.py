@@ -1,0 +1,89 @@
+"""A Ray cluster on this machine for tests: a head, more nodes if asked for, and the processes of its workers."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARK = "TESTS_RAY_CLUSTER"
+
+
+class RayCluster:
+    """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment."""
+
+    def __init__(self, cores: int = 4, given: Mapping[str, str] | None = None) -> None:
+        self.mark = secrets.token_hex(8)
+        self.address = f"127.0.0.1:{_free_port()}"
+        self.env = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        self._given = {**os.environ, **(given or {}), **self.env, MARK: self.mark}
+        self._nodes: list[subprocess.Popen[bytes]] = []
+        self._start(["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"], cores, {})
+
+    def add_node(self, cores: int, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Another node, whose workers have other variables."""
+        self._start([f"--address={self.address}"], cores, env)
+        return self._nodes[-1]
+
+    def workers(self) -> list[int]:
+        """The ids of the processes that run goals."""
+        return [pid for pid, title in self._processes().items() if title.startswith("ray::GoalWorker")]
+
+    def close(self) -> None:
+        """End all of it."""
+        for node in reversed(self._nodes):
+            node.terminate()
+        for node in self._nodes:
+            node.wait(120)
+        until = time.monotonic() + 10
+        while (left := self._processes()) and time.monotonic() < until:
+            time.sleep(0.1)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self, arguments: list[str], cores: int, env: Mapping[str, str]) -> None:
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, f"--num-cpus={cores}", "--block"]
+        command += ["--object-store-memory=90000000", "--disable-usage-stats", "--node-ip-address=127.0.0.1"]
+        node = subprocess.Popen(command, env={**self._given, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self._nodes.append(node)
+        assert node.stdout is not None
+        said = b""
+        for line in node.stdout:  # closed when it ends
+            said += line
+            if b"--block" in line:
+                return
+        self.close()
+        raise AssertionError(f"Ray did not start: {said.decode(errors='replace')}")
+
+    def _processes(self) -> dict[int, str]:
+        """What runs on this cluster, by process id."""
+        found = {}
+        for folder in Path("/proc").iterdir():
+            try:
+                if folder.name.isdigit() and f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes():
+                    found[int(folder.name)] = (folder / "cmdline").read_text(errors="replace")
+            except OSError:
+                continue  # it has ended, or is another user's
+        return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,166 @@
+"""The workers of a batch, here as plain objects in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from planner.events import CallFinished, Event
+from planner.model import Reply, Usage
+from skills.errors import SetupError
+from weft.batch.engine import Pace
+from weft.batch.engines.ray.crew import Crew
+from weft.batch.engines.ray.messages import Allowance, WorkerFacts, WorkerReport
+from weft.models.budget import Budget
+from weft.models.model_check import ModelProblem
+from weft.runs.stop import Stop
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+GONE = ConnectionError("killed")
+
+
+class PlainWorker:
+    """A worker that a test controls: `facts` in turn when it begins, `reports` one after another."""
+
+    def __init__(self, *facts: WorkerFacts) -> None:
+        self.facts = list(facts)
+        self.reports: asyncio.Queue[WorkerReport | Exception] = asyncio.Queue()
+        self.allowances: list[Allowance] = []
+        self.did: list[str] = []
+
+    async def begin(self, allowance: Allowance) -> WorkerFacts:
+        self.allowances.append(allowance)
+        if not self.facts:
+            await asyncio.Event().wait()
+        return self.facts.pop(0)
+
+    async def report(self) -> WorkerReport:
+        report = await self.reports.get()
+        if isinstance(report, Exception):
+            raise report
+        return report
+
+    async def stop(self) -> None:
+        self.did.append("stop")
+
+    async def close(self) -> None:
+        self.did.append("close")
+
+    def restart(self) -> None:
+        self.did.append("restart")
+
+    def end(self) -> None:
+        self.did.append("end")
+
+
+class Said(list[str]):
+    """What was said."""
+
+    def __call__(self, text: str) -> None:
+        self.append(text)
+
+
+def facts(process: str = "p1", **more: Any) -> WorkerFacts:
+    return WorkerFacts(process, "node-1", more.pop("version", __version__), **more)
+
+
+def report(*events: Event, commit: float = 0.0, memory: int = 1, stopped: bool = False) -> WorkerReport:
+    return WorkerReport(events, Pace(1, 4, 4), commit, memory, stopped)
+
+
+def crew_of(*workers: PlainWorker, budget: Budget | None = None, memory: float = 100.0) -> tuple[Crew, Said]:
+    said = Said()
+    return Crew.of(cast("Any", workers), 4, budget or Budget(), memory, said), said
+
+
+async def passing(crew: Crew) -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def closing() -> AsyncIterator[list[Crew]]:
+    crews: list[Crew] = []
+    yield crews
+    for crew in crews:
+        await crew.close()
+
+
+async def test_a_worker_of_another_version_or_without_a_key_is_named_and_not_used(closing: list[Crew]) -> None:
+    keyless = facts(problems=(ModelProblem("there is no key for openai/x", "set OPENAI_API_KEY"),))
+    other, fit = PlainWorker(facts(version="0.0.1")), PlainWorker(facts("p2"))
+    crew, said = crew_of(other, fit)
+    closing.append(crew)
+    await crew.begin()
+    assert [seat.process for seat in crew.placement.seats] == ["p2"]
+    assert other.did == ["end"]
+    assert said == [
+        f"worker 1 is not used: node-1: it has weft 0.0.1, and this is {__version__}; install the same version there"
+    ]
+    alone, _ = crew_of(PlainWorker(keyless))
+    closing.append(alone)
+    with pytest.raises(SetupError, match="no worker can run goals: node-1: there is no key for openai/x: set OPENAI"):
+        await alone.begin()
+
+
+async def test_a_slow_journal_or_full_memory_holds_new_goals_back(closing: list[Crew]) -> None:
+    worker = PlainWorker(facts())
+    crew, said = crew_of(worker)
+    closing.append(crew)
+    await crew.begin()
+    (seat,) = crew.placement.seats
+    await crew.placement.enter("goal", 0)
+    worker.reports.put_nowait(report(commit=6.0))
+    await passing(crew)
+    assert (seat.held_back, crew.placement.room) == ("journal", 0)
+    worker.reports.put_nowait(report(memory=101))
+    await passing(crew)
+    assert (seat.held_back, worker.did) == ("memory", [])
+    crew.placement.leave(seat, "goal")
+    worker.reports.put_nowait(report(memory=101))
+    await passing(crew)
+    assert worker.did == ["restart"], "with no goal left, a new process begins with little memory"
+    assert (said, crew.excused) == (["worker 1 on node-1 is started again: its memory is over its limit"], {"p1"})
+    worker.reports.put_nowait(report(commit=6.0))
+    await passing(crew)
+    assert seat.is_open, "without goals there is no commit that could be faster"
+
+
+async def test_a_new_process_gets_what_the_last_one_left_of_its_share(closing: list[Crew]) -> None:
+    worker, other = PlainWorker(facts(), facts("p2")), PlainWorker(facts("q"))
+    budget = Budget(max_cost=4.0, max_tokens=100)
+    crew, said = crew_of(worker, other, budget=budget)
+    closing.append(crew)
+    heard: list[Event] = []
+    crew.record = heard.append
+    await crew.begin()
+    call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
+    worker.reports.put_nowait(report(call))
+    worker.reports.put_nowait(GONE)
+    for _ in range(200):
+        if crew.placement.seats[0].process == "p2":
+            break
+        await asyncio.sleep(0.01)
+    assert worker.allowances == [Allowance(2.0, 50), Allowance(1.5, 35)]
+    assert (budget.cost, budget.usage.tokens, heard) == (0.5, 15, [call])
+    assert said == ["worker 1 on node-1 is lost; its goals continue on other workers"]
+
+
+async def test_a_stop_from_another_process_reaches_all_workers(closing: list[Crew]) -> None:
+    first, second = PlainWorker(facts()), PlainWorker(facts("p2"))
+    crew, _ = crew_of(first, second)
+    closing.append(crew)
+    await crew.begin()
+    await passing(crew)
+    stop = Stop()
+    crew.heed(stop)
+    first.reports.put_nowait(report(stopped=True))
+    await passing(crew)
+    assert stop.is_set()
+    assert (first.did, second.did) == (["stop"], ["stop"])
+    assert crew.pace().workers == "2 workers"

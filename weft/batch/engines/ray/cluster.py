@@ -1,0 +1,179 @@
+"""Ray: connects to a cluster or starts one here, and makes actors of workers. Nothing else of weft imports Ray."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+# Ray prints on standard output what becomes of workers; a batch says it itself, and may print JSON there.
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+import ray
+from ray.exceptions import ActorDiedError, RayError
+from ray.job_config import JobConfig
+
+from skills.errors import InputError, SetupError
+from weft.batch.engines.ray.worker import GoalWorker
+from weft.models.workers.pool import default_workers
+from weft.settings.ray_security import is_this_machine, token_is_set
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from weft.batch.engines.ray.messages import (
+        Allowance,
+        GoalJob,
+        Outcome,
+        WorkerFacts,
+        WorkerReport,
+        WorkerSetup,
+    )
+    from weft.batch.options import ClusterOptions
+
+# Bytes for objects that actors share; results are small.
+_OBJECTS = 128 * 2**20
+# Actor calls beside goals: reports, begin, stop, close.
+_SPARE_CALLS = 4
+
+
+class WorkerGone(ConnectionError):
+    """The worker cannot be reached: it died, or the network is cut. If it is `final`, it does not come back."""
+
+    def __init__(self, what: str, *, final: bool) -> None:
+        super().__init__(what)
+        self.final = final
+
+
+class _SafeJob(JobConfig):
+    """A job whose workers do not get the current folder as the first place to import modules from."""
+
+    def _runtime_env_has_working_dir(self) -> bool:
+        return True  # then Ray leaves the current folder alone
+
+
+@dataclass(slots=True)
+class WorkerLink:
+    """A worker as an actor; every call raises `WorkerGone` if it cannot be reached."""
+
+    actor: Any
+
+    async def begin(self, allowance: Allowance) -> WorkerFacts:
+        """Get ready."""
+        facts: WorkerFacts = await _answer(self.actor.begin.remote(allowance))
+        return facts
+
+    async def run(self, assignment: GoalJob) -> Outcome:
+        """Run a goal."""
+        outcome: Outcome = await _answer(self.actor.run.remote(assignment))
+        return outcome
+
+    async def report(self) -> WorkerReport:
+        """What happened since the last report."""
+        report: WorkerReport = await _answer(self.actor.report.remote())
+        return report
+
+    async def stop(self) -> None:
+        """Stop all goals."""
+        await _answer(self.actor.stop.remote())
+
+    async def close(self) -> None:
+        """Release what it holds."""
+        await _answer(self.actor.close.remote())
+
+    def restart(self) -> None:
+        """End its process; Ray starts another one."""
+        ray.kill(self.actor, no_restart=False)
+
+    def end(self) -> None:
+        """End it for good."""
+        ray.kill(self.actor)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A connected cluster: how many workers it is to have, and the memory that each may use, in bytes."""
+
+    workers: int
+    memory: float
+
+    def hire(self, setup: WorkerSetup) -> list[WorkerLink]:
+        """Start the workers, spread over the nodes; each is started again when it dies."""
+        actor = ray.remote(GoalWorker).options(
+            num_cpus=1,
+            max_restarts=-1,
+            max_task_retries=0,  # the journal decides what is repeated
+            max_concurrency=setup.slots + _SPARE_CALLS,
+            scheduling_strategy="SPREAD",
+        )
+        return [WorkerLink(actor.remote(setup)) for _ in range(self.workers)]
+
+    def leave(self) -> None:
+        """Disconnect; Ray that was started here ends."""
+        ray.shutdown()
+
+
+def connect(options: ClusterOptions, most: int) -> Cluster:
+    """Connect to the cluster at the address, or start Ray on this machine; for `most` workers at most."""
+    given: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _SafeJob()}
+    if options.address is None:
+        here = min(options.workers or default_workers(), most)
+        given |= {"address": "local", "num_cpus": here, "include_dashboard": False, "object_store_memory": _OBJECTS}
+    else:
+        check_address(options)
+        given |= {"address": options.address}
+    try:
+        ray.init(**given, namespace="weft")
+    except (RayError, OSError, RuntimeError, ValueError) as error:
+        where = f"the Ray cluster at {options.address}" if options.address else "Ray"
+        raise SetupError(
+            f"{where} cannot be {'reached' if options.address else 'started'}: {_first_line(error)}",
+            hint="run weft on a node of it, with the cluster's token, and see `ray status` there"
+            if options.address
+            else "see the newest folder below /tmp/ray for its logs",
+        ) from error
+    try:
+        return _cluster(options, most)
+    except BaseException:
+        ray.shutdown()
+        raise
+
+
+def check_address(options: ClusterOptions) -> None:
+    """Raise if the cluster is of other machines and anyone who reaches its ports could run code there."""
+    host = (options.address or "auto").rpartition(":")[0].strip("[]")
+    if host and not is_this_machine(host):
+        _refuse_open(options, host)
+
+
+def _refuse_open(options: ClusterOptions, where: str) -> None:
+    if not (options.allow_open or token_is_set(os.environ)):
+        raise InputError(
+            f"the Ray cluster on {where} is not this machine, and Ray's token authentication is off",
+            hint="anyone who reaches its ports can run code on it: turn it on with RAY_AUTH_MODE=token on every node "
+            "(see docs/cluster.md), or accept the risk with --allow-open-cluster",
+        )
+
+
+def _cluster(options: ClusterOptions, most: int) -> Cluster:
+    nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    others = [node["NodeManagerHostname"] for node in nodes if node["NodeManagerHostname"] != socket.gethostname()]
+    if options.address is not None and others:
+        _refuse_open(options, ", ".join(sorted(others)[:3]))
+    cores = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
+    workers = min(options.workers or max(cores, 1), most)
+    each = -(-workers // max(len(nodes), 1))
+    return Cluster(workers, min(node["Resources"].get("memory", float("inf")) for node in nodes) / each)
+
+
+async def _answer(reference: Awaitable[Any]) -> Any:
+    try:
+        return await reference
+    except RayError as error:
+        raise WorkerGone(_first_line(error), final=isinstance(error, ActorDiedError)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,0 +1,204 @@
+"""Runs a batch's goals in workers.
+
+a goal waits for a worker with room → runs there → its result; if the worker dies, another one continues the run as
+soon as it is free; a goal whose workers die again and again fails alone
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from executor.history.result import Result
+from planner.errors import BudgetSpent
+from planner.model import Usage
+from skills.errors import WeftError
+from weft.batch.engine import Pace
+from weft.batch.engines.ray.crew import Crew
+from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, WorkerSetup
+from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
+from weft.batch.options import BatchOptions
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weft.batch.engine import Job
+    from weft.batch.engines.in_process import InProcess
+    from weft.batch.engines.ray.cluster import Cluster, WorkerLink
+    from weft.batch.engines.ray.messages import Outcome
+    from weft.batch.engines.ray.placement import Seat
+    from weft.batch.options import ClusterOptions
+    from weft.models.budget import Budget
+    from weft.models.model_check import ModelProblem
+    from weft.runs.runtime import Weft
+    from weft.runs.stop import Stop
+
+# A goal fails when this many of its workers died.
+DEATHS = 3
+# After a worker is lost, and while a run is in use elsewhere: seconds before the next try, at first and at most.
+_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
+
+
+class WorkerLost(WeftError):
+    """So many workers died with a goal that it is taken to be the reason."""
+
+    code = "WORKER_LOST"
+
+
+@dataclass(slots=True)
+class RayEngine:
+    """Runs goals in workers by Ray; `home` is this process, which checks goals and reads the journal."""
+
+    home: InProcess
+    options: BatchOptions
+    where: ClusterOptions
+    _models: tuple[str, ...] = ()
+    _cluster: Cluster | None = None
+    _crew: Crew | None = None
+
+    def __post_init__(self) -> None:
+        check_requirements(self.home.runtime(), self.where)
+
+    @property
+    def budget(self) -> Budget:
+        """What the batch may spend, and what its workers say that they have spent."""
+        return self.home.budget
+
+    def runtime(self, model: str | None = None) -> Weft:
+        """The runtime here for goals that name this model, or none."""
+        return self.home.runtime(model)
+
+    def start(self, calling: int, models: Sequence[str]) -> None:
+        """Remember the models; workers are started when it is certain that the batch runs."""
+        self._models = tuple(models) if calling else ()
+
+    def problems(self, names: Sequence[str]) -> list[ModelProblem]:
+        """None that could be known here: keys are in the workers' environment, and each says what it lacks."""
+        return []
+
+    async def warm(self, say: Callable[[str], None]) -> None:
+        """Connect, start the workers, and wait for the first that can run goals."""
+        from weft.batch.engines.ray import cluster
+
+        self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
+        links = self._cluster.hire(self._setup(self._cluster.workers))
+        self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
+        await self._crew.begin()
+
+    def has_room(self, running: int) -> bool:
+        """Whether a worker can have another goal."""
+        return self._crew is not None and running < self._crew.placement.room
+
+    async def run(self, job: Job, stop: Stop) -> Result:
+        """Run one goal in a worker; if that dies, another one continues the run."""
+        crew = self._crew
+        assert crew is not None  # noqa: S101 - `warm` came first
+        crew.heed(stop)
+        crew.record = job.record
+        lost: set[tuple[Seat[WorkerLink], str]] = set()
+        begun, pause = job.begun, _PAUSE
+        while not stop.is_set():
+            deaths = sum(seat.process != process and process not in crew.excused for seat, process in lost)
+            if deaths >= DEATHS:
+                raise WorkerLost(
+                    f"{deaths} workers died while they ran this goal", hint="see Ray's logs for the reason"
+                )
+            seat = await _enter(crew, job.goal.id, deaths, stop)
+            if seat is None:
+                break
+            process = seat.process
+            try:
+                outcome = await _ask(seat, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
+            finally:
+                crew.placement.leave(seat, job.goal.id)
+            begun = True
+            match outcome:
+                case GoalEnded(result):
+                    return result
+                case GoalRefused(message, hint, code):
+                    raise _refusal(message, hint, code)
+                case GoalReturned(why, "budget"):
+                    raise BudgetSpent(why)
+                case GoalReturned(why, "journal"):
+                    crew.restart(seat, process, why)
+                case None:
+                    lost.add((seat, process))
+                    pause = _PAUSE
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        return Result(job.run_id, "interrupted", job.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
+
+    def pace(self) -> Pace:
+        """How the calls of all workers go now."""
+        return self._crew.pace() if self._crew is not None else Pace(0, 0, 0)
+
+    def abandon(self) -> None:
+        """Nothing was started for a batch that does not run after all."""
+
+    async def close(self) -> None:
+        """Have the workers release what they hold, and leave the cluster."""
+        try:
+            if self._crew is not None:
+                await self._crew.close()
+        finally:
+            if self._cluster is not None:
+                await asyncio.to_thread(self._cluster.leave)
+            await self.home.close()
+
+    def _setup(self, workers: int) -> WorkerSetup:
+        """What the workers are given. Until one limiter serves them all, each has an even share of the rates."""
+        batch, weft = self.options, self.home.runtime()
+        rpm, tpm = (None if rate is None else rate / workers for rate in (batch.rpm, batch.tpm))
+        share = BatchOptions(
+            max_calls=max(batch.max_calls // workers, 1),
+            rpm=rpm,
+            tpm=tpm,
+            dedupe=batch.dedupe,
+            approve_all=batch.approve_all,
+        )
+        settings = replace(self.home.settings, journal=journal_for_workers(weft))
+        folder = str(weft.paths.workspace.absolute())
+        return WorkerSetup(__version__, folder, settings, share, self._models, self.where.slots)
+
+
+async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:
+    """A worker for the goal; None if the batch is stopped before there is one."""
+    entering = asyncio.ensure_future(crew.placement.enter(goal, deaths))
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({entering, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        return entering.result() if entering.done() else None
+    finally:
+        for one in (entering, stopped):
+            one.cancel()
+        await asyncio.gather(entering, stopped, return_exceptions=True)
+
+
+async def _ask(seat: Seat[WorkerLink], assignment: GoalJob) -> Outcome | None:
+    """A worker's answer; None if it is lost."""
+    answer = asyncio.ensure_future(seat.link.run(assignment))
+    gone = asyncio.ensure_future(seat.gone.wait())
+    try:
+        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else None
+    except ConnectionError:
+        return None
+    finally:
+        gone.cancel()
+        if not answer.done():  # a worker that was only silent still runs it, and it takes a slot there
+            seat.abandoned += 1
+            answer.add_done_callback(lambda ended: _note_end(seat, ended))
+
+
+def _note_end(seat: Seat[WorkerLink], ended: asyncio.Future[Outcome]) -> None:
+    seat.abandoned -= 1
+    if not ended.cancelled():
+        ended.exception()  # whatever it is, another worker has the goal now
+
+
+def _refusal(message: str, hint: str, code: str) -> WeftError:
+    error = WeftError(message, hint=hint)
+    error.code = code
+    return error

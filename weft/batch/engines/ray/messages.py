@@ -1,0 +1,117 @@
+"""What a batch and its workers say to each other. No key of a provider is among it: workers have their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
+
+if TYPE_CHECKING:
+    from executor.history.result import Result
+    from planner.events import Event
+    from weft.batch.engine import Pace
+    from weft.batch.goals import BatchGoal
+    from weft.batch.options import BatchOptions
+    from weft.models.model_check import ModelProblem
+    from weft.runs.goal import BatchPlace
+    from weft.settings.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSetup:
+    """What a worker needs to run goals: the version to be, its share of the batch's `options`, the models to call."""
+
+    version: str
+    workspace: str
+    settings: Settings
+    options: BatchOptions
+    models: tuple[str, ...]
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a worker may spend from now on."""
+
+    max_cost: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals."""
+
+    process: str
+    node: str
+    version: str
+    problems: tuple[ModelProblem, ...] = ()
+    fault: str = ""
+    passing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GoalJob:
+    """A goal for a worker; with `begun`, the journal may have its run."""
+
+    goal: BatchGoal
+    run_id: str
+    place: BatchPlace | None
+    begun: bool
+    waited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoalEnded:
+    """The goal ended, in whatever way."""
+
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class GoalRefused:
+    """The goal could not start or continue, and the reason is its own."""
+
+    message: str
+    hint: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoalReturned:
+    """The goal goes back, and not by its own fault: another process has the run, or the journal is out of reach."""
+
+    why: str
+    reason: Literal["held", "lost", "journal", "budget"]
+
+
+Outcome = GoalEnded | GoalRefused | GoalReturned
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """How a worker is since its last report: events without their texts, its calls, its journal and its memory.
+
+    It is `stopped` if another process asked for it, through the journal.
+    """
+
+    events: tuple[Event, ...]
+    pace: Pace
+    commit_seconds: float
+    memory: int
+    stopped: bool
+
+
+def without_texts(event: Event) -> Event | None:
+    """An event as a live view needs it; None if it needs it not at all."""
+    match event:
+        case CallFinished():
+            return replace(event, reply=replace(event.reply, text="", tool_calls=()))
+        case CallRetried():
+            return replace(event, reason="")
+        case TaskFinished():
+            return replace(event, output=None, error=None)
+        case TaskStarted():
+            return event
+        case _:
+            return None

@@ -1,0 +1,144 @@
+"""A worker: runs the goals that it is given in its own process, and reports twice a second.
+
+begin: opens the journal and loads what calls need → run, many at a time → report → stop → close: leases are released
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
+from planner.errors import BudgetSpent
+from skills.errors import WeftError
+from weft.batch.engine import Job
+from weft.batch.engines.open import in_process
+from weft.batch.engines.ray.messages import (
+    GoalEnded,
+    GoalRefused,
+    GoalReturned,
+    WorkerFacts,
+    WorkerReport,
+    without_texts,
+)
+from weft.models.budget import Budget
+from weft.runs.stop import Stop
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from planner.events import Event
+    from weft.batch.engines.in_process import InProcess
+    from weft.batch.engines.ray.messages import Allowance, GoalJob, Outcome, WorkerSetup
+
+# Seconds between two reports.
+REPORT = 0.5
+# Threads beyond one a goal: for the journal, skills and MCP servers.
+_SPARE_THREADS = 8
+
+
+class GoalWorker:
+    """Runs goals within its share of the batch's limits; the engine inside makes its calls in this process."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self.setup = setup
+        self.process = uuid4().hex
+        self._engine: InProcess | None = None
+        self._beginning = asyncio.Lock()
+        self._stop = Stop()
+        self._events: list[Event] = []
+
+    async def begin(self, allowance: Allowance) -> WorkerFacts:
+        """Get ready; asked again, say once more who this is."""
+        facts = WorkerFacts(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
+        async with self._beginning:
+            if self._engine is not None or self.setup.version != __version__:
+                return facts
+            # A goal that continues a run may wait in a thread until the run is free.
+            threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
+            asyncio.get_running_loop().set_default_executor(threads)
+            try:
+                engine = await asyncio.to_thread(self._open, allowance)
+                problems = await asyncio.to_thread(engine.problems, self.setup.models)
+                await engine.warm()
+            except WeftError as error:
+                fault = f"{error.message}; {error.hint}" if error.hint else error.message
+                return replace(facts, fault=fault, passing=isinstance(error, BadStore | StoreFailed))
+            self._engine = engine
+        return replace(facts, problems=tuple(problem for problem in problems if problem.certain))
+
+    async def run(self, assignment: GoalJob) -> Outcome:
+        """Run a goal, or continue its run."""
+        engine = self._engine
+        if engine is None:
+            return GoalReturned("the worker has not begun", "lost")
+        given = assignment
+        job = Job(given.goal, given.run_id, self._note, given.place, given.begun, given.waited)
+        try:
+            result = await engine.run(job, self._stop)
+            if result.status == "stopped":
+                engine.budget.check()  # the batch's, not the goal's own
+        except BudgetSpent as error:
+            return GoalReturned(error.message, "budget")
+        except RunHeld as error:
+            return GoalReturned(error.message, "held")
+        except LeaseLost as error:
+            return GoalReturned(error.message, "lost")
+        except (StoreFailed, BadStore) as error:
+            return GoalReturned(error.message, "journal")
+        except WeftError as error:
+            return GoalRefused(error.message, error.hint, error.code)
+        except Exception as error:  # noqa: BLE001 - the batch must get an answer, whatever happens
+            what = f"an unexpected error, please report it: {type(error).__name__}: {error}"
+            return GoalRefused(what, "", "INTERNAL_ERROR")
+        return GoalEnded(replace(result, plan=None))
+
+    async def report(self) -> WorkerReport:
+        """What happened since the last report, at most twice a second."""
+        await asyncio.sleep(REPORT)
+        events, self._events = tuple(self._events), []
+        engine = self._engine
+        assert engine is not None  # noqa: S101 - it reports after it has begun
+        return WorkerReport(events, engine.pace(), engine.commit_seconds, memory_used(), self._stop.is_set())
+
+    async def stop(self) -> None:
+        """Stop all goals; what they finished is kept."""
+        self._stop.set()
+
+    async def close(self) -> None:
+        """Release what is held."""
+        self._stop.set()
+        if self._engine is not None:
+            await self._engine.close()
+
+    def _open(self, allowance: Allowance) -> InProcess:
+        setup = self.setup
+        if not Path(setup.workspace).is_dir():
+            raise WeftError(f"there is no folder {setup.workspace} here", hint="share the workspace between the nodes")
+        engine = in_process(Path(setup.workspace), setup.settings, setup.options)
+        engine.budget = Budget(allowance.max_cost, allowance.max_tokens)
+        _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
+        engine.start(1, setup.models)
+        return engine
+
+    def _note(self, event: Event) -> None:
+        if (light := without_texts(event)) is not None:
+            self._events.append(light)
+
+
+def memory_used() -> int:
+    """The memory of this process in bytes."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # the most so far, where the system does not tell what it is now
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")
