@@ -56,9 +56,9 @@ _MODULES = {
     # Events
     "planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
-        "ConditionChecked EarlierOutput EarlierRun Event FilePart FileRead ModelLoaded ModelLoading PlanChanged "
-        "PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted "
-        "SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
+        "ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded ModelLoading "
+        "PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed "
+        "RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
         "ToolLogged ToolStarted Warned"
     ),
     # Errors

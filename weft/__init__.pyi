@@ -49,6 +49,7 @@ from planner.events import ConditionChecked as ConditionChecked
 from planner.events import EarlierOutput as EarlierOutput
 from planner.events import EarlierRun as EarlierRun
 from planner.events import Event as Event
+from planner.events import FileKept as FileKept
 from planner.events import FilePart as FilePart
 from planner.events import FileRead as FileRead
 from planner.events import ModelLoaded as ModelLoaded
@@ -150,6 +151,7 @@ __all__ = [
     "EarlierRun",
     "Envelope",
     "Event",
+    "FileKept",
     "FilePart",
     "FileRead",
     "FormatRefused",

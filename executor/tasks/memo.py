@@ -6,6 +6,7 @@ its id and the hash of its inputs; never by position. Equal requests within a ta
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from planner.events import ToolCalled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from executor.tasks.results.file_contents import FileContents
     from planner.events import Record
     from planner.model import Model, Reply, Request, ToolSpec
     from planner.plan.plan import Task
@@ -76,14 +78,15 @@ async def at_once() -> None:
 class Memo:
     """Looks up finished work before doing it again, and returns new work only once it is on disk.
 
-    New tool calls pass the run's `approvals`. `first_asked` has, by task, the hash of the first request to its model,
-    as it would be in any run and task.
+    New tool calls pass the run's `approvals`; `contents` keeps the files that they leave. `first_asked` has, by
+    task, the hash of the first request to its model, as it would be in any run and task.
     """
 
     record: Record
     capture: Capture = field(default_factory=Capture)
     settle: Settle = at_once
     finished: FinishedWork = field(default_factory=FinishedWork)
+    contents: FileContents | None = None
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     called: list[Context] = field(default_factory=list)
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
@@ -157,6 +160,9 @@ class Memo:
         envelope = self.finished.lent.get(key) or await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         self.finished.files.note(task, envelope.to_dict())
+        if self.contents is not None and envelope.data.get("artifacts"):
+            for kept in await asyncio.to_thread(self.contents.taken, task, envelope.to_dict()):
+                self.record(kept)
         await self.settle()
         if envelope.error is None:
             self.called.append(envelope.context)

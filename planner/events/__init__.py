@@ -33,6 +33,7 @@ from planner.events.run import (
 from planner.events.selection import CatalogueTaken, SkillPrint, SkillsSelected
 from planner.events.tasks import (
     ConditionChecked,
+    FileKept,
     FilePart,
     FileRead,
     ResultChecked,
@@ -59,6 +60,7 @@ __all__ = [
     "EarlierOutput",
     "EarlierRun",
     "Event",
+    "FileKept",
     "FilePart",
     "FileRead",
     "ModelLoaded",
@@ -113,6 +115,7 @@ Event = (
     | ToolStarted
     | FileRead
     | ToolCalled
+    | FileKept
     | ToolLogged
     | ApprovalAsked
     | ApprovalGiven

@@ -94,6 +94,20 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class FileKept:
+    """What a tool left in the run's artifacts: as `text`, or as `data` in base64 (with `,` for `/`) if it is none.
+
+    It is how the file reaches another machine that continues the run.
+    """
+
+    task: str | None
+    path: str
+    sha256: str
+    text: str = ""
+    data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolLogged:
     """What a tool's process wrote besides its answer, for the trace and the tool's author."""
 

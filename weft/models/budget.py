@@ -82,6 +82,10 @@ class Budget:
         if self._stopped is not None or self._is_spent():
             raise self._spent(self._stopped or "")
 
+    def stop(self, why: str = "") -> None:
+        """Let no further call go, whatever is left: none fits."""
+        self._stopped = self._stopped or why
+
     def left_text(self) -> str:
         """What may still be spent, for a prompt; empty if there is no limit."""
         parts = []

@@ -15,6 +15,7 @@ from executor.history.run_history import RunHistory, parts_of, planned_reuse, re
 from executor.stores.errors import StoreFailed
 from executor.tasks.artifacts import Artifacts
 from executor.tasks.memo import FinishedWork, Memo
+from executor.tasks.results.file_contents import FileContents
 from planner import rules
 from planner.errors import BudgetSpent, ModelError, PlanError
 from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
@@ -24,6 +25,7 @@ from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.kept_results import JournalResults
 from weft.runs.pipeline import Pipeline
+from weft.runs.steps.restoring import is_shown, restore_files
 from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 
@@ -94,7 +96,7 @@ class Run:
         self.ledger.note(event)
         self.history.replans.note(event)
         self.log.record(event)
-        if self.observer is not None:
+        if self.observer is not None and is_shown(event):
             self.observer(event)
         if isinstance(event, PlanMade | PlanChanged):
             self._record_reused(reused_by(event, self.reused))
@@ -122,6 +124,8 @@ class Run:
             raise
         began = time.monotonic()
         try:
+            if isinstance(self.opening, RunResumed):
+                await restore_files(self)
             async with self._held_servers():
                 with self._wished_for(stop) as own_stop:
                     end = await self._run_until_stopped(self._pipeline(), stop, own_stop)
@@ -183,11 +187,12 @@ class Run:
 
     def _pipeline(self) -> Pipeline:
         settings, ledger = self.settings, self.ledger
-        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, self._approvals())
+        artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
+        contents = FileContents(artifacts, self.log.capture)
+        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, contents, self._approvals())
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
-        artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
         begun = self.history.started
         return Pipeline(
             self.goal,

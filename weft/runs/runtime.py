@@ -61,8 +61,7 @@ class Weft:
     `settings` are those of weft.toml: a mapping overrides files and the environment, a Settings replaces them.
     `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. `tools`
     are functions that plans and models may call, besides those of skills and packages, and names of built-in tools that
-    are off by default, such as "python". Several runtimes may share a `journal`; closing one of them closes it.
-    `paths` replaces the workspace's own folders, for a worker that runs another machine's goals.
+    are off by default, such as "python". Runtimes may share a `journal`: closing one closes it. `paths` is a bundle's.
     """
 
     def __init__(

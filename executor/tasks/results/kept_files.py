@@ -46,10 +46,10 @@ class KeptFiles:
             return
         for row in _rows(data.get("artifacts")):
             path, size, digest = row.get("path"), row.get("bytes"), row.get("sha256")
-            if isinstance(path, str) and _is_plain(path) and isinstance(size, int) and isinstance(digest, str):
+            if isinstance(path, str) and is_plain(path) and isinstance(size, int) and isinstance(digest, str):
                 self.files[path] = Artifact(path, size, digest, task)
                 self.by_task.setdefault(task or "", {})[path] = None
-        self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if _is_plain(row.get("path"))}
+        self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if is_plain(row.get("path"))}
 
     def listed(self) -> tuple[Artifact, ...]:
         """All files, by path."""
@@ -74,7 +74,8 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list | tuple) else []
 
 
-def _is_plain(path: Any) -> bool:
+def is_plain(path: Any) -> bool:
+    """Whether a path leads from a folder to something below it."""
     if not isinstance(path, str) or not path or "\0" in path or "\\" in path:
         return False
     parts = PurePosixPath(path).parts

@@ -62,6 +62,7 @@ EVENTS: list[Event] = [
     events.ResultChecked("a", 1, False, "why"),
     events.FileRead("a", "/w/f.md", "0" * 64, 9, 2, (events.FilePart(1, "text"),)),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
+    events.FileKept("a", "tables/x.md", "0" * 64, "text"),
     ApprovalAsked("k#1", "a", "tool", "t", {"path": ["x"]}, "t(x)", "2026-01-01T00:00:00.000000Z"),
     ApprovalGiven("k#1", "edit", "why", {"path": "y"}, "cli", "", "a", "t"),
     ToolStarted("a", "t", "k#1"),

@@ -13,10 +13,10 @@ from weft.cli import options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from executor.stores.row import RunSummary
+    from executor.stores.row import Row, RunSummary
     from executor.stores.store import Store
 
 
@@ -77,12 +77,17 @@ def _send(store: Store, ids: Sequence[str], *, content: bool, as_json: bool, qui
     return 0
 
 
+def _shown(rows: Iterable[Row]) -> list[Row]:
+    """What a page shows of a run: not the contents of its files."""
+    return [row for row in rows if row.type != "file_kept"]
+
+
 def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool) -> None:
     if html:
         from weft.traces import html_page
 
         alive = {run.run_id for run in runs if run.status == "running"}
-        file.write(html_page.render([list(store.rows(run.run_id)) for run in runs], alive))
+        file.write(html_page.render([_shown(store.rows(run.run_id)) for run in runs], alive))
         return
     from executor.journal import trace_file
 

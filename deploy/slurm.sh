@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=weft-batch
+#SBATCH --nodes=3
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=4
+#SBATCH --time=08:00:00
+#SBATCH --signal=B:TERM@120
+#SBATCH --requeue
+# The example on the nodes of a job: a Ray head on the first, workers on the others. Submit it from a folder that all nodes share, in which
+# weft[ray] is installed in .venv; WEFT_JOURNAL names PostgreSQL, PGPASSFILE and the provider's key are in the environment of sbatch.
+# A requeued job continues where it stood.
+set -euo pipefail
+
+folder=${SLURM_SUBMIT_DIR:-$PWD}
+# shellcheck disable=SC1091
+source "$folder/.venv/bin/activate"
+
+# Other users of these nodes reach Ray's ports, so a token is needed; only you can read the file.
+export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$folder/.ray-token-$SLURM_JOB_ID"
+(umask 077 && python -c 'import secrets; print(secrets.token_hex(32), end="")' > "$RAY_AUTH_TOKEN_PATH")
+
+mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+head=${nodes[0]}
+port=$((20000 + SLURM_JOB_ID % 20000))  # jobs that share a node get different ones
+
+started=()
+on_end() {
+  kill "${started[@]}" 2>/dev/null || true
+  rm -f "$RAY_AUTH_TOKEN_PATH"
+}
+trap on_end EXIT
+
+srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \
+  ray start --head --node-ip-address="$head" --port="$port" --num-cpus=0 --dashboard-host=127.0.0.1 --block &
+started+=($!)
+export RAY_ADDRESS="$head:$port"
+until ray status > /dev/null 2>&1; do sleep 1; done
+for node in "${nodes[@]:1}"; do
+  srun --overlap --nodes=1 --ntasks=1 --nodelist="$node" \
+    ray start --address="$RAY_ADDRESS" --num-cpus="$SLURM_CPUS_PER_TASK" --block &
+  started+=($!)
+done
+
+work="$folder/weft-batch"
+mkdir -p "$work"
+cp -n "$folder/deploy/example/goals.jsonl" "$work/"
+cd "$work"
+export EXAMPLE_WORKERS=$(((${#nodes[@]} - 1) * SLURM_CPUS_PER_TASK))
+"$folder/deploy/example/run.sh" &
+batch=$!
+trap 'kill -TERM "$batch"' TERM  # goals under way have --drain seconds to end
+wait "$batch" || { status=$?; wait "$batch" || exit "$status"; }

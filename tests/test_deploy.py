@@ -1,0 +1,183 @@
+"""The files of deploy/ as far as they can be checked without containers: fields, scripts, and every weft command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from weft.batch import goals
+from weft.cli.main import cli
+
+ROOT = Path(__file__).parent.parent
+DEPLOY = ROOT / "deploy"
+EXAMPLE = DEPLOY / "example"
+# What each program that a script starts leaves behind: its own name and arguments.
+STUB = """#!/usr/bin/env python3
+import json, os, sys
+with open(os.environ["CALLS"], "a") as file:
+    print(json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:]]), file=file)
+if sys.argv[0].endswith("scontrol"):
+    print("node1\\nnode2\\nnode3")
+"""
+
+
+def called(script: Path, folder: Path, *programs: str, **env: str) -> list[list[str]]:
+    """Run a script with stubs for these programs; returns what it called, in order."""
+    stubs = folder / "stubs"
+    stubs.mkdir()
+    for name in programs:
+        (stubs / name).write_text(STUB)
+        (stubs / name).chmod(0o755)
+    path = f"{stubs}:{os.environ['PATH']}"
+    given = {"PATH": path, "CALLS": str(folder / "calls"), "HOME": str(folder), **env}
+    ran = subprocess.run(["bash", script], cwd=folder, env=given, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    return [json.loads(line) for line in (folder / "calls").read_text().splitlines()]
+
+
+def parsed(arguments: list[str]) -> dict[str, Any]:
+    """The values that a weft command takes these arguments for; raises if it refuses them."""
+    command: click.Command = cli
+    context = click.Context(cli, info_name="weft")
+    while isinstance(command, click.Group):
+        name, found, arguments = command.resolve_command(context, arguments)
+        assert found is not None
+        command, context = found, click.Context(found, parent=context, info_name=name)
+    return command.make_context(context.info_name, list(arguments), parent=context.parent).params
+
+
+def check_batch(arguments: list[str], workers: str) -> None:
+    cluster = ["--engine", "ray", "--address", "auto", "--workers", workers, "--slots", "32", "--drain", "60"]
+    at = arguments.index("--engine")
+    assert arguments[at : at + len(cluster)] == cluster
+    known = {option for one in _batch().params for option in one.opts}
+    if "--engine" not in known:  # the engine is an extra of its own
+        arguments = arguments[:at] + arguments[at + len(cluster) :]
+    values = parsed(arguments)
+    assert values["resume"] is True, "started again, it continues"
+    assert (values["rpm"], values["max_cost"]) == (300, 1)
+
+
+def _batch() -> click.Command:
+    found = cli.get_command(click.Context(cli), "batch")
+    assert found is not None
+    return found
+
+
+def test_the_example_runs_the_batch_that_every_place_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with goals.opened(EXAMPLE / "goals.jsonl") as file:
+        assert [goal.id for goal in file] == ["haiku", "warp", "dag", "names", "compare", "quiz"]
+    shutil.copy(EXAMPLE / "goals.jsonl", tmp_path)
+    calls = called(EXAMPLE / "run.sh", tmp_path, "weft", EXAMPLE_WORKERS="7")
+    assert [call[:2] for call in calls] == [["weft", "journal"], ["weft", "batch"]]
+    assert parsed(calls[0][1:]) is not None
+    monkeypatch.chdir(tmp_path)
+    check_batch(calls[1][1:], "7")
+
+
+def test_a_slurm_job_starts_a_head_and_workers_behind_a_token_and_cleans_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "activate").write_text("")
+    shutil.copytree(DEPLOY, tmp_path / "deploy")
+    job = {
+        "SLURM_SUBMIT_DIR": str(tmp_path),
+        "SLURM_JOB_ID": "41",
+        "SLURM_JOB_NODELIST": "n",
+        "SLURM_CPUS_PER_TASK": "4",
+    }
+    calls = called(tmp_path / "deploy" / "slurm.sh", tmp_path, "weft", "ray", "srun", "scontrol", **job)
+    starts = sorted((call for call in calls if call[0] == "srun"), key=lambda call: call[4])
+    assert [call[call.index("ray") : call.index("ray") + 3] for call in starts] == [
+        ["ray", "start", "--head"],
+        *[["ray", "start", "--address=node1:20041"]] * 2,
+    ]
+    assert [call[4] for call in starts] == ["--nodelist=node1", "--nodelist=node2", "--nodelist=node3"]
+    monkeypatch.chdir(tmp_path / "weft-batch")
+    check_batch(next(call for call in calls if call[:2] == ["weft", "batch"])[1:], "8")
+    assert not list(tmp_path.glob(".ray-token*"))
+    text = (DEPLOY / "slurm.sh").read_text()
+    assert "umask 077" in text
+    assert "RAY_AUTH_MODE=token" in text
+    options = dict(re.findall(r"^#SBATCH --([\w-]+)=?(.*)$", text, re.MULTILINE))
+    assert {"nodes", "ntasks-per-node", "cpus-per-task", "time", "signal"} <= options.keys()
+
+
+def test_compose_keeps_ports_inside_and_keys_out_of_the_file() -> None:
+    document = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    services = document["services"]
+    assert set(services) == {"db", "head", "worker", "batch"}
+    assert not [name for name, service in services.items() if "ports" in service]
+    assert services["worker"]["deploy"]["replicas"] == 2
+    for name in ("head", "worker", "batch"):
+        service = services[name]
+        assert (service["build"]["dockerfile"], service["environment"]["RAY_AUTH_MODE"]) == (
+            "deploy/Dockerfile",
+            "token",
+        )
+        assert service["shm_size"]
+        assert set(service["depends_on"]) <= set(services)
+        for key in ("RAY_AUTH_TOKEN", "PGPASSWORD", "OPENAI_API_KEY"):
+            assert service["environment"][key].startswith(f"${{{key}:"), "from the environment"
+    assert services["head"]["command"][:3] == ["ray", "start", "--head"]
+    assert services["batch"]["profiles"] == ["batch"]
+    assert services["batch"]["command"][-1].endswith("exec run-example")
+    drain = int(re.search(r"--drain (\d+)", (EXAMPLE / "run.sh").read_text())[1])  # type: ignore[index]
+    assert int(services["batch"]["stop_grace_period"].removesuffix("s")) > drain
+    volumes = {mount.split(":")[0] for service in services.values() for mount in service.get("volumes", ())}
+    assert {name for name in volumes if not name.startswith(".")} == set(document["volumes"])
+
+
+def test_the_rayjob_has_what_kuberay_needs() -> None:
+    claim, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    spec = job["spec"]
+    known = {"entrypoint", "backoffLimit", "shutdownAfterJobFinishes", "ttlSecondsAfterFinished", "rayClusterSpec"}
+    assert set(spec) == known
+    assert spec["entrypoint"].endswith('exec run-example"')
+    cluster = spec["rayClusterSpec"]
+    assert set(cluster) == {"rayVersion", "authOptions", "headGroupSpec", "workerGroupSpecs"}
+    assert cluster["authOptions"] == {"mode": "token"}
+    (group,) = cluster["workerGroupSpecs"]
+    assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+    for one in (cluster["headGroupSpec"], group):
+        assert all(isinstance(value, str) for value in one["rayStartParams"].values())
+        pod = one["template"]["spec"]
+        (container,) = pod["containers"]
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert container["envFrom"] == [{"secretRef": {"name": "weft"}}], "keys are in a Secret"
+        assert not [row for row in container["env"] if re.search("KEY|PASSWORD|TOKEN", row["name"])]
+        assert container["resources"]["limits"] == container["resources"]["requests"]
+        mounts = {mount["name"] for mount in container.get("volumeMounts", ())}
+        assert mounts == {volume["name"] for volume in pod.get("volumes", ())}
+    volumes = cluster["headGroupSpec"]["template"]["spec"]["volumes"]
+    assert volumes[0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+
+
+def test_the_image_copies_what_the_package_needs_and_runs_as_no_root() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    copied = {name for line in re.findall(r"^COPY (?:--\S+ )?(.+) \S+$", text, re.MULTILINE) for name in line.split()}
+    assert all((ROOT / name).exists() for name in copied)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) < copied
+    assert project["project"]["readme"] in copied
+    shown = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
+    assert shown == copied
+    assert text.index("USER weft") > text.rindex("RUN ")
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("*.sh")), ids=lambda path: path.name)
+def test_scripts_are_executable_and_valid(path: Path) -> None:
+    assert os.access(path, os.X_OK)
+    assert subprocess.run(["bash", "-n", path], check=False, timeout=30).returncode == 0

@@ -1,0 +1,192 @@
+"""The files of a run reach the machine that continues it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from executor.capture.capture import Capture
+from executor.capture.secrets import Secrets
+from executor.journal.open_store import open_store
+from executor.stores.urls import url_of
+from executor.tasks.artifacts import Artifacts
+from executor.tasks.results import file_contents
+from executor.tasks.results.file_contents import FileContents
+from executor.tasks.results.kept_files import Artifact
+from planner.events import FileKept, TaskFinished, Warned
+from planner.model import Reply, Request, ToolCall
+from tests.conftest import CATALOGING, add_skill
+from tests.fakes import Recorder, ScriptedModel
+from weft.runs.runtime import Weft
+from weft.runs.stop import Stop
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings
+from weft.traces.transfer import delete_runs, import_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner.events import Event
+
+TEXT = "The orders of May, in euros.\n" * 40
+PLAN = {
+    "tasks": [
+        {"id": "make", "action_type": "llm", "instruction": "Write the report"},
+        {"id": "read", "action_type": "llm", "instruction": "Read <<make.output>>", "depends_on": ["make"]},
+    ]
+}
+
+
+def replying(request: Request) -> Reply:
+    """Task `make` writes a file, task `read` reads the file that its prompt names."""
+    if request.role == "decomposer":
+        return Reply(json.dumps(PLAN))
+    results = [one for one in request.messages if one.role == "tool"]
+    if results:
+        return Reply(json.loads(results[-1].content)["text"])
+    if request.task == "make":
+        return _calling("WriteFile", path="tables/report.md", content=TEXT)
+    asked = "".join(message.content for message in request.messages)
+    path = next(line for line in asked.splitlines() if line.endswith("tables/report.md"))
+    return _calling("ReadFile", path=path.removeprefix("- "))
+
+
+def _calling(name: str, **arguments: Any) -> Reply:
+    return Reply("", (ToolCall("c", name, json.dumps(arguments)),), finish="tool_calls")
+
+
+def machine(folder: Path, journal: str, model: ScriptedModel) -> Weft:
+    if not folder.exists():
+        add_skill(folder, "cataloging-apis", CATALOGING)
+    return Weft(folder, Settings(model="m", journal=journal), open_model=lambda _: model)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_a_run_that_stopped_on_one_machine_reads_its_files_on_another(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = url_of(tmp_path / "j.sqlite") if kind == "sqlite" else request.getfixturevalue("postgres").new_url()
+    here, there, stop = tmp_path / "a" / "work", tmp_path / "b" / "elsewhere", Stop()
+
+    def seen(event: Event) -> None:
+        assert not isinstance(event, FileKept), "contents of files are for the journal alone"
+        if isinstance(event, TaskFinished) and event.task == "make":
+            stop.set()
+
+    async with machine(here, url, ScriptedModel(replying)) as weft:
+        begun = await weft.run("Report on May", record=seen, stop=stop)
+    assert begun.status == "interrupted"
+    shutil.rmtree(here)  # the machine is gone, with everything that was on it
+    model, events = ScriptedModel(replying), Recorder()
+    async with machine(there, url, model) as weft:
+        result = await weft.resume(begun.run_id, record=events)
+    assert result.status == "done"
+    assert result.answer is not None
+    assert "The orders of May" in result.answer
+    assert {one.task for one in model.asked if one.role == "task"} == {"read"}
+    file = Artifacts.of(there, begun.run_id).folder / "tables" / "report.md"
+    assert file.read_text() == TEXT
+    assert not events.of(Warned)
+    store = open_store(url)
+    try:
+        delete_runs([begun.run_id], store, Paths.of(there, {}))
+        assert not file.exists()
+        assert list(store.summaries()) == []
+    finally:
+        store.close()
+
+
+async def test_an_exported_run_brings_its_files_and_a_strangers_leads_nowhere_else(tmp_path: Path) -> None:
+    from executor.journal import trace_file
+
+    url = url_of(tmp_path / "j.sqlite")
+    async with machine(tmp_path / "a", url, ScriptedModel(replying)) as weft:
+        begun = await weft.run("Report on May")
+        rows = list(weft.journal.store.rows(begun.run_id))
+        lines = list(trace_file.lines(rows))
+    kept = [json.loads(line) for line in lines if '"file_kept"' in line]
+    assert [(one["path"], one["text"], one["sha256"]) for one in kept] == [
+        ("tables/report.md", TEXT, hashlib.sha256(TEXT.encode()).hexdigest())
+    ]
+    # As if the run had stopped before its second task, and someone had changed where its file goes.
+    at = next(number for number, line in enumerate(lines) if '"task_finished"' in line)
+    hostile = [line.replace("tables/report.md", "../../../../../outside.md") for line in lines[: at + 1]]
+    (tmp_path / "run.jsonl").write_text("\n".join(hostile), encoding="utf-8")
+    other = url_of(tmp_path / "other.sqlite")
+    store = open_store(other)
+    import_runs([tmp_path / "run.jsonl"], store, Paths.of(tmp_path / "a", {}))
+    store.close()
+
+    def answering(request: Request) -> Reply:
+        return Reply("nothing to read") if request.task == "read" else replying(request)
+
+    async with machine(tmp_path / "b", other, ScriptedModel(answering)) as weft:
+        assert (await weft.resume(begun.run_id)).status == "done"
+    assert not list(tmp_path.rglob("outside.md"))
+
+
+def _left(folder: Path, **files: bytes) -> dict[str, Any]:
+    rows = []
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        rows.append({"path": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+    return {"status": "ok", "data": {"artifacts": rows}}
+
+
+class Recorded(list[FileKept]):
+    """What a journal has on record."""
+
+    def contents(self) -> list[FileKept]:
+        return self
+
+
+def test_bytes_are_kept_exactly_and_what_is_too_large_or_secret_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_contents, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(file_contents, "MOST_OF_A_RUN", 2_500)
+    artifacts = Artifacts.of(tmp_path, "r")
+    secret = "A7h2bXq9TzW4mNs8"
+    contents = FileContents(artifacts, Capture(secrets=Secrets.of({"OPENAI_API_KEY": secret})))
+    data = bytes(range(256)) * 3
+    envelope = _left(
+        artifacts.folder,
+        picture=data,
+        large=b"x" * 1_001,
+        key=b"\xff\xfe" + secret.encode(),
+        other=data[::-1],
+        third=data[1:],
+        fourth=data[2:],
+    )
+    (artifacts.folder / "link").symlink_to("/etc/hostname")
+    envelope["data"]["artifacts"].append({"path": "link", "bytes": 3, "sha256": "0" * 64})
+    kept = contents.taken("t", envelope)
+    assert [one.path for one in kept] == ["fourth", "other", "picture"], "in all no more than a run may keep"
+    assert not any("/" in one.data for one in kept)
+    files = [Artifact(row["path"], row["bytes"], row["sha256"], "t") for row in envelope["data"]["artifacts"][:2]]
+    shutil.rmtree(artifacts.folder)
+    assert contents.restore(files, Recorded(kept)) == ["large"]
+    assert (artifacts.folder / "picture").read_bytes() == data
+    damaged = Recorded([FileKept("t", "large", files[1].sha256, data="AAAA")])
+    assert contents.restore(files, damaged) == ["large"]
+
+
+async def test_a_file_that_is_nowhere_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_contents, "MOST_BYTES", 10)
+    url, stop = url_of(tmp_path / "j.sqlite"), Stop()
+
+    def seen(event: Event) -> None:
+        if isinstance(event, TaskFinished):
+            stop.set()
+
+    async with machine(tmp_path / "a", url, ScriptedModel(replying)) as weft:
+        begun = await weft.run("Report on May", record=seen, stop=stop)
+    events = Recorder()
+    async with machine(tmp_path / "b", url, ScriptedModel(replying)) as weft:
+        await weft.resume(begun.run_id, record=events)
+    assert "tables/report.md" in str(events.of(Warned)[0])
