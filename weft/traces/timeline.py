@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -202,10 +202,8 @@ class _Reader:
             if known is not None and known.start is not None:
                 self.spans[task.id] = known
                 continue
-            why = reasons.get(task.name or "")
-            self.spans[task.id] = Span(
-                task.id, task.action_type, task.name, task.title, depends_on=task.depends_on, why=why
-            )
+            span = Span(task.id, task.action_type, task.name, task.title, depends_on=task.depends_on)
+            self.spans[task.id] = replace(span, why=reasons.get(task.name or ""))
 
     def _note_change(self, event: PlanChanged) -> None:
         if event.cause in ("replan", "person"):
