@@ -94,7 +94,7 @@ class Log:
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(LogEntry(self, self._seq, at, event, self._summary, self._done))
+        self._sink.put(tuple.__new__(LogEntry, (self, self._seq, at, event, self._summary, self._done)))
 
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""

@@ -166,10 +166,10 @@ class Schedule:
 
     def _start(self) -> bool:
         """Start ready tasks up to the limit; whether any was started."""
-        started, running, most = False, self._running, self.limits.concurrency
+        started, running, most, loop = False, self._running, self.limits.concurrency, self._time.loop
         while self._ready and len(running) - self._parked < most and self.halted is None:
             task = self._tasks[self._ready.popleft()]
-            running[task.id] = asyncio.create_task(self._run(task), name=task.id)
+            running[task.id] = loop.create_task(self._run(task), name=task.id)
             started = True
         return started
 
