@@ -21,10 +21,11 @@ MARK = "TESTS_RAY_CLUSTER"
 class RayCluster:
     """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment."""
 
-    def __init__(self, cores: int = 4, given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, cores: int = 4, given: Mapping[str, str] | None = None, *, token: bool = True) -> None:
         self.mark = secrets.token_hex(8)
         self.address = f"127.0.0.1:{_free_port()}"
-        self.env = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        self.env = secret if token else {"RAY_AUTH_MODE": "disabled"}
         self._given = {**os.environ, **(given or {}), **self.env, MARK: self.mark}
         self._nodes: list[subprocess.Popen[bytes]] = []
         self._start(["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"], cores, {})
@@ -44,6 +45,8 @@ class RayCluster:
             node.terminate()
         for node in self._nodes:
             node.wait(120)
+            if node.stdout is not None:
+                node.stdout.close()
         until = time.monotonic() + 10
         while (left := self._processes()) and time.monotonic() < until:
             time.sleep(0.1)

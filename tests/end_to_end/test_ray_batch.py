@@ -20,6 +20,7 @@ from executor.stores.postgres.address import address_of
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
+from weft.settings.ray_security import answers_without_token
 from weft.version import __version__
 
 if TYPE_CHECKING:
@@ -205,3 +206,24 @@ def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_pa
     assert status == 0, said
     assert f"it has weft 9.9.9, and this is {__version__}; install the same version there" in said
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
+
+
+def test_whether_a_cluster_is_open_is_tried_out(cluster: RayCluster) -> None:
+    env = {**os.environ, **cluster.env}
+    assert not answers_without_token(cluster.address, env)
+    with RayCluster(1, token=False) as unprotected:
+        assert answers_without_token(unprotected.address, env), "although this side has a token"
+
+
+def test_without_an_address_ray_starts_here_and_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "goals.txt").write_text("Goal number 1\nGoal number 2\n", encoding="utf-8")
+    for name in ("litellm", "executor", "ray"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w')", encoding="utf-8")
+    command = [sys.executable, "-m", "weft", "batch", "goals.txt", "-o", "out.jsonl", "--model", "openai/test-model"]
+    with OpenAIServer(answering) as server:
+        env = {**os.environ, "OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test"}
+        command += ["--engine", "ray", "--workers", "1", "--json"]
+        ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=240, check=False)
+    assert (ran.returncode, json.loads(ran.stdout)["done"]) == (0, 2), ran.stderr
+    assert not (tmp_path / "imported").exists()
+    assert (tmp_path / ".agents" / "journal.sqlite").exists()

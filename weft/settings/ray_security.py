@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,14 @@ def token_is_set(env: Mapping[str, str]) -> bool:
         return True
     path = env.get("RAY_AUTH_TOKEN_PATH")
     return (Path(path) if path else Path(env.get("HOME", "~")).expanduser() / ".ray" / "auth_token").is_file()
+
+
+def answers_without_token(address: str, env: Mapping[str, str]) -> bool:
+    """Whether a cluster answers someone without a token: that this side has one says nothing about the other."""
+    command = [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    stranger = {name: value for name, value in env.items() if not name.startswith("RAY_AUTH_")}
+    asked = subprocess.run(command, env=stranger | {"RAY_AUTH_MODE": "disabled"}, capture_output=True, check=False)
+    return asked.returncode == 0
 
 
 def is_this_machine(host: str) -> bool:

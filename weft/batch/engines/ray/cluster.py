@@ -18,7 +18,7 @@ from ray.job_config import JobConfig
 from skills.errors import InputError, SetupError
 from weft.batch.engines.ray.worker import GoalWorker
 from weft.models.workers.pool import default_workers
-from weft.settings.ray_security import is_this_machine, token_is_set
+from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -150,11 +150,15 @@ def check_address(options: ClusterOptions) -> None:
 
 def _refuse_open(options: ClusterOptions, where: str) -> None:
     if not (options.allow_open or token_is_set(os.environ)):
-        raise InputError(
-            f"the Ray cluster on {where} is not this machine, and Ray's token authentication is off",
-            hint="anyone who reaches its ports can run code on it: turn it on with RAY_AUTH_MODE=token on every node "
-            "(see docs/cluster.md), or accept the risk with --allow-open-cluster",
-        )
+        raise _is_open(f"the Ray cluster on {where} is not this machine, and Ray's token authentication is off")
+
+
+def _is_open(what: str) -> InputError:
+    return InputError(
+        what,
+        hint="anyone who reaches its ports can run code on it: turn it on with RAY_AUTH_MODE=token on every node "
+        "(see docs/cluster.md), or accept the risk with --allow-open-cluster",
+    )
 
 
 def _cluster(options: ClusterOptions, most: int) -> Cluster:
@@ -162,6 +166,9 @@ def _cluster(options: ClusterOptions, most: int) -> Cluster:
     others = [node["NodeManagerHostname"] for node in nodes if node["NodeManagerHostname"] != socket.gethostname()]
     if options.address is not None and others:
         _refuse_open(options, ", ".join(sorted(others)[:3]))
+        here = ray.get_runtime_context().gcs_address
+        if not options.allow_open and answers_without_token(here, os.environ):
+            raise _is_open(f"the Ray cluster at {here} answers without a token: its own authentication is off")
     cores = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
     workers = min(options.workers or max(cores, 1), most)
     each = -(-workers // max(len(nodes), 1))
