@@ -78,10 +78,6 @@ class Span:
         """How long it took, the last time it ran."""
         return 0.0 if self.start is None or self.end is None else self.end - self.start
 
-    def to_dict(self) -> dict[str, Any]:
-        """The step as JSON values; its lists are its own, since copying them took most of the time for 2,000 steps."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"seconds": round(self.seconds, 3)}
-
     def spend(self, event: CallFinished) -> None:
         """Add a call's tokens and cost."""
         self.calls += 1
@@ -133,7 +129,10 @@ class Timeline:
             "selected": [asdict(one) for one in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(one) for one in self.changes],
-            "spans": [span.to_dict() for span in self.spans.values()],
+            "spans": [
+                {name: getattr(span, name) for name in span.__slots__} | {"seconds": round(span.seconds, 3)}
+                for span in self.spans.values()  # their lists are not copied, which took most of the time
+            ],
             "critical_path": self.critical,
         }
 

@@ -48,15 +48,18 @@ def test_a_journal_of_before_is_migrated_even_where_a_row_is_damaged(tmp_path: P
             "DROP INDEX events_by_key; ALTER TABLE runs DROP COLUMN imported;"
             "INSERT INTO events (run, seq, at, type, body) VALUES (1, 2, '2026', 'task_finished', '{broken')"
         )
-        connection.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
+        connection.execute("DROP INDEX events_by_approval")
+        connection.execute(f"PRAGMA user_version = {schema.VERSION - 2}")
     connection.close()
     after = SqliteStore(path)
     assert output(after, "k") == "old"
     after.close()
 
 
-def test_the_index_finds_it(store: SqliteStore, tmp_path: Path) -> None:
+def test_an_index_finds_results_and_requests(store: SqliteStore, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "journal.sqlite")
+    asked = f"SELECT 1 FROM events e WHERE e.{schema.APPROVALS} AND e.type IN (?) ORDER BY e.run, e.seq"  # noqa: S608
+    assert "events_by_approval" in str(connection.execute(f"EXPLAIN QUERY PLAN {asked}", ("x",)).fetchall())
     found = f"{schema.RESULTS.format('e.')} AND {schema.KEY.format('e.')} = ? AND e.at >= ?"
     steps = connection.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM events e WHERE {found}", ("k", "2026"))  # noqa: S608
     assert "events_by_key" in str(steps.fetchall())
