@@ -36,7 +36,7 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: duplicate key 'id'"),
         ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "duplicate key 'id'"),
         ("[" * 5000, "nested too deeply"),
-        ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested too deeply"),
+        ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested more than 100 levels deep"),
     ],
 )
 def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: str, says: str) -> None:
