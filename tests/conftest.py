@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import os
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +20,7 @@ from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
+    from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
@@ -29,10 +29,14 @@ settings.load_profile("weft")
 SHARED_NURSERY = "TESTS_NURSERY"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES = itertools.count()
-TESTS = Path(__file__).parent
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
-WHOLE = ("end_to_end/", "docs/", "walls/", "skills/mcp/", "skills/programs/", "weft/runs/", "weft/traces/", "weft/web/")
-DAILY = ("end_to_end/test_run_command", "docs/test_pages", "skills/programs/builds/", "weft/runs/test_run.")
+WHOLE = (
+    *("docs/", "end_to_end/", "walls/", "executor/stores/postgres/"),
+    *("skills/builtin/code/", "skills/confinement/", "skills/mcp/", "skills/programs/"),
+    *("weft/batch/", "weft/local/", "weft/mcp_server/", "weft/providers/", "weft/runs/", "weft/telemetry/"),
+    *("weft/traces/", "weft/web/"),
+)
+DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "weft/runs/test_run.")
 WARM = pytest.StashKey[ExitStack]()
 CATALOGING = """---
 name: cataloging-apis
@@ -155,8 +159,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Long ones are left out unless they are asked for.
     """
     for item in items:
-        path = item.path.relative_to(TESTS).as_posix()
-        if path.startswith(WHOLE) and not path.startswith(DAILY):
+        name = item.nodeid.removeprefix("tests/")
+        if name.startswith(WHOLE) and not name.startswith(DAILY):
             item.add_marker(pytest.mark.slow)
     long = [item for item in items if item.get_closest_marker("long")]
     if long and "long" not in config.getoption("markexpr", ""):
