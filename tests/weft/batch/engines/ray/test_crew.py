@@ -10,9 +10,10 @@ import pytest
 from planner.events import CallFinished, Event
 from planner.model import Reply, Usage
 from skills.errors import SetupError
+from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
-from weft.batch.engines.ray.messages import Allowance, WorkerFacts, WorkerReport
+from weft.batch.engines.ray.messages import Allowance, WorkerReport
 from weft.models.budget import Budget
 from weft.models.model_check import ModelProblem
 from weft.runs.stop import Stop
@@ -21,52 +22,12 @@ from weft.version import __version__
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-GONE = ConnectionError("killed")
-
-
-class PlainWorker:
-    """A worker that a test controls: `facts` in turn when it begins, `reports` one after another."""
-
-    def __init__(self, *facts: WorkerFacts) -> None:
-        self.facts = list(facts)
-        self.reports: asyncio.Queue[WorkerReport | Exception] = asyncio.Queue()
-        self.allowances: list[Allowance] = []
-        self.did: list[str] = []
-
-    async def begin(self, allowance: Allowance) -> WorkerFacts:
-        self.allowances.append(allowance)
-        if not self.facts:
-            await asyncio.Event().wait()
-        return self.facts.pop(0)
-
-    async def report(self) -> WorkerReport:
-        report = await self.reports.get()
-        if isinstance(report, Exception):
-            raise report
-        return report
-
-    async def stop(self) -> None:
-        self.did.append("stop")
-
-    async def close(self) -> None:
-        self.did.append("close")
-
-    def restart(self) -> None:
-        self.did.append("restart")
-
-    def end(self) -> None:
-        self.did.append("end")
-
 
 class Said(list[str]):
     """What was said."""
 
     def __call__(self, text: str) -> None:
         self.append(text)
-
-
-def facts(process: str = "p1", **more: Any) -> WorkerFacts:
-    return WorkerFacts(process, "node-1", more.pop("version", __version__), **more)
 
 
 def report(*events: Event, commit: float = 0.0, memory: int = 1, stopped: bool = False) -> WorkerReport:

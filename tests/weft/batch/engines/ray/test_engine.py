@@ -1,0 +1,113 @@
+"""One goal in workers, here as plain objects in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from executor.history.result import Result
+from planner.errors import BudgetSpent
+from planner.model import Usage
+from skills.errors import WeftError
+from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
+from weft.batch.engine import Job
+from weft.batch.engines.open import in_process
+from weft.batch.engines.ray.crew import Crew
+from weft.batch.engines.ray.engine import RayEngine, WorkerLost
+from weft.batch.engines.ray.messages import GoalEnded, GoalRefused, GoalReturned
+from weft.batch.goals import BatchGoal
+from weft.batch.options import BatchOptions, ClusterOptions
+from weft.runs.stop import Stop
+from weft.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from planner.events import Event
+
+DONE = GoalEnded(Result("run-1", "done", "g", "ok", None, None, (), (), Usage(), 0.0, None))
+
+
+def ignore(event: Event | str) -> None:
+    """Nobody listens."""
+
+
+class Running:
+    """A goal on its way through an engine with one worker."""
+
+    def __init__(self, engine: RayEngine, worker: PlainWorker) -> None:
+        self.engine, self.worker, self.stop = engine, worker, Stop()
+
+    @property
+    def crew(self) -> Crew:
+        assert self.engine._crew is not None
+        return self.engine._crew
+
+    async def run(self, *outcomes: Any) -> Result:
+        for outcome in outcomes:
+            self.worker.outcomes.put_nowait(outcome)
+        job = Job(BatchGoal("g", 1, "A goal"), "run-1", ignore)
+        return await asyncio.wait_for(self.engine.run(job, self.stop), 20)
+
+
+@pytest.fixture
+async def running(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Running]:
+    monkeypatch.setattr("weft.batch.engines.ray.engine._PAUSE", 0.01)
+    monkeypatch.setattr("weft.batch.engines.ray.crew._PAUSE", 0.01)
+    options = BatchOptions(cluster=ClusterOptions())
+    assert options.cluster is not None
+    home = in_process(workspace, Settings(model="openai/x"), options)
+    worker = PlainWorker(*(facts(f"p{number}") for number in range(1, 6)))
+    engine = RayEngine(home, options, options.cluster)
+    engine._crew = Crew.of(cast("Any", [worker]), 4, home.budget, 100.0, ignore)
+    await engine._crew.begin()
+    yield Running(engine, worker)
+    await engine.close()
+
+
+async def test_what_is_not_the_goals_fault_sends_it_back_with_its_run(running: Running) -> None:
+    held, journal = GoalReturned("in use", "held"), GoalReturned("out of reach", "journal")
+    result = await running.run(held, held, journal, DONE)
+    assert result.status == "done"
+    assert [(job.run_id, job.begun) for job in running.worker.jobs] == [("run-1", False), *[("run-1", True)] * 3]
+    assert running.worker.did == ["restart"], "a journal that failed stays so for the process"
+    assert running.crew.placement.seats[0].goals == {}
+
+
+async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(running: Running) -> None:
+    cut = [GONE] * 5
+    assert (await running.run(*cut, DONE)).status == "done", "it was the same process each time"
+
+    async def die() -> None:
+        (seat,) = running.crew.placement.seats
+        for _ in range(3):
+            for _ in range(2000):
+                if seat.goals and seat.process:
+                    break
+                await asyncio.sleep(0.005)
+            gone = seat.gone
+            running.worker.reports.put_nowait(GONE)
+            await gone.wait()
+            running.worker.outcomes.put_nowait(GONE)
+
+    dying = asyncio.ensure_future(die())
+    with pytest.raises(WorkerLost, match="3 workers died while they ran this goal") as lost:
+        await running.run()
+    await dying
+    assert lost.value.code == "WORKER_LOST"
+
+
+async def test_refusals_budgets_and_stops_are_passed_on(running: Running) -> None:
+    with pytest.raises(WeftError, match="no such skill") as refused:
+        await running.run(GoalRefused("no such skill", "name another", "NOT_FOUND"))
+    assert (refused.value.code, refused.value.hint) == ("NOT_FOUND", "name another")
+    with pytest.raises(BudgetSpent, match="all spent"):
+        await running.run(GoalReturned("all spent", "budget"))
+    running.crew.placement.seats[0].held_back = "memory"
+    waiting = asyncio.ensure_future(running.run())
+    await asyncio.sleep(0.02)
+    running.stop.set()
+    assert (await waiting).status == "interrupted"
