@@ -154,7 +154,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow tests first, half of them for each of two workers, so that no worker waits for one at the end.
+    """Slow tests first, a part of them for each worker, so that no worker waits for one at the end.
 
     Long ones are left out unless they are asked for.
     """
@@ -169,8 +169,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     slow = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("local_model")]
     chosen = set(slow)
     rest = [item for item in items if item not in chosen]
-    middle = len(rest) // 2
-    items[:] = [*slow[::2], *rest[:middle], *slow[1::2], *rest[middle:]]
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    share = -(-len(rest) // workers)
+    items[:] = [one for at in range(workers) for one in (*slow[at::workers], *rest[at * share : (at + 1) * share])]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -156,6 +156,7 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     assert {row["id"]: without_run(row) for row in batch.rows()} == {row["id"]: without_run(row) for row in rows}
 
 
+@pytest.mark.long
 def test_a_goal_that_kills_its_workers_fails_alone(batch: RayBatch) -> None:
     def poisonous(call: Call) -> Answer:
         if "Goal number 7\n" in call.user + "\n" and call.role == "task":
@@ -192,6 +193,7 @@ def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayB
     assert batch.repeated() <= 2 * 8, "those under way when it was stopped, and when the driver was killed"
 
 
+@pytest.mark.long
 def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_path: Path) -> None:
     other = tmp_path / "other"
     for package in ("weft", "executor", "planner", "skills", "seed"):
@@ -208,6 +210,7 @@ def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_pa
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
 
 
+@pytest.mark.long
 def test_whether_a_cluster_is_open_is_tried_out(cluster: RayCluster) -> None:
     env = {**os.environ, **cluster.env}
     assert not answers_without_token(cluster.address, env)
