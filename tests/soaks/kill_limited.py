@@ -101,6 +101,7 @@ async def drive(nursery: Nursery, folder: Path, kills: int, draw: random.Random)
                 os.kill(workers[victim].pid, signal.SIGCONT)
             else:
                 workers[victim].kill()
+                await asyncio.to_thread(workers[victim].wait)
                 workers[victim] = start()
                 await asyncio.sleep(EVERY)
         return _figures(folder, began, time.monotonic(), kills)

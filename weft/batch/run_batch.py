@@ -78,6 +78,7 @@ class Batch:
     summary: BatchSummary = field(init=False)
     id: str = ""
     _earlier: dict[str, EarlierResult] = field(default_factory=dict)
+    _changed: frozenset[str] = frozenset()
     _files: list[Path] = field(default_factory=list)
     _runner: BatchRunner | None = None
 
@@ -183,7 +184,7 @@ class Batch:
     def _find_runs(self) -> None:
         """Find the unfinished goals' runs in the journal: on another machine, there is no file of them."""
         for run in self.weft.journal.store.summaries(batch=self.id):
-            if run.batch_goal and run.batch_goal not in self._earlier:
+            if run.batch_goal and run.batch_goal not in self._earlier and run.batch_goal not in self._changed:
                 self._earlier[run.batch_goal] = EarlierResult("", run.run_id)
 
     def _read_earlier(self) -> None:
@@ -195,6 +196,7 @@ class Batch:
         self._files = list({file.resolve(): file for file in files}.values())
         self._earlier = earlier = results.read_earlier(*self._files)
         again = earlier_results_to_redo(self._runs(), earlier, self.options, self._goes_on)
+        self._changed = frozenset(again - earlier.keys())  # their runs were other goals'
         results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
         for path in self._files:
             results.drop(path, again)
