@@ -130,6 +130,12 @@ def slowly(call: Call) -> Answer:
     return Say(answer.text, after=0.3)
 
 
+def costly(call: Call) -> Answer:
+    answer = answering(call)
+    assert isinstance(answer, Say)
+    return Say(answer.text, after=0.1, tokens=(1_450, 50))
+
+
 def without_run(row: dict[str, Any]) -> dict[str, Any]:
     tasks = [{**task, "seconds": 0, "attempts": 1} for task in row["tasks"]]  # one that was killed has two
     return {**row, "tasks": tasks, "run_id": "", "journal": "", "seconds": 0}
@@ -154,6 +160,22 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     assert plain.status == 0, plain.err
     rows = [json.loads(line) for line in (batch.folder / "plain.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["id"]: without_run(row) for row in batch.rows()} == {row["id"]: without_run(row) for row in rows}
+
+
+@pytest.mark.long
+def test_one_limiter_and_one_budget_serve_all_workers(batch: RayBatch) -> None:
+    status, said = batch.run("--workers", "2", "--rpm", "900", "--limit", "20")
+    assert status == 0, said
+    times = sorted(call.at for call in batch.server.calls)
+    assert len(times) == 60
+    most = max(sum(1 for at in times if start <= at < start + 2) for start in times)
+    assert most <= 900 / 60 * 2.5 + 2, "each call has a place of its own, and may be half a second late"
+    batch.out.unlink()
+    batch.answer(costly)
+    status, said = batch.run("--workers", "2", "--max-tokens", "60000", "--json")
+    assert (status, "Actor with class name" in said) == (5, False), said
+    made = len(batch.server.calls) - 60
+    assert 30_000 < 1_500 * made <= 60_000, said
 
 
 @pytest.mark.long

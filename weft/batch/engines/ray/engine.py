@@ -16,8 +16,9 @@ from planner.model import Usage
 from skills.errors import WeftError
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
-from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, WorkerSetup
+from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedParts, WorkerSetup
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
+from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
 from weft.version import __version__
 
@@ -83,7 +84,9 @@ class RayEngine:
         from weft.batch.engines.ray import cluster
 
         self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
-        links = self._cluster.hire(self._setup(self._cluster.workers))
+        batch = self.options
+        parts = SharedParts(self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm)))
+        links = self._cluster.hire(self._setup(), parts)
         self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
         await self._crew.begin()
 
@@ -147,20 +150,21 @@ class RayEngine:
                 await asyncio.to_thread(self._cluster.leave)
             await self.home.close()
 
-    def _setup(self, workers: int) -> WorkerSetup:
-        """What the workers are given. Until one limiter serves them all, each has an even share of the rates."""
+    def _setup(self) -> WorkerSetup:
+        """What the workers are given; limits are the whole batch's."""
         batch, weft = self.options, self.home.runtime()
-        rpm, tpm = (None if rate is None else rate / workers for rate in (batch.rpm, batch.tpm))
-        share = BatchOptions(
-            max_calls=max(batch.max_calls // workers, 1),
-            rpm=rpm,
-            tpm=tpm,
+        limits = BatchOptions(
+            max_calls=batch.max_calls,
+            rpm=batch.rpm,
+            tpm=batch.tpm,
+            max_cost=batch.max_cost,
+            max_tokens=batch.max_tokens,
             dedupe=batch.dedupe,
             approve_all=batch.approve_all,
         )
         settings = replace(self.home.settings, journal=journal_for_workers(weft))
         folder = str(weft.paths.workspace.absolute())
-        return WorkerSetup(__version__, folder, settings, share, self._models, self.where.slots)
+        return WorkerSetup(__version__, folder, settings, limits, self._models, self.where.slots)
 
 
 async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:

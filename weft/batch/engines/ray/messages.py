@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker needs to run goals: the version to be, its share of the batch's `options`, the models to call."""
+    """What a worker needs to run goals: the version to be, the batch's `options`, the models to call."""
 
     version: str
     workspace: str
@@ -31,11 +31,10 @@ class WorkerSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """What a worker may spend from now on."""
+class SharedParts:
+    """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited."""
 
-    max_cost: float | None = None
-    max_tokens: int | None = None
+    limiter: Any
 
 
 @dataclass(frozen=True, slots=True)
