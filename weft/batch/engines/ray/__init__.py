@@ -4,6 +4,8 @@
     crew.py       Crew: the workers of a batch, checked, heard and replaced
     placement.py  which worker gets the next goal
     worker.py     GoalWorker: what a worker does; Ray makes an actor of it
+    workplace.py  where its goals run: in the workspace here, or in what the batch has sent
+    questions.py  how a worker asks for its part of the budget
     messages.py   what the two say to each other
     cluster.py    everything that Ray itself is asked for: the only module that imports it
 

@@ -125,6 +125,10 @@ class Cluster:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
         return ray.remote(Limiter).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote(rates)
 
+    def keep(self, data: bytes) -> Any:
+        """Put something where every node can get it, once; returns what refers to it."""
+        return ray.put(data)
+
     def leave(self) -> None:
         """Disconnect; Ray that was started here ends."""
         ray.shutdown()

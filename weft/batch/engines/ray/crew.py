@@ -48,6 +48,7 @@ class Crew:
     record: Callable[[Event], None] = lambda _: None
     excused: set[str] = field(default_factory=set)
     _budget: SharedBudget = field(init=False)
+    _told: set[str] = field(default_factory=set)
     _lost: set[str] = field(default_factory=set)
     _serving: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _stop: Stop | None = None
@@ -130,6 +131,7 @@ class Crew:
                 if why := misfit(facts):
                     self._dismiss(seat, f"{facts.node}: {why}")
                     return
+                self._tell_ignored(facts)
                 seat.open(facts.process, facts.node)
                 if self.budget.limited:
                     self._serving[seat.number] = asyncio.create_task(self._allot(seat))
@@ -144,6 +146,13 @@ class Crew:
                     self._dismiss(seat, str(error))
                     return
                 await asyncio.sleep(_PAUSE)
+
+    def _tell_ignored(self, facts: WorkerFacts) -> None:
+        """Say once which settings do not count, and where: most workers are set up alike."""
+        for what in facts.ignored:
+            if what not in self._told:
+                self._told.add(what)
+                self.say(f"on {facts.node}, {what}: set it in the config.toml there")
 
     def _note(self, seat: Seat[WorkerLink], report: WorkerReport) -> None:
         self._paces[seat.number] = report.pace

@@ -14,22 +14,28 @@ from executor.history.result import Result
 from planner.errors import BudgetSpent
 from planner.model import Usage
 from skills.errors import WeftError
+from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedParts, WorkerSetup
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
+from weft.batch.run_batch import RETRY_PATIENCE
+from weft.runs import records
+from weft.settings.settings import Settings
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from weft.batch.bundle.pack import Bundle
     from weft.batch.engine import Job
     from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.cluster import Cluster, WorkerLink
     from weft.batch.engines.ray.messages import Outcome
     from weft.batch.engines.ray.placement import Seat
+    from weft.batch.goals import BatchGoal
     from weft.batch.options import ClusterOptions
     from weft.models.budget import Budget
     from weft.models.model_check import ModelProblem
@@ -79,14 +85,16 @@ class RayEngine:
         """None that could be known here: keys are in the workers' environment, and each says what it lacks."""
         return []
 
-    async def warm(self, say: Callable[[str], None]) -> None:
-        """Connect, start the workers, and wait for the first that can run goals."""
+    async def warm(self, say: Callable[[str], None], goals: Iterable[BatchGoal] = ()) -> None:
+        """Connect, send what the goals need, start the workers, and wait for the first that can run goals."""
         from weft.batch.engines.ray import cluster
 
+        bundle = await asyncio.to_thread(self._pack, goals)
         self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
         batch = self.options
-        parts = SharedParts(self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm)))
-        links = self._cluster.hire(self._setup(), parts)
+        limiter = self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm))
+        parts = SharedParts(limiter, self._cluster.keep(bundle.data) if bundle is not None else None)
+        links = self._cluster.hire(self._setup(bundle), parts)
         self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
         await self._crew.begin()
 
@@ -150,7 +158,16 @@ class RayEngine:
                 await asyncio.to_thread(self._cluster.leave)
             await self.home.close()
 
-    def _setup(self) -> WorkerSetup:
+    def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:
+        """What other machines need; workers on this one use the workspace itself, its files and MCP servers too."""
+        if self.where.address is None:
+            return None
+        settings = self.home.settings
+        if settings.retry_patience == RETRY_PATIENCE:  # a worker's batch has it as well
+            settings = replace(settings, retry_patience=Settings().retry_patience)
+        return pack(self.home.runtime(), goals, settings=settings)
+
+    def _setup(self, bundle: Bundle | None) -> WorkerSetup:
         """What the workers are given; limits are the whole batch's."""
         batch, weft = self.options, self.home.runtime()
         limits = BatchOptions(
@@ -162,9 +179,12 @@ class RayEngine:
             dedupe=batch.dedupe,
             approve_all=batch.approve_all,
         )
-        settings = replace(self.home.settings, journal=journal_for_workers(weft))
-        folder = str(weft.paths.workspace.absolute())
-        return WorkerSetup(__version__, folder, settings, limits, self._models, self.where.slots)
+        setup = WorkerSetup(__version__, limits, self._models, self.where.slots)
+        if bundle is None:
+            settings = replace(self.home.settings, journal=journal_for_workers(weft))
+            return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)
+        journal = records.url(weft.paths, weft.settings)
+        return replace(setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans)
 
 
 async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:

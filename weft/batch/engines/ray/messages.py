@@ -20,32 +20,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker needs to run goals: the version to be, the batch's `options`, the models to call."""
+    """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
+
+    On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
+    hash, and the `journal`. `max_replans` is what the batch may do at most.
+    """
 
     version: str
-    workspace: str
-    settings: Settings
     options: BatchOptions
     models: tuple[str, ...]
     slots: int
+    workspace: str = ""
+    settings: Settings | None = None
+    bundle: str = ""
+    journal: str = ""
+    max_replans: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SharedParts:
-    """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited."""
+    """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited.
+
+    `bundle`, too, is awaited: it is a reference to its bytes, of which each node gets one copy.
+    """
 
     limiter: Any
+    bundle: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals."""
+    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
+
+    `ignored` says which settings of the batch do not count there.
+    """
 
     process: str
     node: str
     version: str
     problems: tuple[ModelProblem, ...] = ()
     fault: str = ""
+    ignored: tuple[str, ...] = ()
     passing: bool = False
 
 

@@ -19,7 +19,6 @@ from executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
 from planner.errors import BudgetSpent
 from skills.errors import WeftError
 from weft.batch.engine import Job
-from weft.batch.engines.open import in_process
 from weft.batch.engines.ray.messages import (
     GoalEnded,
     GoalRefused,
@@ -29,6 +28,7 @@ from weft.batch.engines.ray.messages import (
     without_texts,
 )
 from weft.batch.engines.ray.questions import BudgetLine
+from weft.batch.engines.ray.workplace import workplace
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.allotted_budget import AllottedBudget
 from weft.batch.limits.shared.client import LimiterClient
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedParts, WorkerSetup
     from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
+    from weft.batch.engines.ray.workplace import Workplace
     from weft.batch.limits.shared.messages import Allotment, Ask
 
 # Seconds between two reports.
@@ -78,7 +79,9 @@ class GoalWorker:
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
             asyncio.get_running_loop().set_default_executor(threads)
             try:
-                engine = await asyncio.to_thread(self._open)
+                data = None if parts.bundle is None else await parts.bundle
+                place = await asyncio.to_thread(workplace, self.setup, data)
+                engine = await asyncio.to_thread(self._open, place)
                 problems = await asyncio.to_thread(engine.problems, self.setup.models)
                 await engine.warm()
             except WeftError as error:
@@ -86,7 +89,8 @@ class GoalWorker:
                 return replace(facts, fault=fault, passing=isinstance(error, BadStore | StoreFailed))
             self._engine = engine
             self._talking = [asyncio.create_task(one.run()) for one in (self._limiter, self._budget)]
-        return replace(facts, problems=tuple(problem for problem in problems if problem.certain))
+        certain = tuple(problem for problem in problems if problem.certain)
+        return replace(facts, problems=certain, ignored=place.ignored)
 
     async def run(self, assignment: GoalJob) -> Outcome:
         """Run a goal, or continue its run."""
@@ -145,14 +149,11 @@ class GoalWorker:
         allotment: Allotment = await self._parts.limiter.ask.remote(ask)
         return allotment
 
-    def _open(self) -> InProcess:
-        setup = self.setup
-        if not Path(setup.workspace).is_dir():
-            raise WeftError(f"there is no folder {setup.workspace} here", hint="share the workspace between the nodes")
-        engine = in_process(Path(setup.workspace), setup.settings, setup.options)
+    def _open(self, place: Workplace) -> InProcess:
+        engine = place.open(self.setup)
         engine.budget, engine.limits = self._budget, self._limiter.limits
         _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
-        engine.start(1, setup.models)
+        engine.start(1, self.setup.models)
         return engine
 
     def _note(self, event: Event) -> None:

@@ -132,6 +132,15 @@ async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_
     assert worker.did == ["restart"], "what it had was counted as spent"
 
 
+async def test_settings_that_do_not_count_on_workers_are_named_once(closing: list[Crew]) -> None:
+    what = "'task_timeout' is ignored, because this workspace is not trusted and may only lower it from 900"
+    crew, said = crew_of(PlainWorker(facts(ignored=(what,))), PlainWorker(facts("p2", ignored=(what,))))
+    closing.append(crew)
+    await crew.begin()
+    await passing(crew)
+    assert said == [f"on node-1, {what}: set it in the config.toml there"]
+
+
 async def test_a_stop_from_another_process_reaches_all_workers(closing: list[Crew]) -> None:
     first, second = PlainWorker(facts()), PlainWorker(facts("p2"))
     crew, _ = crew_of(first, second)
