@@ -14,16 +14,18 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 import ray
 from ray.exceptions import ActorDiedError, RayError
 from ray.job_config import JobConfig
+from ray.util import metrics
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from skills.errors import InputError, SetupError
+from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.batch.engines.ray.worker import GoalWorker
 from weft.batch.limits.shared.limiter import Limiter
 from weft.models.workers.pool import default_workers
 from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from weft.batch.engines.ray.messages import (
         GoalJob,
@@ -128,6 +130,19 @@ class Cluster:
     def keep(self, data: bytes) -> Any:
         """Put something where every node can get it, once; returns what refers to it."""
         return ray.put(data)
+
+    def noting(self) -> Callable[[str, float, dict[str, str]], None]:
+        """Ray's metrics: what adds to a counter, or sets a gauge."""
+        counters = {name: metrics.Counter(name, what, tags) for name, (what, tags) in COUNTERS.items()}
+        gauges = {name: metrics.Gauge(name, what, tags) for name, (what, tags) in GAUGES.items()}
+
+        def note(name: str, value: float, tags: dict[str, str]) -> None:
+            if name in gauges:
+                gauges[name].set(value, tags)
+            elif value > 0:
+                counters[name].inc(value, tags)
+
+        return note
 
     def leave(self) -> None:
         """Disconnect; Ray that was started here ends."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from skills.errors import SetupError
 from weft.batch.engine import Pace
+from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.placement import Placement, Seat
 from weft.batch.engines.ray.questions import BudgetAnswer
 from weft.batch.limits.shared.budget import SharedBudget
@@ -47,6 +48,7 @@ class Crew:
     say: Callable[[str], None]
     record: Callable[[Event], None] = lambda _: None
     excused: set[str] = field(default_factory=set)
+    meters: Meters = field(default_factory=Meters)
     _budget: SharedBudget = field(init=False)
     _told: set[str] = field(default_factory=set)
     _lost: set[str] = field(default_factory=set)
@@ -156,6 +158,7 @@ class Crew:
 
     def _note(self, seat: Seat[WorkerLink], report: WorkerReport) -> None:
         self._paces[seat.number] = report.pace
+        self.meters.report(seat.number, report)
         for event in report.events:
             self.record(event)
         full = report.memory > self.memory

@@ -18,6 +18,7 @@ from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedParts, WorkerSetup
+from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
@@ -96,6 +97,7 @@ class RayEngine:
         parts = SharedParts(limiter, self._cluster.keep(bundle.data) if bundle is not None else None)
         links = self._cluster.hire(self._setup(bundle), parts)
         self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
+        self._crew.meters = Meters(self._cluster.noting())
         await self._crew.begin()
 
     def has_room(self, running: int) -> bool:
@@ -113,6 +115,7 @@ class RayEngine:
         while not stop.is_set():
             deaths = sum(seat.process != process and process not in crew.excused for seat, process in lost)
             if deaths >= DEATHS:
+                crew.meters.ended("failed")
                 raise WorkerLost(
                     f"{deaths} workers died while they ran this goal", hint="see Ray's logs for the reason"
                 )
@@ -127,11 +130,15 @@ class RayEngine:
             begun = True
             match outcome:
                 case GoalEnded(result):
+                    crew.meters.ended(result.status)
                     return result
                 case GoalRefused(message, hint, code):
+                    crew.meters.ended("failed")
                     raise _refusal(message, hint, code)
                 case GoalReturned(why, "budget"):
                     raise BudgetSpent(why)
+                case GoalReturned(why, "lost"):
+                    crew.meters.lost_lease()
                 case GoalReturned(why, "journal"):
                     crew.restart(seat, process, why)
                 case None:

@@ -106,7 +106,7 @@ Outcome = GoalEnded | GoalRefused | GoalReturned
 class WorkerReport:
     """How a worker is since its last report: events without their texts, its calls, its journal and its memory.
 
-    It is `stopped` if another process asked for it, through the journal.
+    `refused` calls got 429. It is `stopped` if another process asked for it, through the journal.
     """
 
     events: tuple[Event, ...]
@@ -114,6 +114,7 @@ class WorkerReport:
     commit_seconds: float
     memory: int
     stopped: bool
+    refused: int = 0
 
 
 def without_texts(event: Event) -> Event | None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from uuid import uuid4
 
 from executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
@@ -36,6 +37,8 @@ from weft.runs.stop import Stop
 from weft.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from planner.events import Event
     from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedParts, WorkerSetup
@@ -75,6 +78,7 @@ class GoalWorker:
             if self._engine is not None or self.setup.version != __version__:
                 return facts
             self._parts = parts
+            _name_in_spans(os.environ)
             # A goal that continues a run may wait in a thread until the run is free.
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
             asyncio.get_running_loop().set_default_executor(threads)
@@ -124,7 +128,8 @@ class GoalWorker:
         events, self._events = tuple(self._events), []
         engine = self._engine
         assert engine is not None  # noqa: S101 - it reports after it has begun
-        return WorkerReport(events, engine.pace(), engine.commit_seconds, memory_used(), self._stop.is_set())
+        pace, refused = engine.pace(), self._limiter.refused()
+        return WorkerReport(events, pace, engine.commit_seconds, memory_used(), self._stop.is_set(), refused)
 
     async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
         """Take what the batch allotted, and wait until there is something to ask of its budget."""
@@ -159,6 +164,12 @@ class GoalWorker:
     def _note(self, event: Event) -> None:
         if (light := without_texts(event)) is not None:
             self._events.append(light)
+
+
+def _name_in_spans(env: MutableMapping[str, str]) -> None:
+    """Have the spans that this process sends say which worker it is."""
+    mine = f"weft.worker={quote(f'{socket.gethostname()}:{os.getpid()}')}"
+    env["OTEL_RESOURCE_ATTRIBUTES"] = ",".join(filter(None, (env.get("OTEL_RESOURCE_ATTRIBUTES"), mine)))
 
 
 def memory_used() -> int:

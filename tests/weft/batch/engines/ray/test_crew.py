@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -14,6 +15,7 @@ from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.messages import WorkerReport
+from weft.batch.engines.ray.meters import Meters
 from weft.batch.limits.shared.budget import Amount, BudgetAsk
 from weft.models.budget import Budget
 from weft.models.model_check import ModelProblem
@@ -130,6 +132,25 @@ async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_
             break
         await asyncio.sleep(0.01)
     assert worker.did == ["restart"], "what it had was counted as spent"
+
+
+async def test_what_workers_report_becomes_metrics(closing: list[Crew]) -> None:
+    worker = PlainWorker(facts())
+    crew, _ = crew_of(worker)
+    closing.append(crew)
+    noted: list[tuple[str, float, dict[str, str]]] = []
+    crew.meters = Meters(lambda *given: noted.append(given))
+    await crew.begin()
+    call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
+    worker.reports.put_nowait(replace(report(call, commit=0.25), refused=2))
+    await passing(crew)
+    assert noted == [
+        ("weft_calls", 1, {"model": "m"}),
+        ("weft_tokens", 15, {"model": "m"}),
+        ("weft_cost_usd", 0.5, {"model": "m"}),
+        ("weft_calls_refused", 2, {}),
+        ("weft_commit_seconds", 0.25, {"worker": "1"}),
+    ]
 
 
 async def test_settings_that_do_not_count_on_workers_are_named_once(closing: list[Crew]) -> None:
