@@ -15,6 +15,7 @@ tools      tool calls behind each wall
 batch      calls a second, slow providers, memory
 crash      kill -9 at random moments
 growth     exponents of time and memory
+cluster    Ray and PostgreSQL: CPU, memory, a million runs
 
 Each is a module here that says what is measured, the floor and the peers. `harness` has what they share, `peers` the
 programs that run in other projects' environments.

@@ -27,6 +27,7 @@ class RayCluster:
         secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.env = secret if token else {"RAY_AUTH_MODE": "disabled"}
         self._given = {**os.environ, **(given or {}), **self.env, MARK: self.mark}
+        self.home = Path(self._given["HOME"])
         self._nodes: list[subprocess.Popen[bytes]] = []
         self._start(["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"], cores, {})
 
@@ -35,9 +36,9 @@ class RayCluster:
         self._start([f"--address={self.address}"], cores, env)
         return self._nodes[-1]
 
-    def workers(self) -> list[int]:
-        """The ids of the processes that run goals."""
-        return [pid for pid, title in self._processes().items() if title.startswith("ray::GoalWorker")]
+    def workers(self, what: str = "GoalWorker") -> list[int]:
+        """The ids of the processes that run goals, or another actor."""
+        return [pid for pid, title in self._processes().items() if title.startswith(f"ray::{what}")]
 
     def close(self) -> None:
         """End all of it."""

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 
     from bench.harness.result import Benchmark, Findings
 
-NAMES = ("startup", "engine", "journal", "discovery", "selection", "plans", "tools", "batch", "crash", "growth", "web")
+NAMES = (
+    "startup",
+    "engine",
+    "journal",
+    "discovery",
+    "selection",
+    "plans",
+    "tools",
+    "batch",
+    "crash",
+    "growth",
+    "web",
+    "cluster",
+)
 
 
 @dataclass(frozen=True, slots=True)

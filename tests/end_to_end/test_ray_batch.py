@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from executor.journal.open_store import open_store
 from executor.stores.postgres.address import address_of
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
 from tests.ray_cluster import RayCluster
@@ -130,6 +131,21 @@ def slowly(call: Call) -> Answer:
     return Say(answer.text, after=0.3)
 
 
+def costly(call: Call) -> Answer:
+    answer = answering(call)
+    assert isinstance(answer, Say)
+    return Say(answer.text, after=0.1, tokens=(1_450, 50))
+
+
+def requests(journal: str) -> set[str]:
+    """The hashes of all requests on record."""
+    store = open_store(journal, create=False)
+    try:
+        return {row.body["request"] for row in store.rows_of_all(["call_finished"])}
+    finally:
+        store.close()
+
+
 def without_run(row: dict[str, Any]) -> dict[str, Any]:
     tasks = [{**task, "seconds": 0, "attempts": 1} for task in row["tasks"]]  # one that was killed has two
     return {**row, "tasks": tasks, "run_id": "", "journal": "", "seconds": 0}
@@ -139,8 +155,13 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     batch: RayBatch, weft: Callable[..., Ran]
 ) -> None:
     batch.answer(slowly)
+    skill = batch.folder / ".agents" / "skills" / "counting-goals" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: counting-goals\ndescription: Counts goals by number.\n---\nCount.\n", encoding="utf-8")
     process = batch.start("--workers", "2", "--json")
     batch.wait_for_calls(GOALS, process)
+    (limiter,) = batch.cluster.workers("Limiter")
+    os.kill(limiter, signal.SIGKILL)  # without a rate, another one is closed for a second
     killed = batch.cluster.workers()[0]
     os.kill(killed, signal.SIGKILL)
     out, err = process.communicate(timeout=240)
@@ -149,11 +170,35 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     assert json.loads(out)["done"] == GOALS, "and nothing else is on standard output"
     batch.check()
     assert 0 < batch.repeated() <= 8, "no more than the killed worker had under way"
+    node = batch.cluster.home / ".cache" / "weft" / "bundles"
+    assert len(list(node.glob(f"*/workspace/{skill.relative_to(batch.folder)}"))) == 1, "once a node"
+    assert all("counting-goals" in call.system for call in batch.server.calls if call.role == "decomposer")
+    replayed = weft("replay", batch.rows()[0]["run_id"], "--strict", env={"WEFT_JOURNAL": batch.url}, cwd=batch.folder)
+    assert replayed.status == 0, replayed.err
     env = {"OPENAI_API_BASE": batch.server.base, "OPENAI_API_KEY": "sk-test"}
     plain = weft("batch", "goals.jsonl", "-o", "plain.jsonl", "--model", "openai/test-model", env=env, cwd=batch.folder)
     assert plain.status == 0, plain.err
+    here = f"sqlite:///{batch.folder}/.agents/journal.sqlite"
+    assert len(requests(here)) == 3 * GOALS
+    assert requests(batch.url) == requests(here), "whatever the paths are where the worker runs"
     rows = [json.loads(line) for line in (batch.folder / "plain.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["id"]: without_run(row) for row in batch.rows()} == {row["id"]: without_run(row) for row in rows}
+
+
+@pytest.mark.long
+def test_one_limiter_and_one_budget_serve_all_workers(batch: RayBatch) -> None:
+    status, said = batch.run("--workers", "2", "--rpm", "900", "--limit", "20")
+    assert status == 0, said
+    times = sorted(call.at for call in batch.server.calls)
+    assert len(times) == 60
+    most = max(sum(1 for at in times if start <= at < start + 2) for start in times)
+    assert most <= 900 / 60 * 2.5 + 2, "each call has a place of its own, and may be half a second late"
+    batch.out.unlink()
+    batch.answer(costly)
+    status, said = batch.run("--workers", "2", "--max-tokens", "60000", "--json")
+    assert (status, "Actor with class name" in said) == (5, False), said
+    made = len(batch.server.calls) - 60
+    assert 30_000 < 1_500 * made <= 60_000, said
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from planner.plan.plan import Plan
 from weft.runs.goal import BatchPlace, Goal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from executor.history.result import Result
     from planner.events import Record
@@ -89,8 +89,11 @@ class BatchEngine(Engine, Protocol):
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
         """What keeps these models from being called, as far as it can be known without a call."""
 
-    async def warm(self, say: Callable[[str], None]) -> None:
-        """Wait for what was started; raises if no goal can run. It may `say` something about the whole batch, later."""
+    async def warm(self, say: Callable[[str], None], goals: Iterable[BatchGoal] = ()) -> None:
+        """Wait for what was started, and for what the goals need; raises if none can run.
+
+        It may `say` something about the whole batch, later.
+        """
 
     def pace(self) -> Pace:
         """How the calls go now."""

@@ -145,7 +145,7 @@ class Batch:
         )
         complete = False
         try:
-            await self.engine.warm(observer.say)
+            await self.engine.warm(observer.say, self._runs())
             await runner.run(self._runs())
             complete = runner.is_complete
         finally:

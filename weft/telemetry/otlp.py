@@ -42,7 +42,9 @@ def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] =
     if not url.startswith(("http://", "https://")):
         raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
     sent = spans(list(rows), content=content)
-    resource = {"attributes": _attributes({"service.name": env.get("OTEL_SERVICE_NAME") or "weft"})}
+    given = _pairs(env.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+    name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "weft"
+    resource = {"attributes": _attributes(given | {"service.name": name})}
     document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, json.dumps(document).encode(), {"content-type": "application/json", **_headers(env)}
@@ -57,8 +59,12 @@ def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] =
 
 
 def _headers(env: Mapping[str, str]) -> dict[str, str]:
-    """The headers from the environment, in OpenTelemetry's format: `a=1,b=2`, values percent-encoded."""
-    pairs = [pair.split("=", 1) for pair in env.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair]
+    return _pairs(env.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """A variable in OpenTelemetry's format: `a=1,b=2`, values percent-encoded."""
+    pairs = [pair.split("=", 1) for pair in text.split(",") if "=" in pair]
     return {name.strip(): unquote(value.strip()) for name, value in pairs}
 
 
@@ -94,6 +100,8 @@ class _SpanBuilder:
             case "run_started":
                 self._started = at
                 self._root = {"gen_ai.operation.name": "invoke_workflow", "weft.run_id": self._run_id}
+                if body.get("batch"):
+                    self._root |= {"weft.batch": body["batch"], "weft.batch_goal": body.get("batch_goal") or ""}
                 if body.get("after"):
                     self._root["weft.after"] = body["after"]["run_id"]
                 if self._content:

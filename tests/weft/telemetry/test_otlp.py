@@ -12,7 +12,7 @@ from planner.plan.plan import Plan
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
-from weft.runs.goal import Goal
+from weft.runs.goal import BatchPlace, Goal
 from weft.telemetry import otlp
 
 if TYPE_CHECKING:
@@ -68,21 +68,30 @@ async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) ->
             "OTEL_EXPORTER_OTLP_ENDPOINT": address,
             "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Basic%20YWJj%3D, x-team = weavers",
         }
-        otlp.send(rows(workspace), env=env)
+        otlp.send(rows(workspace), env=env | {"OTEL_RESOURCE_ATTRIBUTES": "weft.worker=node-1%3A7,service.name=mine"})
+    ((_, document),) = sent
+    resource = document["resourceSpans"][0]["resource"]["attributes"]
+    assert {one["key"]: one["value"]["stringValue"] for one in resource} == {
+        "weft.worker": "node-1:7",
+        "service.name": "mine",
+    }
     assert [(headers["authorization"], headers["x-team"]) for headers, _ in sent] == [("Basic YWJj=", "weavers")]
     for wrong in ({"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a b"}):
         with pytest.raises(otlp.NotSent):
             otlp.send(rows(workspace), env=env | wrong)
 
 
-async def test_a_check_is_an_evaluation_inside_its_task(workspace: Path) -> None:
+async def test_a_check_is_an_evaluation_inside_its_task_and_a_run_names_its_batch(workspace: Path) -> None:
     def script(request: Request) -> Reply:
         return Reply('{"holds": true, "why": "it does"}' if request.role == "checker" else "done")
 
     task = {"id": "a", "action_type": "llm", "instruction": "Do it", "check": {"ask": "It is done."}}
     async with weft(workspace, ScriptedModel(script)) as runtime:
-        await runtime.run(Goal(GOAL, plan=Plan.from_dict({"tasks": [task]})))
+        place = BatchPlace("batch-1", "g7", 9)
+        await runtime.run(Goal(GOAL, plan=Plan.from_dict({"tasks": [task]}), place=place))
     spans = otlp.spans(rows(workspace), content=True)
+    root = {one["key"]: one["value"].get("stringValue") for one in spans[0]["attributes"]}
+    assert (root["weft.batch"], root["weft.batch_goal"]) == ("batch-1", "g7")
     (check,), (parent,) = named(spans, "evaluate a"), named(spans, "invoke_agent a")
     assert check["parentSpanId"] == parent["spanId"]
     told = {one["key"]: one["value"]["stringValue"] for one in check["attributes"]}

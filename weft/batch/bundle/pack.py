@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skills.skill import Skill
     from weft.batch.goals import BatchGoal
     from weft.runs.runtime import Weft
+    from weft.settings.settings import Settings
 
 WORKSPACE = PurePosixPath("workspace")
 HOME = PurePosixPath("home")
@@ -46,8 +47,14 @@ class Bundle:
     data: bytes = field(repr=False)
 
 
-def pack(weft: Weft, goals: Iterable[BatchGoal] = (), env: Mapping[str, str] = os.environ) -> Bundle:
-    """What other machines need to run these goals as this one would."""
+def pack(
+    weft: Weft,
+    goals: Iterable[BatchGoal] = (),
+    env: Mapping[str, str] = os.environ,
+    *,
+    settings: Settings | None = None,
+) -> Bundle:
+    """What other machines need to run these goals as this one would; `settings` go along instead of the runtime's."""
     registry = weft.workspace.skills.registry
     registry.refresh()
     packing = _Packing(weft)
@@ -62,7 +69,7 @@ def pack(weft: Weft, goals: Iterable[BatchGoal] = (), env: Mapping[str, str] = o
         catalogue=catalogue_of(registry), trusted=sorted(packing.trusted), templates=packing.has_templates
     )
     files = packing.files | {
-        WORKSPACE / "weft.toml": BundleFile(settings_text(weft.settings).encode()),
+        WORKSPACE / "weft.toml": BundleFile(settings_text(settings or weft.settings).encode()),
         WORKSPACE / ".agents/.gitignore": BundleFile(IGNORED.encode()),
         NAME: BundleFile(manifest.to_bytes()),
     }

@@ -25,7 +25,7 @@ from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from executor.history.result import Result
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from planner.events import Event
     from planner.model import Model
     from weft.batch.engine import Job, Pace
+    from weft.batch.goals import BatchGoal
     from weft.batch.limits.dedupe import ReplyCache
     from weft.batch.limits.limited_model import CallLimits
     from weft.models.model_check import ModelProblem
@@ -122,7 +123,7 @@ class InProcess:
             found += self.workers.problems(remote)
         return [problem for problem in found if problem is not None]
 
-    async def warm(self, _: Callable[[str], None] | None = None) -> None:
+    async def warm(self, _: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
         if not self._calls:
             return

@@ -14,29 +14,35 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 import ray
 from ray.exceptions import ActorDiedError, RayError
 from ray.job_config import JobConfig
+from ray.util import metrics
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from skills.errors import InputError, SetupError
+from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.batch.engines.ray.worker import GoalWorker
+from weft.batch.limits.shared.limiter import Limiter
 from weft.models.workers.pool import default_workers
 from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from weft.batch.engines.ray.messages import (
-        Allowance,
         GoalJob,
         Outcome,
+        SharedParts,
         WorkerFacts,
         WorkerReport,
         WorkerSetup,
     )
+    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
+    from weft.batch.limits.rate_limiter import Rates
     from weft.batch.options import ClusterOptions
 
 # Bytes for objects that actors share; results are small.
 _OBJECTS = 128 * 2**20
-# Actor calls beside goals: reports, begin, stop, close.
-_SPARE_CALLS = 4
+# Actor calls beside goals: reports, begin, stop, close, and one that waits for what is asked of the budget.
+_SPARE_CALLS = 5
 
 
 class WorkerGone(ConnectionError):
@@ -59,10 +65,11 @@ class WorkerLink:
     """A worker as an actor; every call raises `WorkerGone` if it cannot be reached."""
 
     actor: Any
+    parts: SharedParts
 
-    async def begin(self, allowance: Allowance) -> WorkerFacts:
+    async def begin(self) -> WorkerFacts:
         """Get ready."""
-        facts: WorkerFacts = await _answer(self.actor.begin.remote(allowance))
+        facts: WorkerFacts = await _answer(self.actor.begin.remote(self.parts))
         return facts
 
     async def run(self, assignment: GoalJob) -> Outcome:
@@ -74,6 +81,11 @@ class WorkerLink:
         """What happened since the last report."""
         report: WorkerReport = await _answer(self.actor.report.remote())
         return report
+
+    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
+        """Answer what the worker asked of the budget, and wait for what it asks next."""
+        question: BudgetQuestion = await _answer(self.actor.fetch.remote(answer))
+        return question
 
     async def stop(self) -> None:
         """Stop all goals."""
@@ -99,7 +111,7 @@ class Cluster:
     workers: int
     memory: float
 
-    def hire(self, setup: WorkerSetup) -> list[WorkerLink]:
+    def hire(self, setup: WorkerSetup, parts: SharedParts) -> list[WorkerLink]:
         """Start the workers, spread over the nodes; each is started again when it dies."""
         actor = ray.remote(GoalWorker).options(
             num_cpus=1,
@@ -108,7 +120,29 @@ class Cluster:
             max_concurrency=setup.slots + _SPARE_CALLS,
             scheduling_strategy="SPREAD",
         )
-        return [WorkerLink(actor.remote(setup)) for _ in range(self.workers)]
+        return [WorkerLink(actor.remote(setup), parts) for _ in range(self.workers)]
+
+    def limiter(self, rates: Rates) -> Any:
+        """Start the limiter of all workers, if possible where the batch runs; it is started again when it dies."""
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        return ray.remote(Limiter).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote(rates)
+
+    def keep(self, data: bytes) -> Any:
+        """Put something where every node can get it, once; returns what refers to it."""
+        return ray.put(data)
+
+    def noting(self) -> Callable[[str, float, dict[str, str]], None]:
+        """Ray's metrics: what adds to a counter, or sets a gauge."""
+        counters = {name: metrics.Counter(name, what, tags) for name, (what, tags) in COUNTERS.items()}
+        gauges = {name: metrics.Gauge(name, what, tags) for name, (what, tags) in GAUGES.items()}
+
+        def note(name: str, value: float, tags: dict[str, str]) -> None:
+            if name in gauges:
+                gauges[name].set(value, tags)
+            elif value > 0:
+                counters[name].inc(value, tags)
+
+        return note
 
     def leave(self) -> None:
         """Disconnect; Ray that was started here ends."""

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.events import CallFinished
 from skills.errors import SetupError
 from weft.batch.engine import Pace
-from weft.batch.engines.ray.messages import Allowance
+from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.placement import Placement, Seat
-from weft.models.budget import ASSUMED_PRICE
+from weft.batch.engines.ray.questions import BudgetAnswer
+from weft.batch.limits.shared.budget import SharedBudget
 from weft.version import __version__
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _STOPPING, _CLOSING = 30.0, 15.0
 
 @dataclass(slots=True)
 class Crew:
-    """The workers, what they have spent of the `budget`, and the memory that each may use, in bytes.
+    """The workers, the `budget` that is allotted to them, and the memory that each may use, in bytes.
 
     `say` is for what concerns the whole batch, `record` for events of goals. A process that was ended on purpose is
     `excused`: its goals are not blamed.
@@ -48,13 +48,19 @@ class Crew:
     say: Callable[[str], None]
     record: Callable[[Event], None] = lambda _: None
     excused: set[str] = field(default_factory=set)
-    _share: int = 1
+    meters: Meters = field(default_factory=Meters)
+    _budget: SharedBudget = field(init=False)
+    _told: set[str] = field(default_factory=set)
+    _lost: set[str] = field(default_factory=set)
+    _serving: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _stop: Stop | None = None
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _paces: dict[int, Pace] = field(default_factory=dict)
-    _spent: dict[int, Allowance] = field(default_factory=dict)
     _unfit: list[str] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._budget = SharedBudget(self.budget)
 
     @classmethod
     def of(
@@ -62,7 +68,7 @@ class Crew:
     ) -> Crew:
         """Workers behind these links, each with these slots."""
         seats = [Seat(number, link, slots) for number, link in enumerate(links, 1)]
-        return cls(Placement(seats), budget, memory, say, _share=len(seats))
+        return cls(Placement(seats), budget, memory, say)
 
     async def begin(self) -> None:
         """Wait for the first worker that can run goals; the others join as they get ready."""
@@ -93,8 +99,8 @@ class Crew:
         longest = {one.model: one for pace in paces for one in sorted(pace.pauses, key=lambda one: one.seconds)}
         return Pace(
             sum(pace.calls for pace in paces),
-            sum(pace.most for pace in paces),
-            sum(pace.limit for pace in paces),
+            max((pace.most for pace in paces), default=0),  # one limiter's, for all of them
+            max((pace.limit for pace in paces), default=0),
             tuple(longest.values()),
             f"{there} of {all_of_them} workers" if there < all_of_them else f"{there} workers",
         )
@@ -108,11 +114,18 @@ class Crew:
             async with asyncio.timeout(_CLOSING):
                 closing = (seat.link.close() for seat in self.placement.open)
                 await asyncio.gather(*closing, return_exceptions=True)
+        for task in self._serving.values():  # not before: workers have just said what they spent
+            task.cancel()
+        await asyncio.gather(*self._serving.values(), return_exceptions=True)
 
     async def _tend(self, seat: Seat[WorkerLink]) -> None:
         while True:
             try:
-                facts = await seat.link.begin(self._allowance(seat.number))
+                facts = await seat.link.begin()
+                if facts.process in self._lost and self.budget.limited:
+                    seat.link.restart()  # all that it was allotted counts as spent, so nothing is left for it
+                    await asyncio.sleep(_PAUSE)
+                    continue
                 if facts.fault and facts.passing:
                     self.say(f"worker {seat.number} on {facts.node} waits: {facts.fault}")
                     await asyncio.sleep(_LONG_PAUSE)
@@ -120,7 +133,10 @@ class Crew:
                 if why := misfit(facts):
                     self._dismiss(seat, f"{facts.node}: {why}")
                     return
+                self._tell_ignored(facts)
                 seat.open(facts.process, facts.node)
+                if self.budget.limited:
+                    self._serving[seat.number] = asyncio.create_task(self._allot(seat))
                 self._look()
                 while True:
                     async with asyncio.timeout(_SILENCE):
@@ -133,12 +149,18 @@ class Crew:
                     return
                 await asyncio.sleep(_PAUSE)
 
+    def _tell_ignored(self, facts: WorkerFacts) -> None:
+        """Say once which settings do not count, and where: most workers are set up alike."""
+        for what in facts.ignored:
+            if what not in self._told:
+                self._told.add(what)
+                self.say(f"on {facts.node}, {what}: set it in the config.toml there")
+
     def _note(self, seat: Seat[WorkerLink], report: WorkerReport) -> None:
         self._paces[seat.number] = report.pace
+        self.meters.report(seat.number, report)
         for event in report.events:
             self.record(event)
-            if isinstance(event, CallFinished):
-                self._count(seat.number, event)
         full = report.memory > self.memory
         if full and not seat.goals:
             self.restart(seat, seat.process, "its memory is over its limit")
@@ -148,24 +170,23 @@ class Crew:
             self._stop.set()
         self._look()
 
-    def _count(self, number: int, event: CallFinished) -> None:
-        reply, spent = event.reply, self._spent.get(number, Allowance(0.0, 0))
-        cost = reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost
-        self.budget.cost += cost
-        self.budget.usage += reply.usage
-        self._spent[number] = Allowance((spent.max_cost or 0.0) + cost, (spent.max_tokens or 0) + reply.usage.tokens)
-
-    def _allowance(self, number: int) -> Allowance:
-        """What is left of a worker's even share of the budget; a new process takes over what the last one left."""
-        most, spent = self.budget, self._spent.get(number, Allowance(0.0, 0))
-        cost = None if most.max_cost is None else most.max_cost / self._share - (spent.max_cost or 0.0)
-        tokens = None if most.max_tokens is None else most.max_tokens // self._share - (spent.max_tokens or 0)
-        return Allowance(cost, tokens)
+    async def _allot(self, seat: Seat[WorkerLink]) -> None:
+        """Answer what a worker asks of the budget, for as long as its process is there."""
+        answer: BudgetAnswer | None = None
+        with suppress(ConnectionError):
+            while True:
+                number, ask = await seat.link.fetch(answer)
+                answer = BudgetAnswer(number, self._budget.ask(ask))
 
     def _lose(self, seat: Seat[WorkerLink]) -> None:
         if seat.process and seat.process not in self.excused:
             self.say(f"worker {seat.number} on {seat.node} is lost; its goals continue on other workers")
         self._paces.pop(seat.number, None)
+        if seat.process:
+            self._budget.lost(seat.process)
+            self._lost.add(seat.process)
+        if (serving := self._serving.pop(seat.number, None)) is not None:
+            serving.cancel()
         seat.close()
         self._look()
 

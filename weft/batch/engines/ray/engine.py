@@ -14,21 +14,29 @@ from executor.history.result import Result
 from planner.errors import BudgetSpent
 from planner.model import Usage
 from skills.errors import WeftError
+from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
-from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, WorkerSetup
+from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedParts, WorkerSetup
+from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
+from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
+from weft.batch.run_batch import RETRY_PATIENCE
+from weft.runs import records
+from weft.settings.settings import Settings
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from weft.batch.bundle.pack import Bundle
     from weft.batch.engine import Job
     from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.cluster import Cluster, WorkerLink
     from weft.batch.engines.ray.messages import Outcome
     from weft.batch.engines.ray.placement import Seat
+    from weft.batch.goals import BatchGoal
     from weft.batch.options import ClusterOptions
     from weft.models.budget import Budget
     from weft.models.model_check import ModelProblem
@@ -78,13 +86,18 @@ class RayEngine:
         """None that could be known here: keys are in the workers' environment, and each says what it lacks."""
         return []
 
-    async def warm(self, say: Callable[[str], None]) -> None:
-        """Connect, start the workers, and wait for the first that can run goals."""
+    async def warm(self, say: Callable[[str], None], goals: Iterable[BatchGoal] = ()) -> None:
+        """Connect, send what the goals need, start the workers, and wait for the first that can run goals."""
         from weft.batch.engines.ray import cluster
 
+        bundle = await asyncio.to_thread(self._pack, goals)
         self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
-        links = self._cluster.hire(self._setup(self._cluster.workers))
+        batch = self.options
+        limiter = self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm))
+        parts = SharedParts(limiter, self._cluster.keep(bundle.data) if bundle is not None else None)
+        links = self._cluster.hire(self._setup(bundle), parts)
         self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
+        self._crew.meters = Meters(self._cluster.noting())
         await self._crew.begin()
 
     def has_room(self, running: int) -> bool:
@@ -102,6 +115,7 @@ class RayEngine:
         while not stop.is_set():
             deaths = sum(seat.process != process and process not in crew.excused for seat, process in lost)
             if deaths >= DEATHS:
+                crew.meters.ended("failed")
                 raise WorkerLost(
                     f"{deaths} workers died while they ran this goal", hint="see Ray's logs for the reason"
                 )
@@ -116,11 +130,15 @@ class RayEngine:
             begun = True
             match outcome:
                 case GoalEnded(result):
+                    crew.meters.ended(result.status)
                     return result
                 case GoalRefused(message, hint, code):
+                    crew.meters.ended("failed")
                     raise _refusal(message, hint, code)
                 case GoalReturned(why, "budget"):
                     raise BudgetSpent(why)
+                case GoalReturned(why, "lost"):
+                    crew.meters.lost_lease()
                 case GoalReturned(why, "journal"):
                     crew.restart(seat, process, why)
                 case None:
@@ -147,20 +165,33 @@ class RayEngine:
                 await asyncio.to_thread(self._cluster.leave)
             await self.home.close()
 
-    def _setup(self, workers: int) -> WorkerSetup:
-        """What the workers are given. Until one limiter serves them all, each has an even share of the rates."""
+    def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:
+        """What other machines need; workers on this one use the workspace itself, its files and MCP servers too."""
+        if self.where.address is None:
+            return None
+        settings = self.home.settings
+        if settings.retry_patience == RETRY_PATIENCE:  # a worker's batch has it as well
+            settings = replace(settings, retry_patience=Settings().retry_patience)
+        return pack(self.home.runtime(), goals, settings=settings)
+
+    def _setup(self, bundle: Bundle | None) -> WorkerSetup:
+        """What the workers are given; limits are the whole batch's."""
         batch, weft = self.options, self.home.runtime()
-        rpm, tpm = (None if rate is None else rate / workers for rate in (batch.rpm, batch.tpm))
-        share = BatchOptions(
-            max_calls=max(batch.max_calls // workers, 1),
-            rpm=rpm,
-            tpm=tpm,
+        limits = BatchOptions(
+            max_calls=batch.max_calls,
+            rpm=batch.rpm,
+            tpm=batch.tpm,
+            max_cost=batch.max_cost,
+            max_tokens=batch.max_tokens,
             dedupe=batch.dedupe,
             approve_all=batch.approve_all,
         )
-        settings = replace(self.home.settings, journal=journal_for_workers(weft))
-        folder = str(weft.paths.workspace.absolute())
-        return WorkerSetup(__version__, folder, settings, share, self._models, self.where.slots)
+        setup = WorkerSetup(__version__, limits, self._models, self.where.slots)
+        if bundle is None:
+            settings = replace(self.home.settings, journal=journal_for_workers(weft))
+            return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)
+        journal = records.url(weft.paths, weft.settings)
+        return replace(setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans)
 
 
 async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 
@@ -20,33 +20,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker needs to run goals: the version to be, its share of the batch's `options`, the models to call."""
+    """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
+
+    On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
+    hash, and the `journal`. `max_replans` is what the batch may do at most.
+    """
 
     version: str
-    workspace: str
-    settings: Settings
     options: BatchOptions
     models: tuple[str, ...]
     slots: int
+    workspace: str = ""
+    settings: Settings | None = None
+    bundle: str = ""
+    journal: str = ""
+    max_replans: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """What a worker may spend from now on."""
+class SharedParts:
+    """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited.
 
-    max_cost: float | None = None
-    max_tokens: int | None = None
+    `bundle`, too, is awaited: it is a reference to its bytes, of which each node gets one copy.
+    """
+
+    limiter: Any
+    bundle: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals."""
+    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
+
+    `ignored` says which settings of the batch do not count there.
+    """
 
     process: str
     node: str
     version: str
     problems: tuple[ModelProblem, ...] = ()
     fault: str = ""
+    ignored: tuple[str, ...] = ()
     passing: bool = False
 
 
@@ -92,7 +106,7 @@ Outcome = GoalEnded | GoalRefused | GoalReturned
 class WorkerReport:
     """How a worker is since its last report: events without their texts, its calls, its journal and its memory.
 
-    It is `stopped` if another process asked for it, through the journal.
+    `refused` calls got 429. It is `stopped` if another process asked for it, through the journal.
     """
 
     events: tuple[Event, ...]
@@ -100,6 +114,7 @@ class WorkerReport:
     commit_seconds: float
     memory: int
     stopped: bool
+    refused: int = 0
 
 
 def without_texts(event: Event) -> Event | None:

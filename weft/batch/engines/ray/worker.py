@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from uuid import uuid4
 
 from executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
 from planner.errors import BudgetSpent
 from skills.errors import WeftError
 from weft.batch.engine import Job
-from weft.batch.engines.open import in_process
 from weft.batch.engines.ray.messages import (
     GoalEnded,
     GoalRefused,
@@ -28,14 +28,23 @@ from weft.batch.engines.ray.messages import (
     WorkerReport,
     without_texts,
 )
-from weft.models.budget import Budget
+from weft.batch.engines.ray.questions import BudgetLine
+from weft.batch.engines.ray.workplace import workplace
+from weft.batch.limits.rate_limiter import Rates
+from weft.batch.limits.shared.allotted_budget import AllottedBudget
+from weft.batch.limits.shared.client import LimiterClient
 from weft.runs.stop import Stop
 from weft.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from planner.events import Event
     from weft.batch.engines.in_process import InProcess
-    from weft.batch.engines.ray.messages import Allowance, GoalJob, Outcome, WorkerSetup
+    from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedParts, WorkerSetup
+    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
+    from weft.batch.engines.ray.workplace import Workplace
+    from weft.batch.limits.shared.messages import Allotment, Ask
 
 # Seconds between two reports.
 REPORT = 0.5
@@ -44,34 +53,48 @@ _SPARE_THREADS = 8
 
 
 class GoalWorker:
-    """Runs goals within its share of the batch's limits; the engine inside makes its calls in this process."""
+    """Runs goals within what the batch's limiter and budget allot it; the engine inside makes its calls here."""
 
     def __init__(self, setup: WorkerSetup) -> None:
         self.setup = setup
         self.process = uuid4().hex
+        batch = setup.options
+        self._line = BudgetLine()
+        self._budget = AllottedBudget(
+            worker=self.process, ask=self._line.ask, limit_cost=batch.max_cost, limit_tokens=batch.max_tokens
+        )
+        self._limiter = LimiterClient(self.process, Rates(batch.max_calls, batch.rpm, batch.tpm), self._ask_limiter)
+        self._parts: SharedParts | None = None
+        self._talking: list[asyncio.Task[None]] = []
         self._engine: InProcess | None = None
         self._beginning = asyncio.Lock()
         self._stop = Stop()
         self._events: list[Event] = []
 
-    async def begin(self, allowance: Allowance) -> WorkerFacts:
+    async def begin(self, parts: SharedParts) -> WorkerFacts:
         """Get ready; asked again, say once more who this is."""
         facts = WorkerFacts(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
         async with self._beginning:
             if self._engine is not None or self.setup.version != __version__:
                 return facts
+            self._parts = parts
+            _name_in_spans(os.environ)
             # A goal that continues a run may wait in a thread until the run is free.
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
             asyncio.get_running_loop().set_default_executor(threads)
             try:
-                engine = await asyncio.to_thread(self._open, allowance)
+                data = None if parts.bundle is None else await parts.bundle
+                place = await asyncio.to_thread(workplace, self.setup, data)
+                engine = await asyncio.to_thread(self._open, place)
                 problems = await asyncio.to_thread(engine.problems, self.setup.models)
                 await engine.warm()
             except WeftError as error:
                 fault = f"{error.message}; {error.hint}" if error.hint else error.message
                 return replace(facts, fault=fault, passing=isinstance(error, BadStore | StoreFailed))
             self._engine = engine
-        return replace(facts, problems=tuple(problem for problem in problems if problem.certain))
+            self._talking = [asyncio.create_task(one.run()) for one in (self._limiter, self._budget)]
+        certain = tuple(problem for problem in problems if problem.certain)
+        return replace(facts, problems=certain, ignored=place.ignored)
 
     async def run(self, assignment: GoalJob) -> Outcome:
         """Run a goal, or continue its run."""
@@ -105,7 +128,12 @@ class GoalWorker:
         events, self._events = tuple(self._events), []
         engine = self._engine
         assert engine is not None  # noqa: S101 - it reports after it has begun
-        return WorkerReport(events, engine.pace(), engine.commit_seconds, memory_used(), self._stop.is_set())
+        pace, refused = engine.pace(), self._limiter.refused()
+        return WorkerReport(events, pace, engine.commit_seconds, memory_used(), self._stop.is_set(), refused)
+
+    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
+        """Take what the batch allotted, and wait until there is something to ask of its budget."""
+        return await self._line.fetch(answer)
 
     async def stop(self) -> None:
         """Stop all goals; what they finished is kept."""
@@ -114,22 +142,34 @@ class GoalWorker:
     async def close(self) -> None:
         """Release what is held."""
         self._stop.set()
+        for task in self._talking:
+            task.cancel()
+        await asyncio.gather(*self._talking, return_exceptions=True)
         if self._engine is not None:
             await self._engine.close()
+            await self._budget.close()
 
-    def _open(self, allowance: Allowance) -> InProcess:
-        setup = self.setup
-        if not Path(setup.workspace).is_dir():
-            raise WeftError(f"there is no folder {setup.workspace} here", hint="share the workspace between the nodes")
-        engine = in_process(Path(setup.workspace), setup.settings, setup.options)
-        engine.budget = Budget(allowance.max_cost, allowance.max_tokens)
+    async def _ask_limiter(self, ask: Ask) -> Allotment:
+        assert self._parts is not None  # noqa: S101 - it asks after it has begun
+        allotment: Allotment = await self._parts.limiter.ask.remote(ask)
+        return allotment
+
+    def _open(self, place: Workplace) -> InProcess:
+        engine = place.open(self.setup)
+        engine.budget, engine.limits = self._budget, self._limiter.limits
         _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
-        engine.start(1, setup.models)
+        engine.start(1, self.setup.models)
         return engine
 
     def _note(self, event: Event) -> None:
         if (light := without_texts(event)) is not None:
             self._events.append(light)
+
+
+def _name_in_spans(env: MutableMapping[str, str]) -> None:
+    """Have the spans that this process sends say which worker it is."""
+    mine = f"weft.worker={quote(f'{socket.gethostname()}:{os.getpid()}')}"
+    env["OTEL_RESOURCE_ATTRIBUTES"] = ",".join(filter(None, (env.get("OTEL_RESOURCE_ATTRIBUTES"), mine)))
 
 
 def memory_used() -> int:

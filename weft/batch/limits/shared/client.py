@@ -13,6 +13,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from planner.errors import RateLimited
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.batch.limits.shared.messages import EVERY, LATE, LIFE, Ask, CallOutcome, ModelAsk
@@ -37,6 +38,7 @@ class AllottedLimiter(RateLimiter):
     """A rate limiter that allows what the shared limiter has dealt to this worker."""
 
     hurry: Callable[[], None] = lambda: None
+    refused: int = 0
     _at_once: int = 0
     _until: float = -math.inf
     _starts: deque[tuple[float, float, float]] = field(default_factory=deque)
@@ -88,6 +90,7 @@ class AllottedLimiter(RateLimiter):
         """A call failed: this worker pauses at once, the others as soon as the limiter has told them."""
         RateLimiter.failed(self, error, tokens)
         self._outcomes.append(CallOutcome.of(error, self._charged(tokens)))
+        self.refused += isinstance(error, RateLimited)
         self.hurry()
 
     @property
@@ -175,6 +178,13 @@ class LimiterClient:
 
     def __post_init__(self) -> None:
         self.limits = CallLimits(self.rates, self._make)
+
+    def refused(self) -> int:
+        """How many calls providers refused since this was last asked."""
+        count = sum(one.refused for one in self._limiters.values())
+        for one in self._limiters.values():
+            one.refused = 0
+        return count
 
     async def run(self) -> None:
         """Talk to the limiter until cancelled; while it is away no call is made, and its answers are waited for."""

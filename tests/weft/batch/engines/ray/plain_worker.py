@@ -6,10 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.batch.engines.ray.messages import WorkerFacts
+from weft.batch.engines.ray.questions import BudgetLine
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from weft.batch.engines.ray.messages import Allowance, GoalJob, Outcome, WorkerReport
+    from weft.batch.engines.ray.messages import GoalJob, Outcome, WorkerReport
+    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
 
 GONE = ConnectionError("killed")
 
@@ -27,11 +29,10 @@ class PlainWorker:
         self.reports: asyncio.Queue[WorkerReport | Exception] = asyncio.Queue()
         self.outcomes: asyncio.Queue[Outcome | Exception] = asyncio.Queue()
         self.jobs: list[GoalJob] = []
-        self.allowances: list[Allowance] = []
+        self.line = BudgetLine()
         self.did: list[str] = []
 
-    async def begin(self, allowance: Allowance) -> WorkerFacts:
-        self.allowances.append(allowance)
+    async def begin(self) -> WorkerFacts:
         if not self.facts:
             await asyncio.Event().wait()
         return self.facts.pop(0)
@@ -48,6 +49,9 @@ class PlainWorker:
         if isinstance(report, Exception):
             raise report
         return report
+
+    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
+        return await self.line.fetch(answer)
 
     async def stop(self) -> None:
         self.did.append("stop")

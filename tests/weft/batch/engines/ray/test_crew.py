@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -13,7 +14,9 @@ from skills.errors import SetupError
 from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
-from weft.batch.engines.ray.messages import Allowance, WorkerReport
+from weft.batch.engines.ray.messages import WorkerReport
+from weft.batch.engines.ray.meters import Meters
+from weft.batch.limits.shared.budget import Amount, BudgetAsk
 from weft.models.budget import Budget
 from weft.models.model_check import ModelProblem
 from weft.runs.stop import Stop
@@ -92,14 +95,19 @@ async def test_a_slow_journal_or_full_memory_holds_new_goals_back(closing: list[
     assert seat.is_open, "without goals there is no commit that could be faster"
 
 
-async def test_a_new_process_gets_what_the_last_one_left_of_its_share(closing: list[Crew]) -> None:
+async def test_all_workers_spend_from_one_budget_and_what_a_dead_one_had_counts_as_spent(closing: list[Crew]) -> None:
     worker, other = PlainWorker(facts(), facts("p2")), PlainWorker(facts("q"))
-    budget = Budget(max_cost=4.0, max_tokens=100)
+    budget = Budget(max_cost=4.0)
     crew, said = crew_of(worker, other, budget=budget)
     closing.append(crew)
     heard: list[Event] = []
     crew.record = heard.append
     await crew.begin()
+    nothing = Amount()
+    first = await worker.line.ask(BudgetAsk("p1", nothing, nothing, wanted=Amount(3.0)))
+    assert first.allotted == Amount(3.0)
+    later = await other.line.ask(BudgetAsk("q", nothing, nothing, wanted=Amount(2.0)))
+    assert later.later, "the first worker may give some back"
     call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
     worker.reports.put_nowait(report(call))
     worker.reports.put_nowait(GONE)
@@ -107,9 +115,51 @@ async def test_a_new_process_gets_what_the_last_one_left_of_its_share(closing: l
         if crew.placement.seats[0].process == "p2":
             break
         await asyncio.sleep(0.01)
-    assert worker.allowances == [Allowance(2.0, 50), Allowance(1.5, 35)]
-    assert (budget.cost, budget.usage.tokens, heard) == (0.5, 15, [call])
+    assert (budget.cost, heard) == (3.0, [call])
+    rest = await other.line.ask(BudgetAsk("q", nothing, nothing, wanted=Amount(2.0)))
+    assert rest.allotted == Amount(1.0), "nothing more comes back"
     assert said == ["worker 1 on node-1 is lost; its goals continue on other workers"]
+
+
+async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_a_budget(closing: list[Crew]) -> None:
+    worker = PlainWorker(facts(), facts(), facts("p2"))
+    crew, _ = crew_of(worker, budget=Budget(max_cost=4.0))
+    closing.append(crew)
+    await crew.begin()
+    worker.reports.put_nowait(GONE)
+    for _ in range(200):
+        if crew.placement.seats[0].process == "p2":
+            break
+        await asyncio.sleep(0.01)
+    assert worker.did == ["restart"], "what it had was counted as spent"
+
+
+async def test_what_workers_report_becomes_metrics(closing: list[Crew]) -> None:
+    worker = PlainWorker(facts())
+    crew, _ = crew_of(worker)
+    closing.append(crew)
+    noted: list[tuple[str, float, dict[str, str]]] = []
+    crew.meters = Meters(lambda *given: noted.append(given))
+    await crew.begin()
+    call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
+    worker.reports.put_nowait(replace(report(call, commit=0.25), refused=2))
+    await passing(crew)
+    assert noted == [
+        ("weft_calls", 1, {"model": "m"}),
+        ("weft_tokens", 15, {"model": "m"}),
+        ("weft_cost_usd", 0.5, {"model": "m"}),
+        ("weft_calls_refused", 2, {}),
+        ("weft_commit_seconds", 0.25, {"worker": "1"}),
+    ]
+
+
+async def test_settings_that_do_not_count_on_workers_are_named_once(closing: list[Crew]) -> None:
+    what = "'task_timeout' is ignored, because this workspace is not trusted and may only lower it from 900"
+    crew, said = crew_of(PlainWorker(facts(ignored=(what,))), PlainWorker(facts("p2", ignored=(what,))))
+    closing.append(crew)
+    await crew.begin()
+    await passing(crew)
+    assert said == [f"on node-1, {what}: set it in the config.toml there"]
 
 
 async def test_a_stop_from_another_process_reaches_all_workers(closing: list[Crew]) -> None:
