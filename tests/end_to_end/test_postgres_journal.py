@@ -48,7 +48,7 @@ def held_back(seconds: float) -> Script:
 
 def killed_run(nursery: Nursery, workspace: Path) -> str:
     """Start a run, kill it while its second task waits, and return what it said."""
-    command = ["-m", "weft", "run", *MODEL, "A goal"]
+    command = ["-m", "weft", "run", *MODEL, "--no-stream-plan", "A goal"]  # the plan is on record before a task starts
     said = ""
     with nursery.start(command, cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
