@@ -6,6 +6,7 @@ begin: opens the journal and loads what calls need → run, many at a time → r
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import socket
 import sys
@@ -91,6 +92,7 @@ class GoalWorker:
             except WeftError as error:
                 fault = f"{error.message}; {error.hint}" if error.hint else error.message
                 return replace(facts, fault=fault, passing=isinstance(error, BadStore | StoreFailed))
+            _collect_less()
             self._engine = engine
             self._talking = [asyncio.create_task(one.run()) for one in (self._limiter, self._budget)]
         certain = tuple(problem for problem in problems if problem.certain)
@@ -164,6 +166,13 @@ class GoalWorker:
     def _note(self, event: Event) -> None:
         if (light := without_texts(event)) is not None:
             self._events.append(light)
+
+
+def _collect_less() -> None:
+    """Have the garbage collector pass over what was loaded, and run as seldom as in `weft batch`."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def _name_in_spans(env: MutableMapping[str, str]) -> None:
