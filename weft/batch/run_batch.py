@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections import Counter
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from executor.stores.errors import UnknownRun
 from skills.errors import SetupError
 from weft.batch import goals as goal_files
 from weft.batch import results
+from weft.batch.batch_settings import batch_settings
 from weft.batch.engine import goal_of
 from weft.batch.engines.open import open_engine
 from weft.batch.experiment import comparison
@@ -43,10 +44,7 @@ if TYPE_CHECKING:
     from weft.batch.preview import BatchPreview
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
-    from weft.settings.settings import Resolved
 
-# Nobody waits at a terminal: a provider that asks for fewer calls gets ten minutes.
-RETRY_PATIENCE = 600.0
 _LOOKS = 20
 
 
@@ -231,12 +229,6 @@ def open_batch(
             yield batch
         finally:
             engine.abandon()
-
-
-def batch_settings(resolved: Resolved) -> Settings:
-    """The settings of a batch: it waits longer for a busy provider and changes no plans, unless these are set."""
-    own = {"retry_patience": RETRY_PATIENCE, "max_replans": 0}
-    return replace(resolved.settings, **{key: own[key] for key in own if key not in resolved.origins})  # type: ignore[arg-type]
 
 
 async def run_batch(

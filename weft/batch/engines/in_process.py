@@ -8,11 +8,14 @@ import os
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from executor.stores.errors import UnknownRun
 from planner.errors import ModelError
 from weft.batch.engine import goal_of
+from weft.batch.limits.dedupe import ReplyCache
+from weft.batch.limits.limited_model import CallLimits
+from weft.batch.limits.rate_limiter import Rates
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.model_check import find_problem
 from weft.models.open import model_opener
@@ -20,6 +23,7 @@ from weft.models.workers.pool import RemoteModel, WorkerPool, default_workers
 from weft.models.workers.worker import WorkerSettings
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
+from weft.runs.answers import approve_all
 from weft.runs.runtime import Weft
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
@@ -34,8 +38,7 @@ if TYPE_CHECKING:
     from planner.model import Model
     from weft.batch.engine import Job, Pace
     from weft.batch.goals import BatchGoal
-    from weft.batch.limits.dedupe import ReplyCache
-    from weft.batch.limits.limited_model import CallLimits
+    from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
@@ -64,6 +67,14 @@ class InProcess:
     paths: Paths | None = None
     _runtimes: dict[str | None, Weft] = field(default_factory=dict)
     _calls: bool = False
+
+    @classmethod
+    def of(cls, workspace: Path, settings: Settings, options: BatchOptions) -> Self:
+        """An engine within the limits of the options."""
+        limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
+        budget = Budget(options.max_cost, options.max_tokens)
+        approve = approve_all if options.approve_all else None
+        return cls(workspace, settings, limits, budget, ReplyCache() if options.dedupe else None, approve=approve)
 
     def has_room(self, running: int) -> bool:
         """Whether a call slot would be idle without another goal."""

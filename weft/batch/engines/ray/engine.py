@@ -14,6 +14,7 @@ from executor.history.result import Result
 from planner.errors import BudgetSpent
 from planner.model import Usage
 from skills.errors import WeftError
+from weft.batch.batch_settings import RETRY_PATIENCE
 from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
@@ -22,7 +23,6 @@ from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
-from weft.batch.run_batch import RETRY_PATIENCE
 from weft.runs import records
 from weft.settings.settings import Settings
 from weft.version import __version__

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.batch.batch_settings import batch_settings
 from weft.batch.bundle.unpack import unpack
-from weft.batch.engines.open import in_process
-from weft.batch.run_batch import batch_settings
+from weft.batch.engines.in_process import InProcess
 
 if TYPE_CHECKING:
     from weft.batch.bundle.unpack import UnpackedBundle
-    from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.messages import WorkerSetup
     from weft.settings.settings import Settings
 
@@ -28,7 +27,7 @@ class Workplace:
 
     def open(self, setup: WorkerSetup) -> InProcess:
         """An engine for goals here; raises if its skills are not the sender's."""
-        engine = in_process(self.workspace, self.settings, setup.options)
+        engine = InProcess.of(self.workspace, self.settings, setup.options)
         if self.bundle is not None:
             engine.paths = self.bundle.paths()
             self.bundle.check(engine.runtime().workspace.skills.registry)

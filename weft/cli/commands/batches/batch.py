@@ -95,7 +95,8 @@ def batch(file: str, workspace: Path, target: Path, *, dry_run: bool, trust: boo
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
     6 some wait for your answer and none failed, 130 interrupted.
     """
-    from weft.batch.run_batch import batch_settings, open_batch
+    from weft.batch.batch_settings import batch_settings
+    from weft.batch.run_batch import open_batch
     from weft.cli import trust_prompt
     from weft.cli.commands.batches import run
 

@@ -13,7 +13,7 @@ from planner.model import Usage
 from skills.errors import WeftError
 from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Job
-from weft.batch.engines.open import in_process
+from weft.batch.engines.in_process import InProcess
 from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.engine import RayEngine, WorkerLost
 from weft.batch.engines.ray.messages import GoalEnded, GoalRefused, GoalReturned
@@ -59,7 +59,7 @@ async def running(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     monkeypatch.setattr("weft.batch.engines.ray.crew._PAUSE", 0.01)
     options = BatchOptions(cluster=ClusterOptions())
     assert options.cluster is not None
-    home = in_process(workspace, Settings(model="openai/x"), options)
+    home = InProcess.of(workspace, Settings(model="openai/x"), options)
     worker = PlainWorker(*(facts(f"p{number}") for number in range(1, 6)))
     engine = RayEngine(home, options, options.cluster)
     engine._crew = Crew.of(cast("Any", [worker]), 4, home.budget, 100.0, ignore)
