@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -133,6 +134,15 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
         if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
             monkeypatch.delenv(name)
     return home
+
+
+@pytest.fixture(autouse=True)
+def own_environment_while_loading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let litellm be imported to its end in a test that began to: the next test changes the environment under it."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name == "load litellm":
+            thread.join()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -30,6 +30,7 @@ _ENVIRONMENT = {
 }
 # What a role's schema is called, to a provider that wants to know.
 _SCHEMA_NAMES = {"task": "result", "checker": "verdict"}
+_importing = threading.Lock()
 
 
 def load() -> Any:
@@ -41,15 +42,25 @@ def load() -> Any:
             os.environ.pop(name, None)  # litellm would send an empty key
     # pydantic warns about one of litellm's own types whenever an answer is streamed
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
-    with _without_collecting():
-        import litellm
-
+    litellm = _import()
     from weft.providers import http_limits, litellm_texts
 
     http_limits.install()
     litellm_texts.bound()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    return litellm
+
+
+def _import() -> Any:
+    with _importing, _without_collecting():
+        try:
+            import litellm
+        except BaseException:
+            # Python keeps the parts that were imported, and with those a second import fails: start over next time
+            for name in [name for name in sys.modules if name == "litellm" or name.startswith("litellm.")]:
+                del sys.modules[name]
+            raise
     return litellm
 
 
