@@ -43,10 +43,10 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return bench
 
 
-async def calls(bench: Workbench, module: str) -> list[str]:
+async def calls(bench: Workbench, module: str, program: str = "package main\n") -> list[str]:
     folder = bench.folder()
     (folder / "skill.yaml").write_text("name: demo_run\ndescription: Run.\nruntime: go\nentry: main.go\n")
-    (folder / "main.go").write_text("package main\n")
+    (folder / "main.go").write_text(program)
     (folder / "go.mod").write_text(module)
     (folder / ".env").write_text("KEY=hidden")
     envelope = await bench.load(folder).call({})
@@ -74,6 +74,12 @@ async def test_modules_are_fetched_from_a_proxy_and_compiled_without_one(bench: 
 async def test_without_modules_nothing_is_fetched(bench: Workbench) -> None:
     (build,) = await calls(bench, "module demo\n")
     assert build.startswith("call: build -o ")
+
+
+async def test_a_program_is_built_again_when_it_changes(bench: Workbench) -> None:
+    for program, steps in (("package main\n", 1), ("package main\n", 1), ("package main\n\n", 2)):
+        await calls(bench, "module demo\n", program)
+        assert len([step for step in bench.progress if "Go program: done" in step]) == steps
 
 
 async def test_a_vendored_tool_fetches_nothing(bench: Workbench) -> None:
