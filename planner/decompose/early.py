@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class EarlyReader:
     """Reads a plan as it is written, and hands out each task that has no fault and waits only for such tasks.
 
-    `may_begin` says of a valid task whether it does no harm if the plan is refused.
+    `may_begin` says of a valid task whether it does no harm if the plan is refused. A task with an unknown key waits
+    for the whole plan: the key may name tasks that are not written yet, and is a fault then.
     """
 
     known: Known
@@ -34,6 +35,7 @@ class EarlyReader:
     _text: PartialPlan = field(default_factory=PartialPlan)
     _valid: list[dict[str, Any]] = field(default_factory=list)
     _held: list[dict[str, Any]] = field(default_factory=list)
+    _unclear: set[str] = field(default_factory=set)
     _stopped: bool = False
 
     def feed(self, piece: str) -> list[Task]:
@@ -59,6 +61,8 @@ class EarlyReader:
         if taken >= self.known.max_tasks or next(row_problems(taken + 1, rows[0], self.known, self.rules), None):
             self.stop()
             return
+        if form.dropped and self.rules >= rules.UNKNOWN_KEYS:
+            self._unclear.add(rows[0]["id"])
         self._held.append(rows[0])
         while self._next(ready):
             pass
@@ -71,7 +75,11 @@ class EarlyReader:
             self._held.remove(row)
             self._valid.append(row)
             task = Task.from_dict(row)
-            if self.may_begin(task) and all(before in self.found for before in task.depends_on):
+            if (
+                task.id not in self._unclear
+                and self.may_begin(task)
+                and all(before in self.found for before in task.depends_on)
+            ):
                 self.found[task.id] = task
                 ready.append(task)
             return True

@@ -116,6 +116,13 @@ def objects(text: str) -> Iterator[str]:
         position = end if depth == 0 else start + 1
 
 
+def breaks_off(text: str) -> bool:
+    """Whether the first bracket of an answer is never closed."""
+    answer = without_thinking(text)
+    first = next(objects(answer), "")
+    return sum((one.lastgroup == "open") - (one.lastgroup == "close") for one in _TOKEN.finditer(first)) > 0
+
+
 def _first_bracket(text: str, position: int) -> int:
     places = [place for place in (text.find("{", position), text.find("[", position)) if place >= 0]
     return min(places, default=-1)

@@ -50,11 +50,15 @@ _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
 
 @dataclass(slots=True)
 class NormalForm:
-    """A plan document in normal form, what was repaired on the way, and the faults that only this step can see."""
+    """A plan document in normal form, what was repaired on the way, and the faults that only this step can see.
+
+    `dropped` are the unknown keys of its tasks.
+    """
 
     document: Any
     repairs: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
 
 
 def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
@@ -185,6 +189,7 @@ def _task(
             )
             continue
         form.repairs.append(f"{label}: the unknown key '{key}' was dropped")
+        form.dropped.append(key)
         del task[key]
     return task
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner import rules
 from planner.plan import loose_json
-from planner.plan.json_answer import NotJson, complaint, extract, fenced, objects, without_thinking
+from planner.plan.json_answer import NotJson, breaks_off, complaint, extract, fenced, objects, without_thinking
 from planner.plan.loose_json import Ambiguous
 from planner.plan.normal_form import normal_form, without_later_keys
 from planner.plan.shape import SHAPES
@@ -53,6 +53,8 @@ def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.
         document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
         return Reading(document, tuple(problems(document, known, made_by)))
     value, form = find(text, "tasks", "clarification")
+    if made_by >= rules.CUT_OFF_PLANS and not _has(value, ("tasks", "clarification")) and breaks_off(text):
+        raise NotJson("the answer breaks off before its JSON is closed")
     return read_document(value, shape, known, (form,) if form else (), made_by)
 
 

@@ -86,6 +86,7 @@ def test_a_wrong_id_or_a_second_answer_exits_2_and_changes_nothing(office: Path,
     serve(noting("milk", "bread"))
     ran = weft("run", "--trust", "--json", approving.GOAL, cwd=office, env=MODEL)
     (first, second) = (row["id"] for row in json.loads(ran.out)["waiting"])
+    assert f"Answer with: weft resume {json.loads(ran.out)['run_id']} --approve '{first[:8]}#1'\n" in ran.err
     (office / "wrong.json").write_text('{"txt": "tea"}', encoding="utf-8")
     (office / "lines.jsonl").write_text(f'{{"id": "{first}", "decision": "perhaps"}}\n', encoding="utf-8")
     for flags, says in [

@@ -128,6 +128,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     try:
         if mode.as_json:
             output.print_json(result.to_dict())
+            answer.show_waiting(result, resume)
         else:
             answer.show(result, target, resume, workspace, quiet=mode.quiet)
     except BrokenPipeError:

@@ -38,11 +38,21 @@ def early(*rows: Any, **more: Any) -> list[str]:
         ([llm("a"), llm("b", action_type="nothing"), llm("c")], ["a"]),
         ([llm("a"), "no task", llm("c")], ["a"]),
         ([llm("a"), llm("a", instruction="other"), llm("b")], ["a", "b"]),
-        ([{"task_id": 1, "type": "llm", "prompt": "go"}, llm("b", after=["1"])], ["1", "b"]),
+        ([{"task_id": 1, "type": "llm", "prompt": "go"}, llm("b", after=["1"])], ["1"]),
+        (
+            [{"task_id": 1, "type": "llm", "prompt": "go"}, {"id": "b", "type": "llm", "prompt": "go", "after": ["1"]}],
+            ["1", "b"],
+        ),
+        ([llm("a"), llm("b", wait_for=["a"]), llm("c", "b"), llm("d")], ["a", "d"]),
     ],
 )
 def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: list[Any], found: list[str]) -> None:
     assert early(*rows) == found
+
+
+def test_runs_of_before_start_a_task_with_an_unknown_key() -> None:
+    one = EarlyReader(Known(), lambda _: True, rules=3)
+    assert [task.id for task in one.feed(json.dumps({"tasks": [llm("a"), llm("b", wait_for=["a"])]}))] == ["a", "b"]
 
 
 def test_no_more_tasks_start_than_a_plan_may_have() -> None:

@@ -119,6 +119,16 @@ def test_curly_quotes_are_read_if_no_others_delimit() -> None:
         read_answer(curly(plain).replace("“a”", '"a"'), SHAPES["full"], KNOWN)
 
 
+def test_a_plan_that_breaks_off_behind_a_task_is_said_to() -> None:
+    text = 'Here it is: {"tasks": [{"id": "a", "action_type": "llm", "instruction": "go"}'
+    for made_by, says in ((3, "'tasks' must be a list of tasks, not null"), (4, "the answer breaks off")):
+        try:
+            faults = read_answer(text, SHAPES["full"], KNOWN, made_by).faults
+        except NotJson as error:
+            faults = (str(error),)
+        assert faults[0].startswith(says)
+
+
 @pytest.mark.parametrize("number", [2, 3, 5, 20])
 def test_a_plan_whose_end_is_lost_is_refused(number: int) -> None:
     for text in (json.dumps(PLAN), repr(PLAN)):

@@ -29,7 +29,7 @@ def show(result: Result, target: ResultTarget | None, resume: Sequence[str], wor
         answer_visible = target is None and sys.stdout.isatty() and sys.stderr.isatty()
         error = _short_error(result) if answer_visible else result.error
         output.say(width.wrap(f"{result.status}: {error}", max_width))
-    _show_waiting(result, resume)
+    show_waiting(result, resume)
     if target is not None and result.answer is not None and not quiet:
         output.say(f"Answer written to {target}")
     if result.artifacts and not quiet:
@@ -49,7 +49,7 @@ def _show_artifacts(result: Result, workspace: Path) -> None:
         output.say(f"  and {left} more (--json lists all)")
 
 
-def _show_waiting(result: Result, resume: Sequence[str]) -> None:
+def show_waiting(result: Result, resume: Sequence[str]) -> None:
     """Print what a person must answer, and the command that answers it."""
     for request in result.waiting:
         if request.kind == "question":
