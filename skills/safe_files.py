@@ -44,8 +44,7 @@ def write(path: Path, data: str | bytes, *, below: Path, executable: bool = Fals
         draft = f".weft-{secrets.token_hex(8)}"
         handle = os.open(at.path(draft), _NEW, 0o777 if executable else 0o666, dir_fd=at.handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
+            _fill(handle, content, path)
             os.replace(at.path(draft), at.path(path.name), src_dir_fd=at.handle, dst_dir_fd=at.handle)
         except BaseException as error:
             with contextlib.suppress(OSError):
@@ -65,9 +64,22 @@ def create(path: Path, text: str, *, below: Path) -> bool:
             if stat.S_ISREG(found.st_mode):
                 return False
             raise _refused(path, found) from error
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
+        try:
+            _fill(handle, text.encode(), path)
+        except BaseException:  # half a file would count as one that exists
+            with contextlib.suppress(OSError):
+                os.unlink(at.path(path.name), dir_fd=at.handle)
+            raise
         return True
+
+
+def _fill(handle: int, content: bytes, path: Path) -> None:
+    """Write the content to an open file and close it; an error names the path."""
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 class Changed(InputError):

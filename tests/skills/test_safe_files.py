@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shlex
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from skills.safe_files import Changed, UnsafePath
 from tests.needs import needs_mounts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -198,3 +201,18 @@ def test_a_new_file_is_written_where_there_are_no_hard_links(root: Path, monkeyp
     with pytest.raises(Changed):
         safe_files.replace_if(root / "new", b"other", None, below=root, drafts=root / "drafts")
     assert contents(root) == {"new": "new"}
+
+
+@pytest.mark.parametrize("put", [safe_files.create, safe_files.write])
+def test_a_full_disk_leaves_no_half_file_and_the_error_names_it(root: Path, put: Callable[..., object]) -> None:
+    path = root / "weft.toml"
+    size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, size[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as caught:
+            put(path, "x" * 1_000, below=root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, size)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert (caught.value.filename, list(root.iterdir())) == (str(path), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import sys
@@ -152,6 +153,9 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             return output.say_error(
                 error.message, error.hint, code=error.code, status=error.exit_status, as_json=as_json
             )
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=str() | bytes() as name):
+            message, hint = f"{os.fsdecode(name)}: {error.strerror}", "free disk space, then run the command again"
+            return output.say_error(message, hint, code="FAILED", status=1, as_json=as_json)
         case OSError(filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "check the path and its permissions"
             return output.say_error(message, hint, code="INVALID_INPUT", status=2, as_json=as_json)
