@@ -6,6 +6,7 @@ those that wait.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ MARKS = {
     "cancelled": ("■", "yellow"),
     "waiting": ("?", "yellow"),
 }
+_WORD = re.compile(r"\S+\s*|\s+")
 _FOLDED = {"pending": "waiting", "waiting": "waiting for you"}
 _MAX_ID = 24
 _MAX_NAME = 20
@@ -185,14 +187,21 @@ def _tail(text: str, width: int, room: int) -> list[Text]:
         return []
     lines: list[str] = []
     for line in escape_controls(text).rstrip().split("\n")[-room:]:
-        lines += _chopped(line, width)
+        lines += _wrapped(line, width)
     return [Text(line, no_wrap=True) for line in lines[-room:]]
 
 
-def _chopped(line: str, width: int) -> list[str]:
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line broken between words; what is too long for a line, such as Chinese text, breaks anywhere."""
     from rich.cells import chop_cells
 
-    return chop_cells(line, width) if line else [""]
+    found = [""]
+    for word in _WORD.findall(line):
+        if columns.columns(found[-1]) + columns.columns(word.rstrip()) <= width:
+            found[-1] += word
+        else:
+            found += chop_cells(word, width)
+    return [one.rstrip() for one in found[not found[0] and len(found) > 1 :]]
 
 
 def _duration(seconds: float) -> str:

@@ -173,6 +173,9 @@ def test_the_end_of_the_answer_fills_what_is_left() -> None:
     found = lines(state, 80, 24)
     assert found[-1] == "line 99"
     assert len(found) == 24
+    state.note(TextStreamed("synthesis", None, f"\n  a word, {'another ' * 4}and {'x' * 45} 很好\n\nend"))
+    wrapped = ["  a word, another another another", "another and", "x" * 40, "x" * 5 + " 很好", "", "end"]
+    assert lines(state, 40, 24)[-6:] == wrapped
     state.note(CallStarted("synthesis", None, "m", ()))
     assert len(lines(state, 80, 24)) == 5, "an answer asked for again starts over"
 
