@@ -30,6 +30,7 @@ _LOCAL = re.compile(r"file://", re.IGNORECASE)
 _ANY = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
 _SECONDS = 120
 _LARGEST = 512 * 1024 * 1024
+_ASIDE = ("Cloning into", "warning:", "hint:", "remote:")
 _KEPT = ("PATH", "HOME", "USER", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
 _PROXIES = re.compile(r"(?:https?|all|no)_proxy", re.IGNORECASE)
 # What of the user's own configuration counts.
@@ -115,9 +116,15 @@ class _Git:
                 f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or a smaller one"
             ) from error
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise InputError(f"git cannot fetch it: {said[-1] if said else done.returncode}", hint="check the address")
+            why = _reason(done.stderr.decode(errors="replace")) or f"it ended with status {done.returncode}"
+            raise InputError(f"git cannot fetch it: {why}", hint="check the address, the network and your access to it")
         return done.stdout
+
+
+def _reason(said: str) -> str:
+    """Why git failed: what it says first, since it ends with advice in general."""
+    lines = (line.strip() for line in said.splitlines())
+    return next((line for line in lines if line and not line.startswith(_ASIDE)), "")
 
 
 def _bound() -> None:

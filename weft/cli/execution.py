@@ -169,7 +169,7 @@ def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[st
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
-    parts = ["weft", "resume", run_id]
+    parts = [output.program(), "resume", run_id]
     if workspace.resolve() != Path.cwd():
         parts += ["--workspace", str(workspace)]
     if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):

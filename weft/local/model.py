@@ -53,7 +53,8 @@ def installed(name: str) -> Installed:
         )
     raise SetupError(
         f"the local model {wanted} is not installed",
-        hint=f"run `weft models pull {wanted}`, or run the command again with --yes",
+        hint=f"download it with `weft models pull {wanted}`, or with --yes as part of a run; for other models set a "
+        "provider's API key, or choose one with --model (`weft doctor` shows the choices)",
     )
 
 

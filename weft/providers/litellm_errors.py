@@ -35,6 +35,8 @@ _NO_MODEL = re.compile(r"model.*(not found|does not exist)", re.I)
 _UNCONNECTED = re.compile(r"connection error|cannot connect|connection refused|disconnected|name resolution", re.I)
 _NO_JSON = re.compile(r"(Expecting|Unterminated|Invalid|Extra data).*line \d+ column \d+")
 _STACK = re.compile(r"\s*Traceback \(most recent call last\).*", re.DOTALL)
+_OBJECT = re.compile(r"\s*\bssl:(?:default|<[^>]*>)")
+_NETWORK = "check the network connection and the API base"
 NO_PROVIDER = (
     "check the name: it begins with the provider, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
     "ollama_chat/qwen3:4b; --model local needs no account"
@@ -72,9 +74,9 @@ def explain(error: Exception, model: str) -> ModelError:
             model=model,
         )
     if kind in ("APIConnectionError", "BadGatewayError") or _UNCONNECTED.search(text) or status is None:
-        return Unreachable(
-            f"{model} could not be reached: {text}", hint="check the network connection and the API base", model=model
-        )
+        ollama = model.startswith(("ollama/", "ollama_chat/"))
+        hint = "start it with `ollama serve`, or set OLLAMA_API_BASE" if ollama else _NETWORK
+        return Unreachable(f"{model} could not be reached: {text}", hint=hint, model=model)
     return _by_status(model, status, text, error)
 
 
@@ -133,7 +135,7 @@ def _message(error: Exception) -> str:
     text = str(getattr(error, "message", "") or error)[:_MOST_READ]
     while (shorter := _PREFIX.sub("", text)) != text:
         text = shorter
-    text = _STACK.sub("", text)  # litellm sometimes appends its own
+    text = _OBJECT.sub("", _STACK.sub("", text))  # litellm sometimes appends its own, and aiohttp what it connects with
     # Some providers repeat the key they refuse.
     line = " ".join(Secrets.of(os.environ).redact(text).split())
     return line if len(line) <= 400 else line[:400] + "…"

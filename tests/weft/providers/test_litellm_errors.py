@@ -43,6 +43,14 @@ def test_litellms_advice_about_itself_is_replaced_by_ours() -> None:
     assert keyless.hint.startswith("set OPENAI_API_KEY")
 
 
+def test_an_ollama_that_is_not_running_is_told_how_to_start() -> None:
+    said = "Cannot connect to host localhost:11434 ssl:<ssl.SSLContext object at 0xffff928fb380> [Connect call failed]"
+    error = explain(foreign("APIConnectionError", 500, said), "ollama_chat/qwen3:8b")
+    connected = "Cannot connect to host localhost:11434 [Connect call failed]"
+    assert error.message == f"ollama_chat/qwen3:8b could not be reached: {connected}"
+    assert "ollama serve" in error.hint
+
+
 @pytest.mark.parametrize(
     ("error", "wanted"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -120,3 +121,13 @@ def is_terminal() -> bool:
 
 def _red(text: str) -> str:
     return f"\x1b[31m{text}\x1b[0m" if is_terminal() and not os.environ.get("NO_COLOR") else text
+
+
+def program(started_as: str | None = None) -> str:
+    """What to call weft in a command: its name where a shell finds it, else the path that it was started by.
+
+    The README's first command starts it by its path in a virtual environment, which need not be active.
+    """
+    path = sys.argv[0] if started_as is None else started_as
+    is_program = Path(path).name == "weft" and os.sep in path and os.access(path, os.X_OK)
+    return path if is_program and shutil.which("weft") is None else "weft"

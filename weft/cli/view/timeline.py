@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.text.plural import counted
 from weft.cli import request_text
-from weft.cli.view import width
+from weft.cli.view import output, width
 from weft.traces.change_text import change_text
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def _end(view: Timeline, max_width: int | None) -> Iterator[str]:
     for request in view.result.waiting:
         yield from request_text.lines(request, max_width)
     if view.result.waiting:
-        yield f"answer with: {request_text.command(['weft', 'resume', view.result.run_id], view.result.waiting)}"
+        resume = (output.program(), "resume", view.result.run_id)
+        yield f"answer with: {request_text.command(resume, view.result.waiting)}"
 
 
 def _name(span: Span) -> str:

@@ -110,4 +110,4 @@ def _stop_on_signals(batch: Batch) -> None:
 def _resume_command() -> str:
     """The command that resumes this batch."""
     given: list[str] = click.get_current_context().obj or ["batch", "…"]
-    return shlex.join(["weft", *given, *([] if "--resume" in given else ["--resume"])])
+    return shlex.join([output.program(), *given, *([] if "--resume" in given else ["--resume"])])

@@ -50,6 +50,6 @@ def serve(workspace: Path, *, allow_approvals: bool, **flags: Any) -> int:
 async def _serve(serving: Any) -> list[str]:
     interrupted: list[str] = await serving
     for run_id in interrupted:
-        output.say(f"Interrupted: {run_id}. Resume with: weft resume {run_id}")
+        output.say(f"Interrupted: {run_id}. Resume with: {output.program()} resume {run_id}")
     execution.exit_now(130 if interrupted else 0)  # a thread still reads standard input
     return interrupted

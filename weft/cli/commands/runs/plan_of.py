@@ -36,4 +36,4 @@ def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, 
 
 def command(run_id: str, target: Path | None = None) -> str:
     """The command that continues a run by an edited plan."""
-    return shlex.join(["weft", "resume", run_id, "--plan", str(target) if target is not None else "FILE"])
+    return shlex.join([output.program(), "resume", run_id, "--plan", str(target) if target is not None else "FILE"])
