@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
 
 # How the error of a run that a limit stopped names the limit.
+_PROMPT = re.compile(r"the prompt of the next call may take (?P<tokens>[\d,]+) tokens")
 _LIMIT = re.compile(r"raise (?P<flag>--max-(?:cost|tokens)) to continue|--timeout (?P<seconds>[\d.]+) s")
 
 
@@ -142,16 +143,28 @@ def show_result(result: Result, shown: ResultOutput) -> int:
 
 
 def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
-    """The flag with which a run that a limit stopped can go on: twice what it had, or has used."""
+    """The flag with which a run that a limit stopped can go on: twice what it had, has used, or needs at once."""
     stopped = _LIMIT.search(result.error or "") if result.status == "stopped" else None
     if stopped is None:
         return ()
     flag, seconds = stopped["flag"] or "--timeout", stopped["seconds"]
+    prompt = _PROMPT.search(result.error or "")
+    needed = int(prompt["tokens"].replace(",", "")) if prompt else 0
     if flag == "--max-tokens":
-        return flag, str(2 * max(result.usage.tokens, settings.max_tokens or 0 if settings else 0, 500))
+        return flag, str(2 * max(result.usage.tokens + needed, settings.max_tokens or 0 if settings else 0, 500))
     if flag == "--max-cost":
-        return flag, f"{2 * max(result.cost_usd or 0.0, settings.max_cost or 0.0 if settings else 0.0, 0.005):g}"
+        spent = (result.cost_usd or 0.0) + (needed * _token_price(settings) if needed else 0.0)
+        return flag, f"{2 * max(spent, settings.max_cost or 0.0 if settings else 0.0, 0.005):.2g}"
     return flag, f"{2 * float(seconds):g}"
+
+
+def _token_price(settings: Settings | None) -> float:
+    """What a token of a prompt costs at most: a budget has loaded the price list already."""
+    from weft.models.reservation import ASSUMED_PRICE
+    from weft.providers.prices import price_of
+
+    price = price_of(settings.model).prompt if settings is not None and settings.model else None
+    return ASSUMED_PRICE if price is None else price
 
 
 def _powers(settings: Settings | None) -> list[str]:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from weft.cli.view.output_mode import OutputMode
 from weft.cli.view.result_target import ResultTarget
 from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
+from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
     import pytest
@@ -28,6 +30,18 @@ async def run_ending(status: RunStatus) -> Result:
     answer = "hello" if status == "done" else None
     error = status if status != "done" else None
     return Result("r1", status, "Say hello", answer, error, None, (), (), Usage(1, 10, 5), 0.0, None, 2.0)
+
+
+def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    result = Result("r1", "stopped", "Hi", None, None, None, (), (), Usage(1, 10, 5), 0.0001, None, 2.0)
+    for settings, flag, wanted in (
+        (Settings(model="openai/gpt-4o", max_tokens=20), "--max-tokens", "--max-tokens 12012"),
+        (Settings(model="openai/gpt-4o", max_cost=0.001), "--max-cost", "--max-cost 0.03"),
+        (Settings(model="openai/gpt-4o", max_cost=9), "--max-cost", "--max-cost 18"),
+    ):
+        why = f"the prompt of the next call may take 5,991 tokens; raise {flag} to continue"
+        show_result(replace(result, error=f"stopped: {why}"), ResultOutput(OutputMode(), Path(), settings=settings))
+        assert capsys.readouterr().err.endswith(f"  weft resume r1 {wanted}\n")
 
 
 def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pytest.CaptureFixture[str]) -> None:

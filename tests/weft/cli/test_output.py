@@ -160,3 +160,16 @@ def test_a_skills_description_cannot_steer_the_terminal(tmp_path: Path) -> None:
         main(["skills", "list", "--workspace", str(tmp_path)])
     assert "sly" in stdout.getvalue()
     assert not harmful(stdout.getvalue())
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_printed_commands_name_a_weft_that_the_shell_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
+) -> None:
+    program = tmp_path / ".venv" / "bin" / "weft"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(program.parent) if on_path else "/nowhere")
+    assert output.program(".venv/bin/weft") == ("weft" if on_path else ".venv/bin/weft")
+    assert output.program("-m") == output.program("weft") == output.program("/gone/weft") == "weft"
