@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from executor.approvals.record import ApprovalRecord
-from executor.history.result import COST_PLACES, Result, TaskReport
+from executor.history.result import Result, TaskReport
+from executor.stores.row import COST_PLACES
 from executor.tasks.results.kept_files import KeptFiles
 from planner.events import (
     ApprovalAsked,

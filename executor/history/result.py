@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from planner.model import Usage
     from planner.plan.plan import Plan
 
-# Costs are sums of small floats: digits beyond these are rounding errors.
-COST_PLACES = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
 VERSION = 1
+# Costs are sums of small floats: digits beyond these are rounding errors.
+COST_PLACES = 10
 
 
 class Row(NamedTuple):
@@ -89,5 +91,5 @@ class RunSummary:
             "started": self.started,
             "seconds": None if self.seconds is None else round(self.seconds, 3),
             "tasks": self.tasks,
-            "cost_usd": self.cost_usd,
+            "cost_usd": None if self.cost_usd is None else round(self.cost_usd, COST_PLACES),
         }

@@ -9,6 +9,7 @@ import pytest
 
 from executor.stores.errors import NotRunning, UnknownRun
 from executor.stores.lease import Handover, myself
+from executor.stores.row import RunSummary
 from tests.executor.stores.runs import line, row
 
 if TYPE_CHECKING:
@@ -114,3 +115,7 @@ def test_a_wish_for_a_dead_process_does_not_reach_the_next_holder(place: Place) 
     place.hand_to("r", replace(myself(), start="before"))
     store.claim("r", myself())
     assert store.wishes() == {}
+
+
+def test_a_sum_of_costs_is_printed_without_its_rounding_error() -> None:
+    assert RunSummary("r", "g", "done", "2026", cost_usd=0.1 + 0.2).to_dict()["cost_usd"] == 0.3
