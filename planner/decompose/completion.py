@@ -10,7 +10,7 @@ import networkx as nx
 
 from planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
 from planner.goal.clauses import mask
-from planner.goal.coverage import content_words, missing
+from planner.goal.coverage import content_words, missing, phrases_of
 from planner.plan.plan import graph_of
 from planner.plan.references import strings
 
@@ -42,7 +42,7 @@ def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
     lost = wanted.lost(_instructions(plan.tasks))
     if not lost:
         return plan, ()
-    named = f"the plan left out {_listed(lost)}"
+    named = f"the plan left out {_listed(phrases_of(wanted.goal, lost, wanted.rules))}"
     parts = wanted.parts().parts
     if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal, wanted.rules)):
         covered = 1 < len(parts) <= most and not wanted.lost(part.text for part in parts)

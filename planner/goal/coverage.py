@@ -13,7 +13,7 @@ from planner.goal.enumerations import enumerated
 from planner.goal.languages import weak_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"([{_DENSE}]+)|([^\W_{_DENSE}]+)")
@@ -58,6 +58,23 @@ def missing(goal: str, instructions: Iterable[str], made_by: int = rules.CURRENT
         for word in content_words(goal, made_by)
         if word not in have and not any(_same(word, other) for other in starts.get(word[:_SHORTEST], ()))
     ]
+
+
+def phrases_of(goal: str, words: Sequence[str], made_by: int = rules.CURRENT) -> list[str]:
+    """Content words of a goal as it writes them, neighbours together: "two sentences" for `2` and `sentences`."""
+    wanted, found, begin, end = set(words), dict[str, None](), 0, -1
+    for match in _WORD.finditer(goal):
+        normal = content_words(match[0], made_by)
+        if not normal or not wanted.issuperset(normal):
+            continue
+        if end >= 0 and goal[end : match.start()].isspace():
+            found.pop(goal[begin:end], None)
+        else:
+            begin = match.start()
+        end = match.end()
+        found[goal[begin:end]] = None
+    shown = {word for phrase in found for word in content_words(phrase, made_by)}
+    return [*found, *(word for word in words if word not in shown)]
 
 
 def _same(one: str, other: str) -> bool:

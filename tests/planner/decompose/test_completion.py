@@ -43,7 +43,7 @@ def test_a_plan_that_has_everything_is_left_alone() -> None:
 def test_the_only_task_of_a_plan_that_lost_a_part_is_divided_into_the_parts() -> None:
     made, said = whole(plan(task(1, "Write a haiku")), "a haiku and a prime function")
     assert [one.instruction for one in made.tasks] == ["A haiku.", "A prime function."]
-    assert said == ("the plan left out 'prime', 'function': it has one task for each part of the goal now")
+    assert said == ("the plan left out 'prime function': it has one task for each part of the goal now")
 
 
 def test_the_only_task_has_the_whole_goal_if_the_goal_lists_no_parts() -> None:
@@ -60,7 +60,7 @@ def test_a_lost_part_becomes_a_task() -> None:
     assert made.tasks[0] == given.tasks[0]
     assert made.tasks[1].depends_on == ("t1", "t3")
     assert said == (
-        "the plan left out '10', 'primes': it was put back into t3 "
+        "the plan left out 'ten primes': it was put back into t3 "
         "the plan did not say that t2 needs the result of t3: it does now"
     )
 
@@ -125,7 +125,7 @@ def test_a_detail_of_several_parts_goes_into_each_of_their_tasks() -> None:
     goal = "Describe tea in two sentences, describe coffee in two sentences, then recommend tea or coffee"
     made, said = whole(given, goal)
     assert ["two sentences" in one.instruction for one in made.tasks] == [True, True, False]
-    assert said == "the plan left out '2', 'sentences': it was put back into t1, t2"
+    assert said == "the plan left out 'two sentences': it was put back into t1, t2"
 
 
 def test_a_detail_of_each_part_goes_into_all_tasks_that_come_first() -> None:

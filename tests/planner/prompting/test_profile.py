@@ -83,8 +83,8 @@ async def test_what_a_plan_lost_is_put_back_and_said() -> None:
     assert [task.instruction for task in plan.tasks] == ["Write a haiku.", "Explain DNS."]
     (made,) = record.of(PlanMade)
     assert isinstance(made, PlanMade)
-    assert made.repairs == ("the plan left out 'dns': it has one task for each part of the goal now",)
-    assert "left out 'dns'" in str(record.of(Warned))
+    assert made.repairs == ("the plan left out 'DNS': it has one task for each part of the goal now",)
+    assert "left out 'DNS'" in str(record.of(Warned))
 
 
 async def test_a_run_of_earlier_rules_is_planned_as_it_was() -> None:

@@ -56,7 +56,7 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
       weft replay --select --check
       weft replay tests/runs/*.jsonl --strict
 
-    Exit status: 0 no differences, 2 no such run or file, 3 drift.
+    Exit status: 0 no differences, 2 no such run or file, 3 drift (with --select, only if --check is given).
     """
     mode = OutputMode(rest["as_json"], rest["quiet"], rest["verbose"])
     if rest["strict"] and rest["selection"]:
