@@ -166,7 +166,7 @@ class LitellmModel:
         limit = http_limits.AnswerLimit()
         try:
             # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
-            with http_limits.limited(limit), litellm_shortcuts.unlogged(litellm):
+            with http_limits.limited(limit), litellm_shortcuts.unlogged(litellm, arguments):
                 async with asyncio.timeout(self.timeout):
                     response = await _respond(litellm, arguments, request.on_text)
         except ModelError:

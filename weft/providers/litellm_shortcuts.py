@@ -12,7 +12,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 _CLIENT = "openai.resources.chat.completions.completions"
 _CALLBACKS = (
@@ -30,10 +30,10 @@ def install() -> None:
 
 
 @contextmanager
-def unlogged(litellm: Any) -> Iterator[None]:
-    """Keep litellm from preparing a log entry for the calls made within, if nobody would get it."""
+def unlogged(litellm: Any, arguments: Mapping[str, Any]) -> Iterator[None]:
+    """Keep litellm from preparing a log entry for the call made within, if nobody would get it."""
     internal = getattr(sys.modules.get("litellm._internal_context"), "is_internal_call", None)
-    if internal is None or any(getattr(litellm, name, None) for name in _CALLBACKS):
+    if internal is None or any(arguments.get(name) or getattr(litellm, name, None) for name in _CALLBACKS):
         yield
         return
     token = internal.set(True)

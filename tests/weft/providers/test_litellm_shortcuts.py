@@ -69,7 +69,7 @@ def test_what_is_not_plain_json_or_has_other_names_is_left_to_the_client(transfo
 def test_a_call_is_logged_if_a_program_has_set_a_callback(monkeypatch: pytest.MonkeyPatch) -> None:
     internal = ContextVar("internal", default=False)
     monkeypatch.setitem(sys.modules, "litellm._internal_context", SimpleNamespace(is_internal_call=internal))
-    for callbacks in ([], [print]):
-        with litellm_shortcuts.unlogged(SimpleNamespace(success_callback=callbacks)):
-            assert internal.get() is not bool(callbacks)
+    for everywhere, here in (([], []), ([print], []), ([], [print])):
+        with litellm_shortcuts.unlogged(SimpleNamespace(success_callback=everywhere), {"callbacks": here}):
+            assert internal.get() is not bool(everywhere or here)
         assert not internal.get()
