@@ -80,6 +80,9 @@ class Watch:
         if not known and int(_stat(pid)[1]) not in self._seconds:
             return
         self._seconds[pid] = cpu(pid)
-        kind = self._kinds[pid] = self._kind_of((folder / "cmdline").read_text(errors="replace").replace("\0", " "))
+        title = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
+        if title or pid not in self._kinds:  # one that has ended, but is not waited for yet, has no title any more
+            self._kinds[pid] = self._kind_of(title)
+        kind = self._kinds[pid]
         pages = int((folder / "statm").read_text(encoding="ascii").split()[1])
         self.memory[kind] = max(self.memory.get(kind, 0.0), pages * _PAGE / 2**20)
