@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import secrets
 import subprocess
 import sys
@@ -99,15 +98,12 @@ def batch(calls: Provider, goals: int, *more: str, env: dict[str, str] | None = 
 
 
 def here(calls: Provider, goals: int) -> float:
-    """The CPU seconds of a batch in one process and its call workers, with SQLite."""
-    before = _of_children()
-    batch(calls, goals)
-    return _of_children() - before
-
-
-def _of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    """The CPU seconds of a batch in one process and all its call workers, with SQLite."""
+    # Not from rusage: one call worker is a fork of another, which does not wait for it, and would be left out.
+    mark = secrets.token_hex(8)
+    with Watch(f"{MARK}={mark}", lambda _: "weft") as watch:
+        batch(calls, goals, env={MARK: mark})
+    return watch.seconds()["weft"]
 
 
 @dataclass(frozen=True, slots=True)

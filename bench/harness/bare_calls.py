@@ -1,22 +1,24 @@
 """Requests in a bare gather over litellm: `python -m bench.harness.bare_calls SLOTS < BODIES`.
 
-litellm is loaded as weft loads it, so that both have the same one.
+litellm is as it comes, but for its price list: the bundled one, as for weft, so that none is fetched.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from typing import Any
 
 from bench.harness.model_server import MODEL
-from weft.providers import litellm_model
 
 
 async def main(bodies: list[dict[str, Any]], at_a_time: int) -> None:
     """Make all calls."""
-    litellm = litellm_model.load()
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    import litellm
+
     slots = asyncio.Semaphore(at_a_time)
 
     async def call(body: dict[str, Any]) -> None:

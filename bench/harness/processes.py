@@ -14,9 +14,14 @@ _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+def _stat(pid: int) -> list[str]:
+    """What the kernel says of a process, from its state on."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+
+
 def cpu(pid: int, *, ended_children: bool = False) -> float:
     """The CPU seconds of a process with all its threads, and of children that it has waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    fields = _stat(pid)
     return sum(map(int, fields[11 : 15 if ended_children else 13])) / _TICK
 
 
@@ -33,7 +38,10 @@ def tree_cpu(pid: int) -> float:
 
 
 class Watch:
-    """Looks, several times a second, at every process whose environment has a mark; sums up by kind of process."""
+    """Looks, several times a second, at every process whose environment has a mark; sums up by kind of process.
+
+    A child of one counts too: a process that sets its own title may write over its environment.
+    """
 
     def __init__(self, mark: str, kind_of: Callable[[str], str]) -> None:
         self._mark, self._kind_of = mark.encode(), kind_of
@@ -68,9 +76,13 @@ class Watch:
                         continue  # it has ended, or is another user's
 
     def _look(self, pid: int, folder: Path) -> None:
-        if pid not in self._seconds and self._mark not in (folder / "environ").read_bytes():
+        known = pid in self._seconds or self._mark in (folder / "environ").read_bytes()
+        if not known and int(_stat(pid)[1]) not in self._seconds:
             return
         self._seconds[pid] = cpu(pid)
-        kind = self._kinds[pid] = self._kind_of((folder / "cmdline").read_text(errors="replace").replace("\0", " "))
+        title = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
+        if title or pid not in self._kinds:  # one that has ended, but is not waited for yet, has no title any more
+            self._kinds[pid] = self._kind_of(title)
+        kind = self._kinds[pid]
         pages = int((folder / "statm").read_text(encoding="ascii").split()[1])
         self.memory[kind] = max(self.memory.get(kind, 0.0), pages * _PAGE / 2**20)

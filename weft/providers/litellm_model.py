@@ -43,9 +43,10 @@ def load() -> Any:
     # pydantic warns about one of litellm's own types whenever an answer is streamed
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
     litellm = _import()
-    from weft.providers import http_limits, litellm_texts
+    from weft.providers import http_limits, litellm_shortcuts, litellm_texts
 
     http_limits.install()
+    litellm_shortcuts.install()
     litellm_texts.bound()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
@@ -160,12 +161,12 @@ class LitellmModel:
                 arguments["tool_choice"] = "none"
         if request.schema is not None and rung != "prompt":
             arguments["response_format"] = _format(rung, request.schema, _SCHEMA_NAMES.get(request.role, "plan"))
-        from weft.providers import http_limits
+        from weft.providers import http_limits, litellm_shortcuts
 
         limit = http_limits.AnswerLimit()
         try:
             # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
-            with http_limits.limited(limit):
+            with http_limits.limited(limit), litellm_shortcuts.unlogged(litellm, arguments):
                 async with asyncio.timeout(self.timeout):
                     response = await _respond(litellm, arguments, request.on_text)
         except ModelError:
