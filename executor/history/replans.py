@@ -10,12 +10,14 @@ from planner.events import (
     PlanMade,
     PromptMade,
     ReplanAsked,
+    RunFinished,
     RunResumed,
     TaskFinished,
     TaskReused,
     TaskStarted,
     ToolCalled,
 )
+from planner.events.run import PLAN_NOT_CHANGED
 from planner.plan.task_id import parent_of, root_of
 from skills.builtin.plan_is_wrong import NAME, reason_in
 
@@ -81,6 +83,8 @@ class Replans:
             case PlanMade():
                 self._grown = 0
             case RunResumed():
+                self.refused = None
+            case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
                 self.refused = None
             case TaskStarted():
                 self.started_at.setdefault(event.task, self.attempts)

@@ -15,6 +15,7 @@ from planner import rules
 from planner.decompose.replan import Replanned, Situation, TaskState, replan
 from planner.errors import ModelError
 from planner.events import PlanChanged, RunFinished, Warned
+from planner.events.run import PLAN_NOT_CHANGED
 from planner.plan.changes.change import Change, problems
 from planner.plan.shape import SHAPES
 from skills.builtin.plan_is_wrong import PlanIsWrong
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from executor.tasks.outcome import Outcome
     from executor.tasks.schedule import Schedule
     from planner.decompose.decompose import Brief
+    from planner.events.run import RunStatus
     from planner.plan.plan import Plan, Task
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
@@ -264,7 +266,19 @@ def _can(pipeline: Pipeline) -> bool:
 
 
 def not_changed(why: str, before: RunFinished | None) -> RunFinished:
-    """The end of a run whose plan was not changed as a person asked; it keeps its answer."""
+    """The end of a run whose plan was not changed as a person asked; it keeps its answer, and waits if it did."""
     answer = before.answer if before is not None else None
-    error = f"the plan was not changed: {why}"
-    return RunFinished("failed" if answer is None else "partial", answer, error, code="PLAN_NOT_CHANGED")
+    status: RunStatus = "failed" if answer is None else "partial"
+    if before is not None and before.status == "waiting":
+        status = "waiting"
+    return RunFinished(status, answer, f"the plan was not changed: {why}", code=PLAN_NOT_CHANGED)
+
+
+def as_before(why: str, pipeline: Pipeline) -> RunFinished | None:
+    """The end of a run whose plan was not changed: as it stood. None if answers that it waited for let it go on."""
+    ledger, known = pipeline.history.ledger, pipeline.memo.approvals.known
+    waited = {one.id for one in ledger.waiting}
+    if not waited:
+        return not_changed(why, ledger.finished)
+    still = waited.issubset(one.id for one in known.waiting)
+    return not_changed(why, RunFinished("waiting")) if still else None
