@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from executor.journal.log import Log
     from executor.stores.lease import Wish
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record, ReplanAsked
+    from planner.events import ApprovalGiven, Record
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.plans.plan_edit import GivenChange
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
@@ -76,7 +77,7 @@ class Run:
     observer: Record | None = None
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
-    given: tuple[PlanChanged | ReplanAsked, ...] = ()
+    given: tuple[GivenChange, ...] = ()
     rules: int = rules.CURRENT
     spans: SpanExporter | None = None
     offered: tuple[str, ...] | None = None

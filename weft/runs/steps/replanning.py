@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from executor.capture.beginnings import beginnings
+from executor.history.replans import TaskEnd
 from executor.tasks.outcome import Cancelled, Waiting
 from planner import rules
 from planner.decompose.replan import Replanned, Situation, TaskState, replan
@@ -24,7 +25,7 @@ from weft.settings.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from executor.history.replans import ReplanRecord, Replans, TaskEnd
+    from executor.history.replans import ReplanRecord, Replans
     from executor.tasks.expand import CurrentPlan
     from executor.tasks.memo import Memo
     from executor.tasks.outcome import Outcome
@@ -56,7 +57,7 @@ class ReplanLimits:
 class Replanning:
     """Changes the plan of one run; `history` is what is on record of it, `budget` says what may still be spent.
 
-    A replay `repeats` the changes on record.
+    A replay `repeats` the changes on record. By earlier rules, a task that `waits` for approval had begun.
     """
 
     current: CurrentPlan
@@ -71,6 +72,7 @@ class Replanning:
     check: Callable[[Plan], None]
     cwd: str = ""
     repeats: bool = False
+    waits: bool = True
     _repeated: int = 0
     _given_up: bool = False
 
@@ -129,7 +131,7 @@ class Replanning:
         plan = replace(self._plan, grown=record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
-            states = _states(plan, _ends(plan, record.tasks), {})
+            states = _states(plan, _ends(plan, _as_asked(record.tasks)), {})
             begun = {state.id: state.status for state in states if state.has_begun}
             if not problems(change, plan, begun, self.brief().known, edited=event.dropped):
                 self.current.change(event)
@@ -158,9 +160,11 @@ class Replanning:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
         self._repeated += 1
-        self.current.change(
-            PlanChanged("replan", None, change.added, change.dropped, change.rewired, change.synthesis, replanned.note)
-        )
+        told = (change.rewired, change.synthesis, replanned.note)
+        event = PlanChanged("replan", None, change.added, change.dropped, *told)
+        if not self.repeats:
+            self.memo.approvals.withdraw(self.current.plan, event)
+        self.current.change(event)
         if replanned.change is None:
             self._given_up = replanned.given_up
             record(Warned(f"the plan was not changed: {replanned.note}"))
@@ -175,7 +179,7 @@ class Replanning:
     def _situation(
         self, plan: Plan, tasks: Mapping[str, TaskEnd], wrong: Mapping[str, tuple[str, ...]], asked: str | None
     ) -> Situation:
-        ends = _ends(plan, tasks)
+        ends = _ends(plan, _as_asked(tasks, begun=not self.waits))
         texts = {name: (end.output if end.status == "done" else end.error) or "" for name, end in ends.items()}
         states = _states(plan, ends, beginnings(texts, _EACH, _IN_ALL, self.memo.capture))
         reasons = [*_lost(plan, ends), *_called_wrong(plan, wrong)]
@@ -183,6 +187,12 @@ class Replanning:
             reasons.append(f"the person asks for this: {asked}")
         left = max(self.limits.most - self._attempts - 1, 0)
         return Situation(plan, states, tuple(reasons), self._attempts + 1, left, self.budget())
+
+
+def _as_asked(tasks: Mapping[str, TaskEnd], *, begun: bool = False) -> dict[str, TaskEnd]:
+    """How tasks stand, without those that only wait for approval; by earlier rules, these had begun."""
+    known = {name: TaskEnd("interrupted") if end.status == "waiting" and begun else end for name, end in tasks.items()}
+    return {name: end for name, end in known.items() if end.status != "waiting"}
 
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
@@ -255,6 +265,7 @@ def replanning_of(
         check=check,
         cwd=str(pipeline.artifacts.workspace),
         repeats=repeats,
+        waits=pipeline.rules >= rules.WAITING_TASKS,
     )
 
 

@@ -105,7 +105,7 @@ class RunState:
                 self.rows[task].state = "done"
             case ApprovalAsked(task=str(task)) if task in self.rows:
                 self.rows[task].state = "waiting"
-            case ApprovalGiven(task=str(task)) if task in self.rows:
+            case ApprovalGiven(task=str(task)) if task in self.rows and not event.withdrawn:
                 self.rows[task].state = "running"
             case TextStreamed():
                 self.streamed = (self.streamed + event.text)[-_TAIL:]
