@@ -28,7 +28,8 @@ from planner.events import (
 )
 from planner.events.run import PLAN_NOT_CHANGED
 from planner.model import Usage
-from planner.plan.task_id import root_of
+from planner.plan.changes.early_parts import parts_in, with_parts
+from planner.plan.task_id import parent_of, root_of
 
 if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
@@ -102,6 +103,11 @@ class Ledger:
             return None
         return frozenset(task.id for task in self._tasks.values() if task.status == "done")
 
+    @property
+    def early_parts(self) -> int:
+        """How many items have grown before there is a plan."""
+        return len(parts_in(self.early.values()))
+
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
@@ -110,6 +116,8 @@ class Ledger:
 
     def _accept(self, plan: Plan) -> None:
         """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
+        begun = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if parent_of(part.id) in begun))
         kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
         for task_id in self._attempts.keys() - kept:
             del self._attempts[task_id]

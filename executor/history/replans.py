@@ -75,6 +75,8 @@ class Replans:
     started_at: dict[str, int] = field(default_factory=dict)
     refused: str | None = None
     _grown: int = 0
+    _planned: bool = False
+    _early_parts: set[str] = field(default_factory=set)  # what grew before there was a plan
     _called: set[str] = field(default_factory=set)  # tasks whose models were asked
 
     @property
@@ -86,7 +88,9 @@ class Replans:
         """Add an event."""
         match event:
             case PlanMade():
-                self._grown = 0
+                self._grown = sum(root_of(name) in event.plan for name in self._early_parts)
+                self._early_parts.clear()
+                self._planned = True
             case RunResumed():
                 self.refused = None
             case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
@@ -144,6 +148,9 @@ class Replans:
             self.wrong.clear()
             self.asked = None
         self._grown += len(event.added)
+        if not self._planned:
+            self._early_parts.difference_update(event.dropped)
+            self._early_parts.update(task.id for task in event.added if parent_of(task.id) is not None)
         for task_id in event.dropped:
             self.tasks.pop(task_id, None)
             if event.cause == "stream":  # it will be another task, if there is one

@@ -175,15 +175,15 @@ class Run:
         """Tell the observer of a resumed run what was done before."""
         if self.observer is None:
             return
-        if self.history.ledger.early:
-            self.observer(PlanChanged("stream", None, tuple(self.history.ledger.early.values())))
-        if self.history.planned is None or self.history.plan is None:
-            return
-        self.observer(PlanMade(self.history.plan, self.history.planned.attempts))
+        early, plan = self.history.ledger.early, self.history.plan
+        if early:
+            self.observer(PlanChanged("stream", None, tuple(early.values())))
+        if plan is not None and self.history.planned is not None:
+            self.observer(PlanMade(plan, self.history.planned.attempts))
         for one in self.history.recorded_reuse:
             self.observer(one)
         for finished in self.history.tasks.values():
-            if finished.status == "done":
+            if finished.status == "done" and (plan is not None or finished.task in early):
                 self.observer(finished)
 
     def _pipeline(self) -> Pipeline:

@@ -50,7 +50,8 @@ class Reopening:
         """A claimed run, ready to continue; None if another process finished it before the claim."""
         summary = weft.journal.store.find(run_id)
         history = weft.history(run_id)
-        summary = replace(summary, early=history.ledger.done_early())
+        ledger = history.ledger
+        summary = replace(summary, early=ledger.done_early(), early_parts=ledger.early_parts)
         if history.started is None:
             raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
         changes = self._events(history, weft.workspace.known)

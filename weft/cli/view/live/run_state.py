@@ -91,6 +91,7 @@ class RunState:
                 self.activity = "running"
                 # Those that began while the plan was being written go on.
                 tasks = {task.id: self.rows.get(task.id) or TaskRow(task) for task in event.plan.tasks}
+                tasks |= {name: row for name, row in self.rows.items() if parent_of(name) in tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
                 self.activity = "running"
