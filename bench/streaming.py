@@ -37,13 +37,17 @@ MIN_RATIO, MIN_DEEP = 0.95, 1.2
 
 @dataclass(frozen=True)
 class PlanShape:
-    """Which tasks wait for which; the first may take longer, and the last of the first plan may have a fault."""
+    """Which tasks wait for which; the first may take longer, and the last of the first plan may have a fault.
+
+    So many `maps`, from the first on, go through a list of three, each through the results of the one before it.
+    """
 
     name: str
     before: Sequence[Sequence[int]]
     slow_first: int = 1
     faulty: bool = False
     synthesis: bool = False
+    maps: int = 0
 
 
 def _all_before(count: int) -> list[list[int]]:
@@ -57,6 +61,7 @@ SHAPES = (
     PlanShape("7, then 1; the first takes 4x", _all_before(7), slow_first=4),
     PlanShape("two chains, then 1", [[], [0], [1], [], [3], [4], [5], [2, 6]]),
     PlanShape("8 independent + synthesis", [[]] * 8, synthesis=True),
+    PlanShape("a list of 3 mapped 4 times, then 4", [[], *([number] for number in range(7))], maps=4),
     PlanShape("layers, last faulty, asked again", [[], [], [], [], [0, 1], [1, 2], [2, 3], [4, 5, 6]], faulty=True),
 )
 
@@ -67,10 +72,13 @@ def written(shape: PlanShape, *, faulty: bool) -> str:
         {"id": f"t{number}", "action_type": "llm", "instruction": "", "depends_on": [f"t{one}" for one in before]}
         for number, before in enumerate(shape.before)
     ]
+    for number, row in enumerate(rows[: shape.maps]):
+        row["for_each"] = f"<<t{number - 1}.output>>" if number else ["one", "two", "three"]
     plan = {"tasks": rows, "synthesis": "all of it" if shape.synthesis else None}
     room = (PLAN * TOKEN - len(json.dumps(plan))) // len(rows)
     for number, row in enumerate(rows):
-        row["instruction"] = f"Task {number}: ".ljust(room, "x")
+        item = "<<item>>" if "for_each" in row else ""
+        row["instruction"] = f"Task {number}: ".ljust(room - len(item), "x") + item
     if faulty:
         rows[-1]["depends_on"].append("t99")
     return json.dumps(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from planner.model import Reply, Request, Role
 from planner.prompting.profile import FULL, Profile
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from planner.events import Event
+
+Kind = TypeVar("Kind")
 
 
 @dataclass
@@ -57,5 +59,5 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         self.events.append(event)
 
-    def of(self, kind: type) -> list[Event]:
+    def of(self, kind: type[Kind]) -> list[Kind]:
         return [event for event in self.events if isinstance(event, kind)]

@@ -13,7 +13,7 @@ from executor.journal.journal import Journal
 from executor.stores.urls import url_of
 from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.memo import Memo
-from executor.tasks.schedule import run_plan
+from executor.tasks.schedule import Schedule
 from planner.events import PlanMade, RunFinished, RunStarted
 from planner.plan.plan import Plan, Task
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.harness.graphs import Graph
+    from executor.tasks.outcome import Outcome
     from planner.events import Event
 
 Lengths = dict[str, float] | None
@@ -60,8 +61,15 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
 async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
     """weft's scheduler, with events and the limits of a real run."""
     events: list[Event] = []
-    outcomes = await run_plan(plan, _work(lengths), events.append, _limits(plan))
+    schedule = Schedule(_work(lengths), events.append, _limits(plan))
+    outcomes = await _run(schedule, plan)
     assert len(outcomes) == len(plan.tasks)
+
+
+async def _run(schedule: Schedule, plan: Plan) -> dict[str, Outcome]:
+    schedule.add(*plan.tasks)
+    schedule.close()
+    return await schedule.run()
 
 
 async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
@@ -73,7 +81,7 @@ async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
     log.record(PlanMade(plan, 1))
     await log.settle()
     memo = Memo(log.record, log.capture, log.settle)
-    outcomes = await run_plan(plan, _work(lengths), log.record, _limits(plan), memo)
+    outcomes = await _run(Schedule(_work(lengths), log.record, _limits(plan), memo), plan)
     log.record(RunFinished("done"))
     await log.settle()
     took = Spent.since(start)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from executor.capture.capture import Capture
     from planner.approvals import Approve
-    from planner.events import Record
-    from planner.plan.plan import Task
+    from planner.events import PlanChanged, Record
+    from planner.plan.plan import Plan, Task
     from skills.tools.effects import Effects
     from skills.tools.tool import Tool
 
@@ -100,6 +100,11 @@ class Approvals:
         given = self._given(identity)
         request = ApprovalRequest(identity, task, "question", preview=text)
         return given.text if given is not None else (await self._ask(request)).text
+
+    def withdraw(self, plan: Plan, change: PlanChanged) -> None:
+        """Close the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked."""
+        for one in self.known.withdrawals(plan, change):
+            self._note(one)
 
     async def _permission(
         self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str, effects: Effects

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.events import ApprovalAsked, ApprovalGiven, ToolCalled, ToolStarted
+from planner.events.approvals import WITHDRAWN
 
 if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
-    from planner.events import Event
+    from planner.events import Event, PlanChanged
+    from planner.plan.plan import Plan
 
 
 @dataclass(slots=True)
@@ -48,6 +50,20 @@ class ApprovalRecord:
     def waiting(self) -> tuple[ApprovalRequest, ...]:
         """The requests without an answer, in the order in which they were first asked."""
         return tuple(request for request in self.asked.values() if request.id not in self.given)
+
+    def withdrawals(self, plan: Plan, change: PlanChanged) -> tuple[ApprovalGiven, ...]:
+        """What closes the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked.
+
+        It is recorded before the change: if the process dies in between, the task asks again.
+        """
+        after = change.applied(plan)
+        return tuple(
+            ApprovalGiven(one.id, "deny", "the plan was changed", by=WITHDRAWN, task=one.task, tool=one.tool)
+            for one in self.waiting
+            if (name := one.task) is not None
+            and name in plan
+            and (name not in after or after.task(name) != plan.task(name))
+        )
 
     def copy(self) -> ApprovalRecord:
         """The same state, to be continued apart."""

@@ -27,8 +27,10 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
+from planner.events.run import PLAN_NOT_CHANGED
 from planner.model import Usage
-from planner.plan.task_id import root_of
+from planner.plan.changes.early_parts import parts_in, with_parts
+from planner.plan.task_id import parent_of, root_of
 
 if TYPE_CHECKING:
     from planner.approvals import ApprovalRequest
@@ -56,6 +58,7 @@ class Ledger:
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
     _reopened: dict[str, TaskReport] = field(default_factory=dict)  # how tasks stood before the last resume
+    _begun: set[str] = field(default_factory=set)  # tasks that started since
 
     def note(self, event: Event) -> None:
         """Add an event."""
@@ -70,7 +73,10 @@ class Ledger:
                 self._change(event)
             case RunResumed():
                 self._reopen()
-            case CallRetried(task=str(task)) | TaskStarted(task=task):
+            case TaskStarted(task=task):
+                self._attempts[task] += 1
+                self._begun.add(task)
+            case CallRetried(task=str(task)):
                 self._attempts[task] += 1
             case CallFinished(reply=reply):
                 self.usage += reply.usage
@@ -87,6 +93,8 @@ class Ledger:
             case RunFinished():
                 self.finished = event
                 self._seconds += event.seconds
+                if event.code == PLAN_NOT_CHANGED:  # nothing was tried again
+                    self._tasks |= {name: task for name, task in self._reopened.items() if name in self._tasks}
             case _:
                 pass
 
@@ -96,14 +104,21 @@ class Ledger:
             return None
         return frozenset(task.id for task in self._tasks.values() if task.status == "done")
 
+    @property
+    def early_parts(self) -> int:
+        """How many items have grown before there is a plan."""
+        return len(parts_in(self.early.values()))
+
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
-        parts |= {"_reopened": dict(self._reopened)}
+        parts |= {"_reopened": dict(self._reopened), "_begun": set(self._begun)}
         return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
     def _accept(self, plan: Plan) -> None:
         """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
+        begun = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if parent_of(part.id) in begun))
         kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
         for task_id in self._attempts.keys() - kept:
             del self._attempts[task_id]
@@ -120,7 +135,8 @@ class Ledger:
             self._tasks.pop(task_id, None)
         self._tasks |= {task.id: _pending(task) for task in event.added}
         for task_id, before in self._reopened.items() if event.rewired else ():
-            if root_of(task_id) in event.rewired and task_id in self._tasks:  # it will not be tried again
+            ended = before.status in ("failed", "skipped")
+            if ended and root_of(task_id) in event.rewired and task_id in self._tasks:  # it will not be tried again
                 self._tasks[task_id] = before
 
     def _reopen(self) -> None:
@@ -131,15 +147,16 @@ class Ledger:
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
         replaced = self.plan.replaced if self.plan is not None else ()
-        self._reopened = {task.id: task for task in self._tasks.values() if task.status in ("failed", "skipped")}
+        self._reopened = {task.id: task for task in self._tasks.values() if task.status not in ("done", "pending")}
         for task in self._tasks.values():
             if task.status != "done" and root_of(task.id) not in replaced:
-                if waited and task.status == "pending" and self._attempts[task.id]:
+                if waited and task.status == "pending" and task.id in self._begun and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+        self._begun.clear()
 
     @property
-    def _waiting(self) -> tuple[ApprovalRequest, ...]:
+    def waiting(self) -> tuple[ApprovalRequest, ...]:
         """The requests without an answer; not those of tasks that are no longer in the plan."""
         return tuple(one for one in self.approvals.waiting if one.task is None or one.task in self._tasks)
 
@@ -172,7 +189,7 @@ class Ledger:
             plan=self.plan,
             code=end.code,
             data=end.data,
-            waiting=() if end.status == "clarification" else self._waiting,
+            waiting=() if end.status == "clarification" else self.waiting,
             artifacts=self.files.listed(),
         )
 

@@ -6,16 +6,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CallStarted,
     PlanChanged,
     PlanMade,
     PromptMade,
     ReplanAsked,
+    RunFinished,
     RunResumed,
     TaskFinished,
     TaskReused,
     TaskStarted,
     ToolCalled,
 )
+from planner.events.run import PLAN_NOT_CHANGED
 from planner.plan.task_id import parent_of, root_of
 from skills.builtin.plan_is_wrong import NAME, reason_in
 
@@ -29,7 +34,8 @@ if TYPE_CHECKING:
 class TaskEnd:
     """How a task stood: its status, output and error.
 
-    It is `interrupted` if it had begun and not ended, and `denied` if it was skipped after it had begun.
+    It is `interrupted` if it had begun and not ended, `waiting` if it had only asked a person whether to begin, and
+    `denied` if it was skipped after that.
     """
 
     status: str
@@ -69,6 +75,9 @@ class Replans:
     started_at: dict[str, int] = field(default_factory=dict)
     refused: str | None = None
     _grown: int = 0
+    _planned: bool = False
+    _early_parts: set[str] = field(default_factory=set)  # what grew before there was a plan
+    _called: set[str] = field(default_factory=set)  # tasks whose models were asked
 
     @property
     def attempts(self) -> int:
@@ -79,18 +88,30 @@ class Replans:
         """Add an event."""
         match event:
             case PlanMade():
-                self._grown = 0
+                self._grown = sum(root_of(name) in event.plan for name in self._early_parts)
+                self._early_parts.clear()
+                self._planned = True
             case RunResumed():
+                self.refused = None
+            case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
                 self.refused = None
             case TaskStarted():
                 self.started_at.setdefault(event.task, self.attempts)
                 self._note_task(event.task, TaskEnd("interrupted"))
+            case ApprovalAsked(kind="task", task=str(task)) if task in self.tasks and task not in self._called:
+                self.tasks[task] = TaskEnd("waiting")
+            case ApprovalGiven(task=str(task)) if self._waits(task) and not event.withdrawn:
+                self.tasks[task] = TaskEnd("interrupted")
+            case CallStarted(task=str(task)) if event.role != "condition":
+                self._called.add(task)
             case TaskReused():
                 self._note_task(event.task, TaskEnd("done", event.output))
             case TaskFinished():
                 self._note_task(event.task, TaskEnd(self._status(event), event.output, event.error))
-            case ToolCalled(task=str(task), name=name) if name == NAME:
-                self._note_reason(root_of(task), reason_in(event.envelope))
+            case ToolCalled(task=str(task)):
+                self._called.add(task)
+                if event.name == NAME:
+                    self._note_reason(root_of(task), reason_in(event.envelope))
             case ReplanAsked():
                 self.asked = event.request
             case PromptMade(role="replanner"):
@@ -102,8 +123,11 @@ class Replans:
 
     def _status(self, event: TaskFinished) -> str:
         before = self.tasks.get(event.task)
-        begun = before is not None and before.status == "interrupted"
+        begun = before is not None and before.status in ("interrupted", "waiting")
         return {"cancelled": "interrupted", "skipped": "denied" if begun else "skipped"}.get(event.status, event.status)
+
+    def _waits(self, task: str) -> bool:
+        return task in self.tasks and self.tasks[task].status == "waiting"
 
     def _note_task(self, task: str, ended: TaskEnd) -> None:
         if parent_of(task) is None:
@@ -124,6 +148,9 @@ class Replans:
             self.wrong.clear()
             self.asked = None
         self._grown += len(event.added)
+        if not self._planned:
+            self._early_parts.difference_update(event.dropped)
+            self._early_parts.update(task.id for task in event.added if parent_of(task.id) is not None)
         for task_id in event.dropped:
             self.tasks.pop(task_id, None)
             if event.cause == "stream":  # it will be another task, if there is one

@@ -29,7 +29,8 @@ class ReplayApprovals(Approvals):
         return cls(record, at_once, tape.capture, known=tape.history.finished.approvals.copy(), tape=tape)
 
     def _given(self, request_id: str) -> ApprovalGiven | None:
-        return self.known.given.get(request_id)
+        given = self.known.given.get(request_id)
+        return given if given is not None and not given.withdrawn else None
 
     async def _ask(self, request: ApprovalRequest) -> Answer:
         """What follows from a request that has no answer on record."""

@@ -126,6 +126,8 @@ class RunHistory:
                 for task_id in event.dropped:
                     self.finished.given.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
+                    if event.cause == "stream":  # a task of this id ends once more, and is told of
+                        self._forget_output(task_id)
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
             case FileRead():
@@ -174,7 +176,9 @@ class RunHistory:
     @property
     def fixed_now(self) -> tuple[Task, ...]:
         """The tasks that the planner must keep if the run is resumed now; what it has answered is not asked again."""
-        return self.fixed if ("decomposer", None) in self._last_reply else tuple(self.ledger.early.values())
+        if ("decomposer", None) in self._last_reply:
+            return self.fixed
+        return tuple(task for task in self.ledger.early.values() if parent_of(task.id) is None)
 
     @property
     def recorded_reuse(self) -> tuple[TaskReused, ...]:
@@ -215,8 +219,11 @@ class RunHistory:
 
     def _forget_parents(self, name: str | None) -> None:
         while name is not None and (name := parent_of(name)) is not None:
-            for key in [key for key in self.finished.outputs if key[0] == name]:
-                del self.finished.outputs[key]
+            self._forget_output(name)
+
+    def _forget_output(self, name: str) -> None:
+        for key in [key for key in self.finished.outputs if key[0] == name]:
+            del self.finished.outputs[key]
 
     def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
         self._latest[event.task] = event

@@ -17,10 +17,9 @@ from planner.events import (
     TaskFinished,
     TaskReused,
 )
+from planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from executor.stores.row import RunSummary
 
 
@@ -44,10 +43,10 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case SkillsSelected(task=None):
             return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():
-            return replace(summary, tasks=len(event.plan.tasks), early=None)
+            return replace(summary, tasks=len(event.plan.tasks) + summary.early_parts, early=None, early_parts=0)
         case PlanChanged():
             changed = replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
-            return _without(changed, event.dropped) if summary.early else changed
+            return changed if summary.early is None else _early(changed, event)
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
@@ -60,8 +59,11 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return summary
 
 
-def _without(summary: RunSummary, dropped: Sequence[str]) -> RunSummary:
-    """The summary without tasks that had a result before the plan was accepted, and are not in it."""
-    lost = (summary.early or frozenset()).intersection(dropped)
+def _early(summary: RunSummary, event: PlanChanged) -> RunSummary:
+    """The summary with items that grew before there is a plan, and without tasks that will not be in it."""
+    names = summary.early or frozenset()
+    lost = names.intersection(event.dropped)
     done = None if summary.done is None else summary.done - len(lost)
-    return replace(summary, done=done, early=(summary.early or frozenset()) - lost)
+    grown = sum(parent_of(task.id) is not None for task in event.added)
+    parts = summary.early_parts + grown - sum(parent_of(name) is not None for name in event.dropped)
+    return replace(summary, done=done, early=names - lost, early_parts=parts)

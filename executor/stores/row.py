@@ -65,7 +65,8 @@ class RunSummary:
     """A run in one line of a list; `status` is a run's status, or `running`.
 
     `done` counts the tasks that have a result, None in journals that did not count them; `skills` are those selected.
-    Until there is a plan, `early` has the tasks with a result, as the plan may do without them; it is not stored.
+    Until there is a plan, `early` has the tasks with a result, as the plan may do without them, and `early_parts`
+    counts the items that have grown; neither is stored.
     """
 
     run_id: str
@@ -81,6 +82,7 @@ class RunSummary:
     batch: str | None = None
     batch_goal: str | None = None
     early: frozenset[str] | None = field(default=frozenset(), repr=False, compare=False)
+    early_parts: int = field(default=0, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as `trace list --json` prints it."""

@@ -37,21 +37,6 @@ _STOPPED = Cancelled("stopped before its end")
 _UNSETTLED = (Cancelled, Waiting)
 
 
-async def run_plan(
-    plan: Plan,
-    run_task: RunTask,
-    record: Record,
-    limits: ScheduleLimits,
-    finished: Finished = NOTHING,
-    check: Check | None = None,
-) -> dict[str, Outcome]:
-    """Run every task of a plan that does not change; a task that never started is not in the result."""
-    schedule = Schedule(run_task, record, limits, finished, check)
-    schedule.add(*plan.tasks)
-    schedule.close()
-    return await schedule.run()
-
-
 @dataclass(slots=True)
 class Schedule:
     """Runs tasks as they become ready; more may be added while it runs, until it is closed.
@@ -121,24 +106,36 @@ class Schedule:
         self.add(*(task for task in plan.tasks if task.id in again), *new)
 
     def _forget(self, task_id: str) -> None:
+        self._reused.discard(task_id)
         for before in self._tasks[task_id].depends_on:
             self._after[before] = [one for one in self._after[before] if one != task_id]
         self.outcomes.pop(task_id, None)
         self._waiting.pop(task_id, None)
 
     async def drop(self, task_ids: Collection[str], why: str) -> None:
-        """Stop tasks that run and forget them; nothing else waits for them."""
-        stopped = {task_id: self._running.pop(task_id) for task_id in self._running.keys() & task_ids}
-        await cancelled(stopped.values())
-        self._ended = deque(one for one in self._ended if one[0] not in task_ids)
-        self._ready = deque(task_id for task_id in self._ready if task_id not in task_ids)
-        for task_id in self._tasks.keys() & task_ids:
-            if task_id in stopped and (began := self._started.pop(task_id, None)) is not None:
-                self.record(TaskFinished(task_id, "cancelled", time.monotonic() - began, None, why))
-            self._forget(task_id)
-            self._results.pop(task_id, None)
-        for task_id in self._tasks.keys() & task_ids:
-            del self._tasks[task_id], self._after[task_id]
+        """Stop tasks and forget them, with the parts that they have grown into; nothing else waits for them."""
+        grown = {part.id for name in task_ids if name in self._growths for part in self._growths[name].grown.tasks}
+        gone = dict.fromkeys(name for name in self._tasks if name in grown or name in task_ids)
+        begun = {name for name in gone if name in self._running or self._grows(name)}
+        stopped = [self._running.pop(name) for name in gone if name in self._running]
+        # All at once, before anything else runs: what ended just now must not start what comes after it.
+        self._ended = deque(one for one in self._ended if one[0] not in gone)
+        self._ready = deque(name for name in self._ready if name not in gone)
+        for name in gone:
+            self._forget(name)
+        for name in gone:
+            for known in (self._tasks, self._after, self._results, self._growths, self._part_of):
+                known.pop(name, None)
+        await cancelled(stopped)
+        self._wake.set()  # others may take their places
+        for name in gone:
+            began = self._started.pop(name, None)
+            if began is not None and name in begun:
+                self.record(TaskFinished(name, "cancelled", time.monotonic() - began, None, why))
+
+    def _grows(self, task_id: str) -> bool:
+        """Whether a task has grown and waits for its parts; one that was finished before is not told of again."""
+        return task_id in self._growths and task_id not in self.outcomes and task_id not in self._reused
 
     def close(self) -> None:
         """Say that no more tasks come from outside; `run` ends once all have ended."""
@@ -146,7 +143,7 @@ class Schedule:
         self._wake.set()
 
     async def run(self) -> dict[str, Outcome]:
-        """Run until all tasks have ended, and return their outcomes; raises Halted as `run_plan` does."""
+        """Run until all tasks have ended, and return their outcomes; raises Halted if a limit ends the run."""
         self._time = TimeLimits(self.limits.task_seconds, self._move)
         try:
             while self._start() or self._running or not (self._closed or self.halted):
@@ -212,8 +209,10 @@ class Schedule:
         self._wake.set()
 
     def _settle(self, task_id: str, outcome: Outcome | Grown, seconds: float) -> None:
-        """Take in how a task ended, or what it has grown into."""
+        """Take in how a task ended, or what it has grown into, unless it was dropped meanwhile."""
         self._running.pop(task_id, None)
+        if task_id not in self._tasks:
+            return
         if isinstance(outcome, Grown):
             self._grow(task_id, outcome)
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planner.approvals import ApprovalRequest
 
 IMPORTED = "imported:"
+WITHDRAWN = "plan"
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ class ApprovalGiven:
     """A request, `call`, was answered `by` cli, page or callback, or decided by rule N of the policy (`policy:N`).
 
     An answer in a record that was imported is by `imported:` and who it was: it is history, and allows no further call.
+    A denial by `plan` withdraws a request, because the plan was changed and the task is no longer in it as it was.
     """
 
     call: str
@@ -39,7 +41,12 @@ class ApprovalGiven:
     @property
     def holds(self) -> bool:
         """Whether it counts for what is not done yet: nothing is allowed by a record that may be a stranger's."""
-        return not self.by.startswith(IMPORTED) or self.decision in ("deny", "answer")
+        return not self.withdrawn and (not self.by.startswith(IMPORTED) or self.decision in ("deny", "answer"))
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether nobody answered it: the request is no longer asked."""
+        return self.by.removeprefix(IMPORTED) == WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True)

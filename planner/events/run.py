@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # `clarification` is how a run with a question ended in earlier versions; it is read, and never written.
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
 
+# The code of a run that ended because its plan was not changed as a person asked.
+PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:

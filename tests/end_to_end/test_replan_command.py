@@ -198,3 +198,16 @@ def test_a_worker_says_that_the_plan_is_wrong(workspace: Path, serve: Serve, wef
     assert json.loads(ran.out)["answer"] == "did: Say why"
     assert [instruction(call) for call in server.asked("task")] == ["Look", "Look", "Say why"]
     assert "says that the plan is wrong: the service has no API" in server.asked("replanner")[0].user
+
+
+def test_a_run_that_waits_still_waits_where_the_change_is_refused(workspace: Path, serve: Serve, weft: Weft) -> None:
+    asks = NOTES | {"needs_approval": "Shall it be noted?"}
+    serve(scripted({"tasks": [asks]}, change=lambda _: Say('{"give_up": "there is no other way"}')))
+    waiting = json.loads(weft("run", "--json", *MODEL, GOAL, cwd=workspace).out)["waiting"]
+    ran = weft("replan", "last", "Leave it out", cwd=workspace)
+    assert ran.status == 6, ran.err
+    assert "waiting: the plan was not changed: given up: there is no other way" in ran.err
+    assert "Shall it be noted?" in ran.err
+    (listed,) = json.loads(weft("approvals", "--json", cwd=workspace).out)
+    assert {key: listed[key] for key in waiting[0]} == waiting[0]
+    assert weft("resume", "--approve", waiting[0]["id"], cwd=workspace).status == 0

@@ -1,6 +1,7 @@
 """Kill a run while its plan is being written and its first tasks run, resume it, and see that nothing is paid twice.
 
-The plan is refused once, and then accepted with its tasks as they were, as the planner is told.
+The plan is refused once, and then accepted with its tasks as they were, as the planner is told. Two of them have a
+list: one of the plan's own, and the results of the first, item by item.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 GOAL = "Weave while the pattern is drawn"
 TASKS = 12
+COLOURS = ["madder", "weld", "woad", "walnut", "cochineal"]
+MAPS = ("dyed", "dried")
+CALLS = TASKS + 1 + len(MAPS) * len(COLOURS) + 2 + 1  # the tasks, their items, two plans, the answer
 
 
 def rows() -> list[dict[str, Any]]:
-    """Tasks, each waiting for one or two written shortly before it."""
-    return [
+    """Tasks, each waiting for one or two written shortly before it, and two lists among them."""
+    threads = [
         {
             "id": f"t{number}",
             "action_type": "llm",
@@ -36,11 +40,15 @@ def rows() -> list[dict[str, Any]]:
         }
         for number in range(TASKS)
     ]
+    dyed = {"id": "dyed", "action_type": "llm", "instruction": "Dye it in <<item>>", "for_each": COLOURS, "width": 2}
+    dried = {"id": "dried", "action_type": "llm", "instruction": "Dry <<item>>", "for_each": "<<dyed.output>>"}
+    return [threads[0], dyed, *threads[1:4], dried | {"depends_on": ["dyed"]}, *threads[4:]]
 
 
 def plan(*, whole: bool) -> str:
     """The plan; the first one written names a task that it does not have."""
-    last = {"id": "last", "action_type": "llm", "instruction": "Knot", "depends_on": ["t11" if whole else "t99"]}
+    before = ["dried", "t11" if whole else "t99"]
+    last = {"id": "last", "action_type": "llm", "instruction": "Knot", "depends_on": before}
     return json.dumps({"tasks": [*rows(), last], "synthesis": "all of it"}, indent=1)
 
 
@@ -72,9 +80,13 @@ def check(runs: list[dict[str, Any]]) -> None:
     for run in runs:
         assert run["status"] == "done"
         outputs = {task["id"]: task["output"] for task in run["tasks"]}
-        assert list(outputs) == [*(row["id"] for row in rows()), "last"]
-        assert all(output.startswith(f"{name}:") for name, output in outputs.items())
-        assert run["usage"]["calls"] == TASKS + 1 + 2 + 1, "a call on record is counted once"
+        planned = [*(row["id"] for row in rows()), "last"]
+        items = [f"{name}[{number}]" for name in MAPS for number in range(1, len(COLOURS) + 1)]
+        assert list(outputs)[: len(planned)] == planned
+        assert sorted(list(outputs)[len(planned) :]) == sorted(items)
+        assert all(output.startswith(f"{name}:") for name, output in outputs.items() if name not in MAPS)
+        assert outputs["dyed"].split("\n\n")[1::2] == [outputs[name] for name in items[: len(COLOURS)]]
+        assert run["usage"]["calls"] == CALLS, "a call on record is counted once"
     assert len({run["answer"] for run in runs}) == 1
 
 
@@ -87,29 +99,31 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     check(killed.runs)
     assert all(drift == [] for drift in replayed(folder).values())
     early = _early(folder)
-    assert early > 0, "no task began before its plan was whole"
-    repeated = len(killed.calls()) - len(killed.runs) * (TASKS + 4)
+    items = sum(name.endswith("]") for name in early)
+    assert 0 < items < len(early), "no task or no item began before its plan was whole"
+    repeated = len(killed.calls()) - len(killed.runs) * CALLS
     return (
-        f"{killed.kills} kills, {len(killed.runs)} runs with the same results, {early} tasks began early, "
-        f"{repeated} calls in flight made again"
+        f"{killed.kills} kills, {len(killed.runs)} runs with the same results, {len(early)} tasks began early, "
+        f"{items} of them items, {repeated} calls in flight made again"
     )
 
 
-def _early(folder: Path) -> int:
-    """How many tasks were started before their run had a plan."""
+def _early(folder: Path) -> list[str]:
+    """The tasks that were started before their run had a plan."""
     from executor.journal.open_store import open_store
     from executor.stores.urls import url_of
 
     store = open_store(url_of(folder / ".agents" / "journal.sqlite"), create=False)
     try:
         planned: set[str] = set()
-        count = 0
+        early: list[str] = []
         for summary in store.summaries(1_000):
             for row in store.rows(summary.run_id, types=("plan_made", "task_started")):
                 if row.type == "plan_made":
                     planned.add(summary.run_id)
-                count += row.type == "task_started" and summary.run_id not in planned
-        return count
+                elif summary.run_id not in planned:
+                    early.append(row.body["task"])
+        return early
     finally:
         store.close()
 

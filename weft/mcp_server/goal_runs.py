@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from planner.events import Event, PlanChanged, PlanMade, RunResumed, RunStarted, TaskFinished
+from planner.plan.task_id import parent_of
 from skills.errors import InputError
 from weft.runs.stop import Stop
 
@@ -34,14 +35,18 @@ class TaskProgress:
     total: int = 0
     last: str = ""
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    _names: set[str] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
         """Count an event."""
         match event:
             case PlanMade(plan=plan):
-                self.total = len(plan.tasks)
-            case PlanChanged(added=added):
-                self.total += len(added)
+                early = {name for name in self._names if (parent_of(name) or "") in plan}
+                self._names = early.union(task.id for task in plan.tasks)
+                self.total = len(self._names)
+            case PlanChanged(added=added, dropped=dropped):
+                self._names = self._names.difference(dropped).union(task.id for task in added)
+                self.total = len(self._names)
             case TaskFinished(task=task, status=status) if status != "pending":
                 self.done += 1
                 self.last = f"{task}: {status}"

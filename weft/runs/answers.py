@@ -114,6 +114,8 @@ def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
     if len(matching) > 1:
         raise UnknownRequest(f"{name!r} could be any of {', '.join(one.id for one in matching)}")
     given = known.given.get(matching[0].id)
+    if given is not None and given.withdrawn:
+        raise AnsweredAlready(f"{matching[0].id} is no longer asked: {given.note}")
     if given is not None and given.holds:
         raise AnsweredAlready(f"{matching[0].id} is answered already: {given.decision}")
     return matching[0]

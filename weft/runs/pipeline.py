@@ -26,7 +26,7 @@ from skills.discovery.needs import SWITCHES
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
 from weft.runs.steps.following import FollowUp
-from weft.runs.steps.replanning import not_changed, replanning_of
+from weft.runs.steps.replanning import as_before, not_changed, replanning_of
 from weft.runs.steps.reviewing import DECLINED, reviewed
 from weft.runs.steps.selecting import Selecting, language_note
 from weft.runs.task_run import early_tasks, run_tasks
@@ -128,12 +128,15 @@ class Pipeline:
             return DECLINED
         unchanged = await replanning.begin()
         if unchanged is not None and not replanning.repeats:
-            return not_changed(unchanged, self.history.ledger.finished)
+            if (end := as_before(unchanged, self)) is not None:
+                return end
+            unchanged = None
         outcomes = await run_tasks(self, replanning, early)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
             raise RecordEnded("the record of this run ends before its end")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
-            return RunFinished("waiting")
+            end = RunFinished("waiting")
+            return end if unchanged is None else not_changed(unchanged, end)
         end = await self._answer(current.plan, outcomes, given)
         return end if unchanged is None else not_changed(unchanged, end)
 

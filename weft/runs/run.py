@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from executor.journal.log import Log
     from executor.stores.lease import Wish
     from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record, ReplanAsked
+    from planner.events import ApprovalGiven, Record
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.plans.plan_edit import GivenChange
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
@@ -76,7 +77,7 @@ class Run:
     observer: Record | None = None
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
-    given: tuple[PlanChanged | ReplanAsked, ...] = ()
+    given: tuple[GivenChange, ...] = ()
     rules: int = rules.CURRENT
     spans: SpanExporter | None = None
     offered: tuple[str, ...] | None = None
@@ -174,15 +175,15 @@ class Run:
         """Tell the observer of a resumed run what was done before."""
         if self.observer is None:
             return
-        if self.history.ledger.early:
-            self.observer(PlanChanged("stream", None, tuple(self.history.ledger.early.values())))
-        if self.history.planned is None or self.history.plan is None:
-            return
-        self.observer(PlanMade(self.history.plan, self.history.planned.attempts))
+        early, plan = self.history.ledger.early, self.history.plan
+        if early:
+            self.observer(PlanChanged("stream", None, tuple(early.values())))
+        if plan is not None and self.history.planned is not None:
+            self.observer(PlanMade(plan, self.history.planned.attempts))
         for one in self.history.recorded_reuse:
             self.observer(one)
         for finished in self.history.tasks.values():
-            if finished.status == "done":
+            if finished.status == "done" and (plan is not None or finished.task in early):
                 self.observer(finished)
 
     def _pipeline(self) -> Pipeline:

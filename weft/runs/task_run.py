@@ -79,7 +79,9 @@ def early_tasks(
         current,
         Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
         memo,
-        lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy), pipeline.rules),
+        lambda: EarlyReader(
+            catalogue.known, lambda task: may_begin(task, tools, policy, pipeline.rules), pipeline.rules
+        ),
         partial(pipeline.models.ready, "task"),
         dict(pipeline.history.ledger.early),
     )

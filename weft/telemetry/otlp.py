@@ -110,7 +110,8 @@ class _SpanBuilder:
                 self._interrupt_tasks()
                 self._root.pop("weft.status", None)
             case "plan_made":
-                self._tasks = {task["id"]: task for task in body["plan"]["tasks"]}
+                early = {name: task for name, task in self._tasks.items() if parent_of(name) is not None}
+                self._tasks = early | {task["id"]: task for task in body["plan"]["tasks"]}
                 self._end_planning(at)
             case "plan_changed":
                 self._tasks |= {task["id"]: task for task in body.get("added", ())}
@@ -158,7 +159,8 @@ class _SpanBuilder:
 
     def _end_planning(self, at: datetime) -> None:
         if self._planning_started is not None and not self._planned:
-            attributes = {"gen_ai.operation.name": "plan", "weft.plan.tasks": len(self._tasks)}
+            planned = sum(parent_of(name) is None for name in self._tasks)
+            attributes = {"gen_ai.operation.name": "plan", "weft.plan.tasks": planned}
             self._add("plan", "plan", self._planning_started, at, attributes)
             self._planned = True
 

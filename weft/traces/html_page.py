@@ -179,6 +179,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(title, f"{arguments}\n\n{envelope.get('text', '')}")
         case ApprovalAsked():
             yield _Entry(f"{event.task or 'planning'}: asked a person ({event.kind})", _request_text(event))
+        case ApprovalGiven(withdrawn=True):
+            yield _Entry(f"{event.task}: no longer asked", event.note)
         case ApprovalGiven():
             text = event.note or event.text or json.dumps(event.arguments or {}, ensure_ascii=False)
             yield _Entry(f"{event.task or 'planning'}: {event.decision} by {event.by}", text)

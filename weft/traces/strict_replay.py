@@ -14,6 +14,7 @@ from executor.tasks.artifacts import Artifacts
 from planner import rules
 from planner.errors import RecordEnded
 from planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
+from planner.events.run import PLAN_NOT_CHANGED
 from skills.builtin import toolset
 from skills.errors import InputError, WeftError
 from skills.tools.recorded import RecordedTool
@@ -140,10 +141,15 @@ async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
         end = await pipeline.run()
         then = history.ledger.finished
-        was_question = then is not None and then.status == "clarification"  # as earlier versions ended with a question
-        return replace(end, status="clarification") if was_question and end.status == "waiting" else end
+        return replace(end, status=then.status) if then is not None and _ended_otherwise(then, end) else end
     except RecordEnded:
         return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
     except WeftError as error:
         message = error.message if error.code == "NO_PLAN" else str(error)
         return RunFinished("failed", error=message)
+
+
+def _ended_otherwise(then: RunFinished, now: RunFinished) -> bool:
+    """Whether earlier versions ended a run that waits in another way: with a question, or a change that was refused."""
+    refused = then.status == "failed" and then.code == now.code == PLAN_NOT_CHANGED
+    return now.status == "waiting" and (then.status == "clarification" or refused)

@@ -190,7 +190,7 @@ class _Reader:
     def _note_resume(self, at: float, *, was_waiting: bool) -> None:
         self.resumes.append(round(at, 3))
         stopped = [span for span in self.spans.values() if span.status == "running"]
-        self.waited = {span.id for span in stopped if was_waiting}
+        self.waited |= {span.id for span in stopped if was_waiting}
         for span in stopped:  # each starts again in its turn
             span.status = "pending"
 
@@ -267,7 +267,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
             reader.note(event, at, row.at)
     waiting = {request.task for request in reader.ledger.approvals.waiting}
     for span in reader.spans.values():
-        if span.id in waiting and span.status == "running":
+        if span.id in waiting and (span.status == "running" or (span.status == "pending" and not alive)):
             span.status = "waiting"
         if span.status == "running" and not alive:
             span.status = "interrupted"

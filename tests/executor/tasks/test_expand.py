@@ -15,12 +15,12 @@ from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.expand import CurrentPlan, FanOut, SetLimits
 from executor.tasks.memo import FinishedPart, FinishedWork, Memo
 from executor.tasks.outcome import Done, Failed, Grown, Outcome
-from executor.tasks.schedule import run_plan
 from planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
 from planner.plan.plan import Item, Plan, Task
 from planner.plan.task_id import parent_of
 from planner.plan.validate import Known
 from skills.errors import WeftError
+from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 
 if TYPE_CHECKING:

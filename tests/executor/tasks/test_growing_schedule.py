@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
-from executor.tasks.schedule import Schedule, run_plan
+from executor.tasks.schedule import Schedule
 from planner.errors import BudgetSpent
 from planner.events import TaskFinished, TaskStarted
 from planner.plan.plan import Plan, Task
 from planner.plan.task_id import item_id, parent_of
 from skills.errors import WeftError
+from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
 
@@ -227,3 +228,39 @@ async def test_an_open_schedule_ends_at_a_spent_budget() -> None:
     with pytest.raises(BudgetSpent):
         await asyncio.wait_for(schedule.run(), 5)
     assert schedule.outcomes == {"a": Cancelled("no money left")}
+
+
+async def test_a_task_that_is_dropped_takes_its_parts_along() -> None:
+    """What ended just now must not start what comes after it: `each[1]` and `a` end while the others are stopped."""
+    ends, begun, record = asyncio.Event(), asyncio.Semaphore(0), Recorder()
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str | Grown:
+        if task.id == "each":
+            return grown("each", 4, width=2)
+        begun.release()
+        if task.id in ("a", "each[1]"):
+            await ends.wait()
+        elif task.id != "kept":
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0)  # it takes a while to be stopped
+        return task.id
+
+    schedule = Schedule(run_task, record, ScheduleLimits(8))
+    schedule.add(task("each"), task("a"), task("b", "a"), task("slow"))
+    running = asyncio.ensure_future(schedule.run())
+    for _ in ("each[1]", "each[2]", "a", "slow"):
+        await begun.acquire()
+    ends.set()
+    await asyncio.sleep(0)
+    await schedule.drop({"each", "a", "b"}, "not wanted")
+    schedule.add(task("kept"))
+    await asyncio.sleep(0)
+    ended = [(one.task, one.status) for one in record.of(TaskFinished)]
+    assert ended.count(("each[2]", "cancelled")) == 1
+    assert ended.count(("each", "cancelled")) == 1
+    assert {one.task for one in record.of(TaskStarted)}.isdisjoint({"b", "each[3]", "each[4]"})
+    await schedule.drop({"slow"}, "not wanted")
+    schedule.close()
+    assert await asyncio.wait_for(running, 10) == {"kept": Done("kept")}

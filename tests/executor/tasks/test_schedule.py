@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Done, Failed, Skipped
-from executor.tasks.schedule import run_plan
 from planner.errors import BudgetSpent
 from planner.events import TaskFinished, TaskStarted
 from planner.plan.plan import Plan, Task
 from skills.errors import WeftError
+from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
 

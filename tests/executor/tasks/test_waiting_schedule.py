@@ -10,12 +10,12 @@ import pytest
 from executor.approvals.parking import parked
 from executor.tasks.attempt import ScheduleLimits
 from executor.tasks.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
-from executor.tasks.schedule import run_plan
 from planner.approvals import ApprovalRequest
 from planner.errors import AnswerNeeded, TaskDenied
 from planner.events import TaskFinished
 from planner.plan.plan import Plan, Task
 from planner.plan.task_id import item_id
+from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 
 if TYPE_CHECKING:

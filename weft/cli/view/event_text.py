@@ -70,6 +70,8 @@ def describe(event: Event) -> str | None:
             return f"{event.task}: {event.status}{duration}{reason}"
         case ApprovalAsked():
             return f"waiting for a person: {title(event)} ({short_id(event)})"
+        case ApprovalGiven(withdrawn=True):
+            return f"{event.task}: no longer waits for an answer: {event.note}"
         case ApprovalGiven():
             reason = f": {event.note or event.text}" if event.note or event.text else ""
             return f"{event.task or 'planning'}: {event.decision} by {event.by}{reason}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.events import PlanChanged
+from planner.events import ApprovalGiven, PlanChanged, ReplanAsked
 from planner.plan.changes.change import Change, problems
 from skills.errors import InputError
 from skills.text.plural import counted
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from planner.plan.plan import Plan, Task
     from planner.plan.validate import Known
 
+# How a person changes a plan, and what they are then no longer asked.
+GivenChange = PlanChanged | ReplanAsked | ApprovalGiven
 _HINT = "edit the plan that `weft plan --of RUN` writes; tasks that have begun stay as they are"
 
 
@@ -33,7 +35,7 @@ class PlanInHand:
     def begun(self) -> dict[str, str]:
         """The status of each task that has begun."""
         kept = {name: end.status for name, end in self.ends.items() if name in self.whole}
-        return {name: status for name, status in kept.items() if status not in ("pending", "skipped")}
+        return {name: status for name, status in kept.items() if status not in ("pending", "skipped", "waiting")}
 
     def comments(self) -> list[str]:
         """What a person should know who edits it, a line each."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from executor.capture.secrets import Secrets
 from executor.stores.errors import UnknownRun
 from planner import rules
-from planner.events import PlanChanged, ReplanAsked, RunResumed
+from planner.events import ReplanAsked, RunResumed
 from skills.errors import InputError
 from skills.tools.recorded import RecordedTool
 from weft.runs import records
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner.events import ApprovalGiven, Record
     from planner.plan.validate import Known
     from weft.runs.answers import Answers
+    from weft.runs.plans.plan_edit import GivenChange
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
 
@@ -49,7 +50,8 @@ class Reopening:
         """A claimed run, ready to continue; None if another process finished it before the claim."""
         summary = weft.journal.store.find(run_id)
         history = weft.history(run_id)
-        summary = replace(summary, early=history.ledger.done_early())
+        ledger = history.ledger
+        summary = replace(summary, early=ledger.done_early(), early_parts=ledger.early_parts)
         if history.started is None:
             raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
         changes = self._events(history, weft.workspace.known)
@@ -93,7 +95,7 @@ class Reopening:
         tools, here = builtin | weft.workspace.tools.by_name(), records.capture(weft.paths, run_id)
         return resolved(self.answers, history.finished.approvals, run_id, here, tools)
 
-    def _events(self, history: RunHistory, known: Callable[[], Known]) -> tuple[PlanChanged | ReplanAsked, ...]:
+    def _events(self, history: RunHistory, known: Callable[[], Known]) -> tuple[GivenChange, ...]:
         """The change of the plan as events; raises if it may not be made."""
         if not self.changes:
             return ()
@@ -107,7 +109,9 @@ class Reopening:
                 "the plan is for another goal than the run's", hint="leave `goal` as it is, or run it with --plan"
             )
         event = edit(before, self.edited.plan, known(), "of the file")
-        return (event,) if event is not None else ()
+        if event is None or history.plan is None:
+            return ()
+        return (*history.finished.approvals.withdrawals(history.plan, event), event)
 
 
 def _workspace_of(weft: Weft, history: RunHistory) -> Workspace:

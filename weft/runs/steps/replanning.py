@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from executor.capture.beginnings import beginnings
+from executor.history.replans import TaskEnd
 from executor.tasks.outcome import Cancelled, Waiting
 from planner import rules
 from planner.decompose.replan import Replanned, Situation, TaskState, replan
 from planner.errors import ModelError
 from planner.events import PlanChanged, RunFinished, Warned
+from planner.events.run import PLAN_NOT_CHANGED
 from planner.plan.changes.change import Change, problems
 from planner.plan.shape import SHAPES
 from skills.builtin.plan_is_wrong import PlanIsWrong
@@ -23,12 +25,13 @@ from weft.settings.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from executor.history.replans import ReplanRecord, Replans, TaskEnd
+    from executor.history.replans import ReplanRecord, Replans
     from executor.tasks.expand import CurrentPlan
     from executor.tasks.memo import Memo
     from executor.tasks.outcome import Outcome
     from executor.tasks.schedule import Schedule
     from planner.decompose.decompose import Brief
+    from planner.events.run import RunStatus
     from planner.plan.plan import Plan, Task
     from planner.prompting.models import Models
     from planner.prompting.prompts import Prompts
@@ -54,7 +57,7 @@ class ReplanLimits:
 class Replanning:
     """Changes the plan of one run; `history` is what is on record of it, `budget` says what may still be spent.
 
-    A replay `repeats` the changes on record.
+    A replay `repeats` the changes on record. By earlier rules, a task that `waits` for approval had begun.
     """
 
     current: CurrentPlan
@@ -69,6 +72,7 @@ class Replanning:
     check: Callable[[Plan], None]
     cwd: str = ""
     repeats: bool = False
+    waits: bool = True
     _repeated: int = 0
     _given_up: bool = False
 
@@ -127,7 +131,7 @@ class Replanning:
         plan = replace(self._plan, grown=record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
-            states = _states(plan, _ends(plan, record.tasks), {})
+            states = _states(plan, _ends(plan, _as_asked(record.tasks)), {})
             begun = {state.id: state.status for state in states if state.has_begun}
             if not problems(change, plan, begun, self.brief().known, edited=event.dropped):
                 self.current.change(event)
@@ -156,9 +160,11 @@ class Replanning:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
         self._repeated += 1
-        self.current.change(
-            PlanChanged("replan", None, change.added, change.dropped, change.rewired, change.synthesis, replanned.note)
-        )
+        told = (change.rewired, change.synthesis, replanned.note)
+        event = PlanChanged("replan", None, change.added, change.dropped, *told)
+        if not self.repeats:
+            self.memo.approvals.withdraw(self.current.plan, event)
+        self.current.change(event)
         if replanned.change is None:
             self._given_up = replanned.given_up
             record(Warned(f"the plan was not changed: {replanned.note}"))
@@ -173,7 +179,7 @@ class Replanning:
     def _situation(
         self, plan: Plan, tasks: Mapping[str, TaskEnd], wrong: Mapping[str, tuple[str, ...]], asked: str | None
     ) -> Situation:
-        ends = _ends(plan, tasks)
+        ends = _ends(plan, _as_asked(tasks, begun=not self.waits))
         texts = {name: (end.output if end.status == "done" else end.error) or "" for name, end in ends.items()}
         states = _states(plan, ends, beginnings(texts, _EACH, _IN_ALL, self.memo.capture))
         reasons = [*_lost(plan, ends), *_called_wrong(plan, wrong)]
@@ -181,6 +187,12 @@ class Replanning:
             reasons.append(f"the person asks for this: {asked}")
         left = max(self.limits.most - self._attempts - 1, 0)
         return Situation(plan, states, tuple(reasons), self._attempts + 1, left, self.budget())
+
+
+def _as_asked(tasks: Mapping[str, TaskEnd], *, begun: bool = False) -> dict[str, TaskEnd]:
+    """How tasks stand, without those that only wait for approval; by earlier rules, these had begun."""
+    known = {name: TaskEnd("interrupted") if end.status == "waiting" and begun else end for name, end in tasks.items()}
+    return {name: end for name, end in known.items() if end.status != "waiting"}
 
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
@@ -253,6 +265,7 @@ def replanning_of(
         check=check,
         cwd=str(pipeline.artifacts.workspace),
         repeats=repeats,
+        waits=pipeline.rules >= rules.WAITING_TASKS,
     )
 
 
@@ -264,7 +277,19 @@ def _can(pipeline: Pipeline) -> bool:
 
 
 def not_changed(why: str, before: RunFinished | None) -> RunFinished:
-    """The end of a run whose plan was not changed as a person asked; it keeps its answer."""
+    """The end of a run whose plan was not changed as a person asked; it keeps its answer, and waits if it did."""
     answer = before.answer if before is not None else None
-    error = f"the plan was not changed: {why}"
-    return RunFinished("failed" if answer is None else "partial", answer, error, code="PLAN_NOT_CHANGED")
+    status: RunStatus = "failed" if answer is None else "partial"
+    if before is not None and before.status == "waiting":
+        status = "waiting"
+    return RunFinished(status, answer, f"the plan was not changed: {why}", code=PLAN_NOT_CHANGED)
+
+
+def as_before(why: str, pipeline: Pipeline) -> RunFinished | None:
+    """The end of a run whose plan was not changed: as it stood. None if answers that it waited for let it go on."""
+    ledger, known = pipeline.history.ledger, pipeline.memo.approvals.known
+    waited = {one.id for one in ledger.waiting}
+    if not waited:
+        return not_changed(why, ledger.finished)
+    still = waited.issubset(one.id for one in known.waiting)
+    return not_changed(why, RunFinished("waiting")) if still else None

@@ -1,7 +1,7 @@
 """A plan that streams: its tasks start while the model is still writing the rest of it.
 
 a task is whole and valid → it is recorded, and starts
-→ the plan is accepted: what began and stands in it unchanged goes on, the rest is stopped
+→ the plan is accepted: what began and stands in it unchanged goes on, its items too; the rest is stopped
 → the other tasks join
 
 Only what does no harm starts early: nothing that asks a person, writes, or reaches the network as a tool.
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from planner import rules
 from planner.events import PlanChanged, TextStreamed, Warned
-from planner.plan.plan import Plan
+from planner.plan.changes.early_parts import parts_in, with_parts
+from planner.plan.task_id import parent_of
 from skills.text.plural import counted, plural
 from skills.tools.effects import effects_of
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from executor.tasks.schedule import Schedule
     from planner.decompose.early import EarlyReader
     from planner.model import OnText
-    from planner.plan.plan import Task
+    from planner.plan.plan import Plan, Task
     from skills.tools.tool import Tool
 
 _NOT_ACCEPTED = "it is not in the plan that was accepted"
@@ -40,8 +42,8 @@ _NOT_ACCEPTED = "it is not in the plan that was accepted"
 class EarlyTasks:
     """The tasks of a run that start before its plan is whole.
 
-    `recorded` are those on record from before the run was stopped. `reader` makes what reads a plan as it is written,
-    `ready` loads what tasks need.
+    `recorded` are those on record from before the run was stopped, and the items that they grew into. `reader` makes
+    what reads a plan as it is written, `ready` loads what tasks need.
     """
 
     current: CurrentPlan
@@ -73,10 +75,15 @@ class EarlyTasks:
         return tuple(reader.found)
 
     def _begin(self, task: Task) -> None:
-        before = self.recorded.get(task.id)
+        before, parts = self.recorded.get(task.id), parts_in(self.recorded.values(), task.id)
         if before != task:
-            self.memo.record(PlanChanged("stream", None, (task,), (task.id,) if before is not None else ()))
-        self.current.plan = Plan((*self.current.plan.tasks, task))
+            dropped = () if before is None else (task.id, *(part.id for part in parts))
+            self.memo.record(PlanChanged("stream", None, (task,), dropped))
+        for part in parts:
+            del self.recorded[part.id]
+        grown = parts if before == task else ()  # the task grows into them again, and finds them in the plan
+        plan = self.current.plan
+        self.current.plan = replace(plan, tasks=(*plan.tasks, task, *grown), grown=plan.grown + len(grown))
         self.schedule.add(task)
         if self._work is None:
             self._work = asyncio.create_task(self._run(), name="early tasks")
@@ -87,24 +94,35 @@ class EarlyTasks:
 
     async def settle(self, plan: Plan) -> None:
         """Keep of what began what stands in the plan that was accepted, with all that it waits for; stop the rest."""
-        began, kept = self.recorded | self.begun, set[str]()
+        planned = {name: task for name, task in self.recorded.items() if parent_of(name) is None}
+        began, kept = planned | self.begun, set[str]()
         for task_id in nx.topological_sort(plan.graph):
             if began.get(task_id) == plan.task(task_id) and kept.issuperset(plan.task(task_id).depends_on):
                 kept.add(task_id)
         lost = [task_id for task_id in began if task_id not in kept]
         if not lost:
             return
-        await self.schedule.drop(lost, _NOT_ACCEPTED)
-        for task_id in lost:
+        gone = (*lost, *(part.id for part in self._parts if parent_of(part.id) in lost))
+        await self.schedule.drop(gone, _NOT_ACCEPTED)
+        for task_id in gone:
             self.begun.pop(task_id, None)
+            self.recorded.pop(task_id, None)
             self.memo.forget(task_id)
-        self.memo.record(PlanChanged("stream", None, (), tuple(lost), note=_NOT_ACCEPTED))
+        left = tuple(task for task in self.current.plan.tasks if task.id not in gone)
+        self.current.plan = replace(self.current.plan, tasks=left)
+        self.memo.record(PlanChanged("stream", None, (), gone, note=_NOT_ACCEPTED))
         are = f"{counted(len(lost), 'task')} that began while the plan was written {plural(len(lost), 'is', 'are')}"
         self.memo.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
 
+    @property
+    def _parts(self) -> tuple[Task, ...]:
+        """The items that tasks have grown into so far, in this process and on record."""
+        return (*parts_in(self.current.plan.tasks), *parts_in(self.recorded.values()))
+
     def kept_in(self, plan: Plan) -> Plan:
-        """The plan that was accepted, with the tasks that began as they are."""
-        return replace(plan, tasks=tuple(self.begun.get(task.id, task) for task in plan.tasks))
+        """The plan that was accepted, with the tasks that began as they are, and what they have grown into."""
+        tasks = tuple(self.begun.get(task.id, task) for task in plan.tasks)
+        return with_parts(replace(plan, tasks=tasks), self._parts)
 
     async def join(self, plan: Plan) -> None:
         """Let the tasks that did not begin early join the others, and run until what began is at rest."""
@@ -136,9 +154,11 @@ class EarlyTasks:
         return hear
 
 
-def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> bool:
-    """Whether a task does no harm if the plan that it stands in is refused."""
-    if task.needs_approval or task.for_each is not None or task.action_type not in ("llm", "skill", "tool"):
+def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy, made_by: int = rules.CURRENT) -> bool:
+    """Whether a task does no harm if the plan that it stands in is refused; by earlier rules none with a list began."""
+    if task.needs_approval or task.action_type not in ("llm", "skill", "tool"):
+        return False
+    if task.for_each is not None and made_by < rules.EARLY_ITEMS:
         return False
     if task.action_type != "tool":
         return True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from planner import rules
 from planner.errors import BudgetSpent
 from planner.events import (
     CallFinished,
@@ -62,6 +63,7 @@ class WritingModel:
     again: str = ""  # what is written instead of the second piece before it breaks off
     hangs: bool = False
     slow: tuple[str, ...] = ()
+    slow_once: bool = False
     halts: bool = False
     planned: asyncio.Event | None = None  # what tasks wait for after their first word
     name: str = "writing"
@@ -74,7 +76,7 @@ class WritingModel:
         usage = Usage(1, 10, 5)
         if request.role == "decomposer":
             return Reply(await self._plan(request), usage=usage, cost=0.01)
-        if request.task in self.slow:
+        if request.task in self.slow and not (self.slow_once and self.tasks()[request.task] > 1):
             await asyncio.sleep(60)
         if self.halts and request.role == "task":
             raise BudgetSpent("enough is spent", hint="raise it")
@@ -129,9 +131,9 @@ async def run(workspace: Path, model: WritingModel, goal: Goal | str = GOAL, **m
         return await weft.run(goal, record=record), record
 
 
-async def resume(workspace: Path, run_id: str, model: WritingModel) -> Result:
+async def resume(workspace: Path, run_id: str, model: WritingModel, record: Recorder | None = None) -> Result:
     async with Weft(workspace, Settings(model="writing"), open_model=lambda _: model) as weft:
-        return await weft.resume(run_id)
+        return await weft.resume(run_id, record=record)
 
 
 async def interrupted(workspace: Path, model: WritingModel, enough: Callable[[Event], bool]) -> Result:
@@ -289,7 +291,9 @@ class _Tool:
     [
         (llm("a"), True),
         (llm("a", needs_approval="Sure?"), False),
-        (llm("a", for_each=["x"], instruction="<<item>>"), False),
+        (llm("a", for_each=["x"], instruction="<<item>>"), True),
+        (llm("a", for_each=["x"], instruction="<<item>>", needs_approval=True), False),
+        ({"id": "a", "action_type": "goal", "instruction": "<<item>>", "for_each": ["x"]}, False),
         ({"id": "a", "action_type": "tool", "name": "reads"}, True),
         ({"id": "a", "action_type": "tool", "name": "writes"}, False),
         ({"id": "a", "action_type": "tool", "name": "untold"}, False),
@@ -303,3 +307,5 @@ def test_only_what_does_no_harm_starts_early(row: dict[str, Any], expected: bool
     assert may_begin(Task.from_dict(row), tools, ApprovalPolicy()) is expected
     if row["action_type"] == "tool":
         assert not may_begin(Task.from_dict(row), tools, ApprovalPolicy("all"))
+    if "for_each" in row:
+        assert not may_begin(Task.from_dict(row), tools, ApprovalPolicy(), rules.REPLANS)

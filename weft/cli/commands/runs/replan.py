@@ -43,7 +43,7 @@ def replan(run: str, request: str, workspace: Path, target: ResultTarget | None,
 
     To change the plan by hand instead: `weft plan --of RUN -o plan.yaml`, then `weft resume RUN --plan plan.yaml`.
 
-    Exit status: see `weft run --help`; 1 also if the plan could not be changed.
+    Exit status: see `weft run --help`; 1 also if the plan could not be changed, 6 if the run still waits for an answer.
     """
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     if target is not None:

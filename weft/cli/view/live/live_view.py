@@ -76,7 +76,7 @@ class LiveView:
                 self._say(f"{event.task}: {error}", "red")
             case PlanMade() | TaskStarted() | TaskFinished() | TaskReused() | ModelLoading() | ModelLoaded():
                 pass  # the frame shows them
-            case ApprovalGiven():
+            case ApprovalGiven(withdrawn=False):
                 pass  # the person knows
             case _:
                 if (text := describe(event)) is not None:

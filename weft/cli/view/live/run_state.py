@@ -91,6 +91,7 @@ class RunState:
                 self.activity = "running"
                 # Those that began while the plan was being written go on.
                 tasks = {task.id: self.rows.get(task.id) or TaskRow(task) for task in event.plan.tasks}
+                tasks |= {name: row for name, row in self.rows.items() if parent_of(name) in tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
                 self.activity = "running"
@@ -105,7 +106,7 @@ class RunState:
                 self.rows[task].state = "done"
             case ApprovalAsked(task=str(task)) if task in self.rows:
                 self.rows[task].state = "waiting"
-            case ApprovalGiven(task=str(task)) if task in self.rows:
+            case ApprovalGiven(task=str(task)) if task in self.rows and not event.withdrawn:
                 self.rows[task].state = "running"
             case TextStreamed():
                 self.streamed = (self.streamed + event.text)[-_TAIL:]

@@ -108,7 +108,7 @@ function begin(state, row) {
 function resume(state, row, at) {
   const stopped = [...state.spans.values()].filter((span) => ["running", "interrupted", "waiting"].includes(span.status));
   for (const span of stopped) span.status = "pending";
-  state.waited = new Set(state.status === "waiting" ? stopped.map((span) => span.id) : []);
+  if (state.status === "waiting") for (const span of stopped) state.waited.add(span.id);
   Object.assign(state, { status: "running", answer: null, error: null, question: null, settings: row.settings ?? state.settings });
   state.resumes = [...state.resumes, at];
   return stopped.map((span) => span.id);
@@ -146,12 +146,12 @@ function answered(state, row) {
   return span ? [span.id] : [];
 }
 
-/** Tasks that wait for a person are shown as such. @param {State} state */
-function askers(state) {
+/** Tasks that wait for a person are shown as such. @param {State} state @param {string[]} from the states that they may be in */
+function askers(state, from = ["running", "interrupted"]) {
   const ids = [];
   for (const { task } of state.waiting) {
     const span = task ? state.spans.get(task) : undefined;
-    if (span?.status !== "running" && span?.status !== "interrupted") continue;
+    if (!span || !from.includes(span.status)) continue;
     span.status = "waiting";
     ids.push(span.id);
   }
@@ -164,6 +164,5 @@ function finish(state, row) {
   Object.assign(state, { status, answer, error, question, phase: "" });
   const open = [...state.spans.values()].filter((span) => span.status === "running");
   for (const span of open) span.status = "interrupted";
-  askers(state);
-  return open.map((span) => span.id);
+  return [...open.map((span) => span.id), ...askers(state, ["interrupted", "pending"])];
 }

@@ -39,6 +39,7 @@ function order(state, ids = [...state.spans.keys()]) {
 export function noteTasks(state, row) {
   const ids = add(state, row.plan.tasks);
   order(state, ids);
+  if ([...state.spans.keys()].some((id) => parentOf(id) !== null)) order(state); // items that grew while it was written
   if (row.attempts === 0) state.spans.delete("(plan)");
   return ids;
 }

@@ -79,3 +79,27 @@ test("a document continues where it was written", () => {
   apply(state, { seq: 10, at: at(52), type: "task_finished", task: "a", status: "done" });
   assert.deepEqual([state.spans.get("a").end, state.spans.get("a").status], [7, "done"]);
 });
+
+test("items that grow while the plan is being written stay with their task", () => {
+  const state = fold([
+    started, row(1, "plan_changed", { cause: "stream", added: [task("each")] }), row(1, "task_started", { task: "each" }),
+    row(2, "plan_changed", { cause: "for_each", of: "each", added: [task("each[1]"), task("each[2]")] }),
+    row(2, "task_started", { task: "each[1]" }), row(3, "task_finished", { task: "each[1]", status: "done" }),
+    row(4, "plan_made", plan(task("first"), task("each"), task("last", "each"))),
+  ]);
+  const steps = [...state.spans.values()].filter((span) => span.id !== "(plan)");
+  assert.deepEqual(steps.map((span) => [span.id, span.status]), [
+    ["first", "pending"], ["each", "running"], ["each[1]", "done"], ["each[2]", "pending"], ["last", "pending"],
+  ]);
+});
+
+test("a task still waits after a change of the plan was refused, and to have waited is no attempt", () => {
+  const state = fold([
+    started, row(1, "plan_made", plan(task("a"))), row(2, "task_started", { task: "a" }),
+    row(2, "approval_asked", { id: "x#1", task: "a", kind: "task" }), row(3, "run_finished", { status: "waiting" }),
+    row(9, "run_resumed", { settings: {} }), row(10, "run_finished", { status: "waiting", error: "the plan was not changed" }),
+  ]);
+  assert.deepEqual([state.spans.get("a").status, state.spans.get("a").attempts, state.waiting.length], ["waiting", 1, 1]);
+  for (const one of [row(20, "run_resumed", { settings: {} }), row(20, "approval_given", { call: "x#1" }), row(21, "task_started", { task: "a" })]) apply(state, one);
+  assert.deepEqual([state.spans.get("a").status, state.spans.get("a").attempts], ["running", 1]);
+});
