@@ -63,6 +63,7 @@ class PostgresStore:
         seen: set[str] = set()
         try:
             with self._connections.connect() as connection, connection.transaction():
+                connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # reading a piece may take long
                 for rows, summaries in pieces:
                     new = sorted(set(summaries) - seen)
                     there = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s) LIMIT 1", (new,))

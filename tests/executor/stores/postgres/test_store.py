@@ -127,6 +127,30 @@ def test_a_commit_that_was_cut_off_is_there_once(
     database.store.claim("r", replace(myself(), pid=1))
 
 
+def test_a_process_frozen_within_a_commit_keeps_nobody_waiting(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "IDLE", 0.3)
+    prompt, waited = "prompt " * 200, threading.Event()
+    frozen, other = PostgresStore(database.url), PostgresStore(database.url)
+    check = Append._check
+
+    def freeze(self: Append, fence: Any, taken: Any) -> None:
+        if not waited.is_set():  # between the two round trips of its first commit, until the other one has written
+            thread = threading.Thread(target=lambda: other.append([row("b", 1, message=prompt)], {"b": line("b")}))
+            waited.set()
+            thread.start()
+            thread.join(20)
+            assert not thread.is_alive()
+        check(self, fence, taken)
+
+    monkeypatch.setattr(Append, "_check", freeze)
+    frozen.append([row("a", 1, message=prompt)], {"a": line("a")})
+    for store in (frozen, other):
+        store.close()
+    assert [[one.body["message"] for one in database.store.rows(run)] for run in "ab"] == [[prompt]] * 2
+
+
 def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
