@@ -70,7 +70,10 @@ class Watch:
     def _look(self, pid: int, folder: Path) -> None:
         if pid not in self._seconds and self._mark not in (folder / "environ").read_bytes():
             return
+        title = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
         self._seconds[pid] = cpu(pid)
-        kind = self._kinds[pid] = self._kind_of((folder / "cmdline").read_text(errors="replace").replace("\0", " "))
+        if title or pid not in self._kinds:  # one that ends has no title any more
+            self._kinds[pid] = self._kind_of(title)
+        kind = self._kinds[pid]
         pages = int((folder / "statm").read_text(encoding="ascii").split()[1])
         self.memory[kind] = max(self.memory.get(kind, 0.0), pages * _PAGE / 2**20)
