@@ -108,13 +108,14 @@ def here(calls: Provider, goals: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The CPU seconds of a batch with one worker, and the worker's peak memory in MB."""
+    """The CPU seconds of a batch with one worker, and the peak memory of the worker and of the batch itself in MB."""
 
     worker: float
     ray: float
     driver: float
     postgres: float
     memory: float
+    driver_memory: float
 
 
 def by_ray(calls: Provider, server: Postgres, goals: int) -> Spent:
@@ -125,7 +126,7 @@ def by_ray(calls: Provider, server: Postgres, goals: int) -> Spent:
         batch(calls, goals, "--engine", "ray", "--workers", "1", env=env)
     found = watch.seconds()
     spent = tree_cpu(server.pid) - before
-    return Spent(found["worker"], found["ray"], found["driver"], spent, watch.memory["worker"])
+    return Spent(found["worker"], found["ray"], found["driver"], spent, watch.memory["worker"], watch.memory["driver"])
 
 
 def _kind(title: str) -> str:
@@ -159,6 +160,7 @@ def goals_table(calls: Provider, server: Postgres, sizes: Sequence[int]) -> tupl
         Aim("Ray's own CPU over the worker's", more("ray") / more("worker"), 0.10),
         Aim("PostgreSQL's CPU over the worker's", more("postgres") / more("worker"), 0.10),
         Aim(f"worker's memory, {many:,} goals over {few:,}", last.memory / first.memory, 1.2),
+        Aim(f"memory of the batch itself, {many:,} goals over {few:,}", last.driver_memory / first.driver_memory, 1.2),
     ]
     return Table(title, (Column("CPU a goal", "ms", ratio=True),), rows, floor), aims
 

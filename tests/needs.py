@@ -24,6 +24,7 @@ import pytest
 
 from skills.confinement import bubblewrap, cgroup, landlock, seccomp
 from skills.confinement.landlock_box import counts
+from tests.ray_cluster import space_command
 from weft.settings.default_model import local_is_installed
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ def _program(name: str) -> Need:
 
 
 def _packages(*names: str) -> bool:
-    return all(find_spec(name) is not None for name in names)
+    try:
+        return all(find_spec(name) is not None for name in names)
+    except ModuleNotFoundError:  # of a package that one of them would be in
+        return False
 
 
 def _bubblewrap_runs() -> bool:
@@ -113,6 +117,19 @@ def _mounts() -> bool:
         return False
 
 
+def _ray_metrics() -> bool:
+    """Whether Ray has what its metrics need, which `ray[default]` brings."""
+    return _packages("ray", "aiohttp_cors", "grpc", "opentelemetry.exporter.prometheus", "prometheus_client")
+
+
+def _spaces() -> bool:
+    """Whether a process may have a PID namespace of its own."""
+    try:
+        return subprocess.run([*space_command(), "true"], capture_output=True, check=False, timeout=20).returncode == 0
+    except OSError:
+        return False
+
+
 @functools.cache
 def _npm_registry() -> bool:
     """Whether npm is here and finds packages."""
@@ -143,6 +160,8 @@ NEEDS = {
     ),
     "memory groups": Need(lambda: cgroup.memory_root() is not None, lambda: cgroup.memory_root() is not None),
     "mounts": Need(_mounts, _mounts),
+    "pid namespaces": Need(_spaces, _spaces),
+    "ray metrics": Need(_ray_metrics, _ray_metrics),
     "non-root user": Need(_not_root, _not_root),
     "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
     "embedding": Need(_embedding, _embedding),
@@ -181,6 +200,8 @@ needs_listed_children = pytest.mark.needs("listed children")
 needs_counted_processes = pytest.mark.needs("counted processes")
 needs_memory_groups = pytest.mark.needs("memory groups")
 needs_mounts = pytest.mark.needs("mounts")
+needs_pid_namespaces = pytest.mark.needs("pid namespaces")
+needs_ray_metrics = pytest.mark.needs("ray metrics")
 needs_non_root = pytest.mark.needs("non-root user")
 needs_local = pytest.mark.needs("local")
 needs_embedding = pytest.mark.needs("embedding")

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class PostgresServer:
-    """A running server; every journal is a schema of its own in it."""
+    """A running server; every journal is a schema of its own in it. One that is to be stopped is the test's `own`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, own: bool = False) -> None:
         self._server: Any = None
-        self._base = os.environ.get("TESTS_POSTGRES", "")
+        self._base = "" if own else os.environ.get("TESTS_POSTGRES", "")
         if not self._base:
             folder.mkdir(exist_ok=True)
             with warnings.catch_warnings():
@@ -35,6 +35,14 @@ class PostgresServer:
     def new_url(self) -> str:
         """The URL of a journal that does not exist yet."""
         return f"{self._base}{'&' if '?' in self._base else '?'}schema=t_{uuid.uuid4().hex[:12]}"
+
+    def stop(self) -> None:
+        """Stop it: connections break, and nobody can connect."""
+        self._server.stop()
+
+    def start(self) -> None:
+        """Start it again."""
+        self._server.ensure_postgres_running()
 
     def close(self) -> None:
         """Leave the server, which ends with the last process that uses it."""

@@ -9,11 +9,12 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MARK = "TESTS_RAY_CLUSTER"
 
@@ -21,20 +22,32 @@ MARK = "TESTS_RAY_CLUSTER"
 class RayCluster:
     """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment."""
 
-    def __init__(self, cores: int = 4, given: Mapping[str, str] | None = None, *, token: bool = True) -> None:
+    def __init__(
+        self, cores: int = 4, given: Mapping[str, str] | None = None, *, token: bool = True, metrics: bool = False
+    ) -> None:
         self.mark = secrets.token_hex(8)
-        self.address = f"127.0.0.1:{_free_port()}"
+        self.address = f"127.0.0.1:{free_port()}"
         secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.env = secret if token else {"RAY_AUTH_MODE": "disabled"}
         self._given = {**os.environ, **(given or {}), **self.env, MARK: self.mark}
         self.home = Path(self._given["HOME"])
         self._nodes: list[subprocess.Popen[bytes]] = []
-        self._start(["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"], cores, {})
+        self.metrics_port = free_port() if metrics else 0
+        head = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"]
+        self._start([*head, *([f"--metrics-export-port={self.metrics_port}"] if metrics else [])], cores, {})
 
     def add_node(self, cores: int, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Another node, whose workers have other variables."""
         self._start([f"--address={self.address}"], cores, env)
         return self._nodes[-1]
+
+    def add_machine(self, cores: int = 1, env: Mapping[str, str] | None = None) -> Machine:
+        """Another node with processes of its own: as for another machine, only heartbeats tell who lives there."""
+        before = set(self._processes())
+        self._start([f"--address={self.address}"], cores, env or {}, inside=space_command())
+        here = _space("self")
+        (space, *_) = {_space(pid) for pid in set(self._processes()) - before} - {here, ""}
+        return Machine(self, space, self._nodes[-1])
 
     def workers(self, what: str = "GoalWorker") -> list[int]:
         """The ids of the processes that run goals, or another actor."""
@@ -43,7 +56,7 @@ class RayCluster:
     def close(self) -> None:
         """End all of it."""
         for node in reversed(self._nodes):
-            node.terminate()
+            node.kill() if node.args[0] == "unshare" else node.terminate()  # type: ignore[index]
         for node in self._nodes:
             node.wait(120)
             if node.stdout is not None:
@@ -60,8 +73,9 @@ class RayCluster:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self, arguments: list[str], cores: int, env: Mapping[str, str]) -> None:
-        command = [sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, f"--num-cpus={cores}", "--block"]
+    def _start(self, arguments: list[str], cores: int, env: Mapping[str, str], inside: Sequence[str] = ()) -> None:
+        command = [*inside, sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, "--block"]
+        command += [f"--num-cpus={cores}"]
         command += ["--object-store-memory=90000000", "--disable-usage-stats", "--node-ip-address=127.0.0.1"]
         node = subprocess.Popen(command, env={**self._given, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self._nodes.append(node)
@@ -86,7 +100,40 @@ class RayCluster:
         return found
 
 
-def _free_port() -> int:
+@dataclass(frozen=True)
+class Machine:
+    """A node with a PID namespace of its own, `space`: its leases are another machine's, of the same host name."""
+
+    cluster: RayCluster
+    space: str
+    node: subprocess.Popen[bytes]
+
+    def worker(self) -> int:
+        """The id, seen from here, of its only process that runs goals."""
+        (pid,) = (pid for pid in self.cluster.workers() if _space(pid) == self.space)
+        return pid
+
+    def kill(self) -> None:
+        """End all of it at once, as a power failure does."""
+        self.node.kill()
+        self.node.wait(30)
+
+
+def space_command() -> list[str]:
+    """What starts a command in a PID namespace of its own, which ends with it."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
+    return ["unshare", *user, "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+
+def _space(pid: int | str) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

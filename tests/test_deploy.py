@@ -175,6 +175,7 @@ def test_the_image_copies_what_the_package_needs_and_runs_as_no_root() -> None:
     shown = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
     assert shown == copied
     assert text.index("USER weft") > text.rindex("RUN ")
+    assert "'ray[default]'" in text, "RayJobs are submitted to the dashboard, which comes with it"
 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.rglob("*.sh")), ids=lambda path: path.name)

@@ -79,8 +79,8 @@ class Watch:
         known = pid in self._seconds or self._mark in (folder / "environ").read_bytes()
         if not known and int(_stat(pid)[1]) not in self._seconds:
             return
-        self._seconds[pid] = cpu(pid)
         title = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
+        self._seconds[pid] = cpu(pid)
         if title or pid not in self._kinds:  # one that has ended, but is not waited for yet, has no title any more
             self._kinds[pid] = self._kind_of(title)
         kind = self._kinds[pid]

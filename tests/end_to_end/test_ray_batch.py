@@ -8,19 +8,21 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections import Counter
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
-import psycopg
 import pytest
 
 from executor.journal.open_store import open_store
-from executor.stores.postgres.address import address_of
-from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
+from tests.needs import needs_ray_metrics
+from tests.openai_server import Answer, Call, OpenAIServer, Say
+from tests.ray_batch import RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
+from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.settings.ray_security import answers_without_token
 from weft.version import __version__
 
@@ -36,16 +38,6 @@ GOALS = 30
 ROOT = Path(__file__).parents[2]
 
 
-class Swapped:
-    """A script that tests change: the workers' environment names one server for all of them."""
-
-    def __init__(self) -> None:
-        self.script: Script = answering
-
-    def __call__(self, call: Call) -> Answer:
-        return self.script(call)
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer(Swapped()) as server:
@@ -59,70 +51,10 @@ def cluster(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> I
         yield cluster
 
 
-class RayBatch:
-    """A batch of goals in a folder, on the cluster."""
-
-    def __init__(self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str) -> None:
-        self.folder, self.cluster, self.server, self.url = folder, cluster, server, url
-        self.out = folder / "out.jsonl"
-        folder.mkdir()
-        lines = [json.dumps({"id": f"g{number}", "goal": f"Goal number {number}"}) for number in range(GOALS)]
-        (folder / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        server.calls.clear()
-        self.answer(answering)
-
-    def answer(self, script: Script) -> None:
-        assert isinstance(self.server.script, Swapped)
-        self.server.script.script = script
-
-    def start(self, *more: str) -> subprocess.Popen[str]:
-        given = ["--model", "openai/test-model", "--engine", "ray", "--address", self.cluster.address, "--slots", "8"]
-        command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
-        env = {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.folder, env=env, stdout=pipe, stderr=pipe, text=True)
-
-    def run(self, *more: str) -> tuple[int, str]:
-        process = self.start(*more)
-        out, err = process.communicate(timeout=240)
-        return process.returncode, out + err
-
-    def rows(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()]
-
-    def wait_for_calls(self, number: int, process: subprocess.Popen[str]) -> None:
-        until = time.monotonic() + 150
-        while len(self.server.calls) < number:
-            if process.poll() is not None or time.monotonic() > until:
-                process.kill()
-                pytest.fail(f"only {len(self.server.calls)} calls: {process.communicate(timeout=30)}")
-            time.sleep(0.02)
-
-    def repeated(self) -> int:
-        return sum(times - 1 for times in Counter(call.user for call in self.server.calls).values())
-
-    def ask(self, statement: str, *given: object) -> list[Any]:
-        address = address_of(self.url)
-        options = f"-c search_path={address.schema}"
-        with psycopg.connect(**{**address.parameters, "options": options}, autocommit=True) as connection:
-            return connection.execute(statement, given).fetchall()
-
-    def check(self) -> None:
-        """Every goal has one line, with its own answer, and no request two answers on record."""
-        rows = self.rows()
-        assert sorted(row["id"] for row in rows) == sorted(f"g{number}" for number in range(GOALS))
-        assert {row["id"]: row["answer"] for row in rows} == {
-            f"g{number}": f"did second of Goal number {number}" for number in range(GOALS)
-        }
-        twice = """SELECT run, body::json ->> 'request' FROM events WHERE type = 'call_finished'
-                   GROUP BY 1, 2 HAVING count(*) > 1"""
-        assert self.ask(twice) == []
-        assert self.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == []
-
-
 @pytest.fixture
-def batch(tmp_path: Path, cluster: RayCluster, server: OpenAIServer, postgres: PostgresServer) -> RayBatch:
-    return RayBatch(tmp_path / "work", cluster, server, postgres.new_url())
+def batch(tmp_path: Path, cluster: RayCluster, server: OpenAIServer, postgres: PostgresServer) -> Iterator[RayBatch]:
+    with closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch:
+        yield batch
 
 
 def slowly(call: Call) -> Answer:
@@ -131,7 +63,7 @@ def slowly(call: Call) -> Answer:
     return Say(answer.text, after=0.3)
 
 
-def costly(call: Call) -> Answer:
+def costly(call: Call) -> Say:
     answer = answering(call)
     assert isinstance(answer, Say)
     return Say(answer.text, after=0.1, tokens=(1_450, 50))
@@ -239,20 +171,83 @@ def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayB
 
 
 @pytest.mark.long
-def test_a_node_of_another_version_is_named_and_not_used(batch: RayBatch, tmp_path: Path) -> None:
-    other = tmp_path / "other"
+def test_max_cost_holds_for_all_workers_while_one_dies_and_resuming_pays_for_the_rest(batch: RayBatch) -> None:
+    limit, price = 0.15, 1_450 * 0.15e-6 + 5_000 * 0.6e-6  # of gpt-4o-mini, which litellm knows
+    batch.answer(lambda call: replace(costly(call), tokens=(1_450, 5_000)))
+    process = batch.start("--workers", "2", "--model", "openai/gpt-4o-mini", "--max-cost", str(limit))
+    batch.wait_for_calls(10, process)
+    os.kill(batch.cluster.workers()[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=240)
+    assert process.returncode == 5, err  # the budget is spent
+    made = len(batch.server.calls)
+    assert limit / 4 < made * price <= limit, "what a dead worker had been allotted counts as spent"
+    status, said = batch.run("--workers", "2", "--model", "openai/gpt-4o-mini", "--max-cost", "1", "--resume")
+    assert status == 0, said
+    batch.check()
+    ((paid,),) = batch.ask(
+        "SELECT sum((body::json -> 'reply' ->> 'cost')::float8) FROM events WHERE type = 'call_finished'"
+    )
+    assert paid == pytest.approx(3 * GOALS * price)
+    assert batch.repeated() <= 8, "no more than the killed worker had under way"
+
+
+def copy_of_weft(folder: Path) -> Path:
     for package in ("weft", "executor", "planner", "skills", "seed"):
-        shutil.copytree(ROOT / package, other / package, ignore=shutil.ignore_patterns("__pycache__"))
-    (other / "weft" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
-    node = batch.cluster.add_node(2, {"PYTHONPATH": str(other)})
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.mark.long
+def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch: RayBatch, tmp_path: Path) -> None:
+    status, said = batch.run("--workers", "1", "--limit", "1")
+    assert status == 0, said
+    older, changed, home = copy_of_weft(tmp_path / "older"), copy_of_weft(tmp_path / "changed"), tmp_path / "home"
+    (older / "weft" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
+    (skill, *_) = sorted((changed / "skills" / "library").glob("*/SKILL.md"))
+    skill.write_text(skill.read_text(encoding="utf-8") + "\nAnd more.\n", encoding="utf-8")
+    shutil.copytree(batch.cluster.home / ".cache", home / ".cache")
+    for bundle in (home / ".cache" / "weft" / "bundles").iterdir():
+        (bundle / "workspace").chmod(0o700)
+        (bundle / "workspace" / "added.md").write_text("by someone else", encoding="utf-8")
+    given = ({"PYTHONPATH": str(older)}, {"PYTHONPATH": str(changed)}, {"HOME": str(home)})
+    nodes = [batch.cluster.add_node(1, env) for env in given]
     try:
-        status, said = batch.run("--workers", "3", "--limit", "4")
+        status, said = batch.run("--workers", "5", "--limit", "4", "--resume")
     finally:
-        node.terminate()
-        node.wait(30)
+        for node in nodes:
+            node.terminate()
+            node.wait(30)
     assert status == 0, said
     assert f"it has weft 9.9.9, and this is {__version__}; install the same version there" in said
+    assert "has changed since it was unpacked; delete it; it is unpacked again" in said
+    assert skill.parent.name in said
+    assert len({line for line in said.splitlines() if "is not used: " in line}) == 3
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
+
+
+@pytest.mark.long
+@needs_ray_metrics
+def test_the_figures_of_a_batch_are_on_rays_prometheus_port(
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
+    with (
+        RayCluster(1, env | {"RAY_metrics_report_interval_ms": "1000"}, metrics=True) as cluster,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch,
+    ):
+        batch.answer(slowly)
+        process = batch.start("--max-calls", "2")
+        names = {f"ray_{name}" for name in (*COUNTERS, *GAUGES)} - {"ray_weft_calls_refused", "ray_weft_leases_lost"}
+
+        def figures() -> set[str]:
+            with suppress(OSError), urlopen(f"http://127.0.0.1:{cluster.metrics_port}/metrics", timeout=5) as answer:
+                lines = answer.read().decode().splitlines()
+                return {line.partition("{")[0].removesuffix("_total") for line in lines if line.startswith("ray_weft_")}
+            return set()
+
+        batch.wait(process, lambda: names - {"ray_weft_cost_usd"} <= figures())
+        _, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
 
 
 @pytest.mark.long

@@ -48,6 +48,8 @@ def slowly(call: Call) -> Answer:
 class ClusterBatch:
     """A batch that is killed, in part or whole, until there were enough kills."""
 
+    workers = WORKERS
+
     def __init__(self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int) -> None:
         self.folder, self.cluster, self.server, self.goals = folder, cluster, server, goals
         self.env = {**os.environ, **cluster.env, "WEFT_JOURNAL": url}
@@ -62,7 +64,14 @@ class ClusterBatch:
     def start(self, *more: str) -> subprocess.Popen[bytes]:
         """Start or resume it."""
         given = ["--model", "openai/test-model", "--engine", "ray", "--address", self.cluster.address]
-        given += ["--workers", str(WORKERS), "--slots", str(SLOTS), *(["--resume"] if self.out.exists() else []), *more]
+        given += [
+            "--workers",
+            str(self.workers),
+            "--slots",
+            str(SLOTS),
+            *(["--resume"] if self.out.exists() else []),
+            *more,
+        ]
         with self.said.open("ab") as said:
             command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", self.out.name, *given]
             return subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=said, stderr=said)

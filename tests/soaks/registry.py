@@ -14,6 +14,7 @@ from tests.soaks import (
     kill_replan,
     kill_run,
     kill_stream,
+    limit_cluster,
 )
 
 _ALL = (
@@ -28,5 +29,6 @@ _ALL = (
     kill_import.SOAK,
     kill_approvals.SOAK,
     kill_limited.SOAK,
+    limit_cluster.SOAK,
 )
 SOAKS = {soak.name: soak for soak in _ALL}

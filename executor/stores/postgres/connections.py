@@ -27,6 +27,9 @@ PATIENCE = 15 * 60.0
 # The longest silence after which the server still counts as having answered without a break.
 _GAP = 2 * BEAT
 _READERS = 2
+# A process that is frozen in the middle of a commit would keep others from its runs, and from texts that it writes:
+# after so many seconds the server ends its transaction.
+IDLE = 2 * BEAT
 _DEFAULTS: dict[str, Any] = {
     "application_name": "weft",
     "connect_timeout": 10,
@@ -60,7 +63,8 @@ class Connections:
     def connect(self) -> Connection:
         """A new connection, on which every statement is a transaction unless it begins one."""
         given = self.address.parameters
-        options = f"{given.get('options', '')} -c search_path={self.address.schema}"
+        idle = f"-c idle_in_transaction_session_timeout={int(IDLE * 1000)}"
+        options = f"{idle} {given.get('options', '')} -c search_path={self.address.schema}"
         return psycopg.connect(**{**_DEFAULTS, **given, "options": options}, autocommit=True)
 
     def write(self, work: Callable[[Connection, bool], T]) -> T:

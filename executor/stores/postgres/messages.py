@@ -7,12 +7,13 @@ from psycopg import errors as pg
 
 # Errors that waiting does not cure, although psycopg counts them among the operational ones.
 _LASTING = (pg.DiskFull, pg.OutOfMemory, pg.QueryCanceled, pg.ConfigurationLimitExceeded)
+_PASSING = (psycopg.OperationalError, psycopg.InterfaceError, pg.IdleInTransactionSessionTimeout)
 _REACH = "check that the database can be reached with this URL; the password comes from PGPASSWORD or PGPASSFILE"
 
 
 def is_passing(error: Exception) -> bool:
     """Whether it may work a moment later: the connection broke, the server restarts, two transactions collided."""
-    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not isinstance(error, _LASTING)
+    return isinstance(error, _PASSING) and not isinstance(error, _LASTING)
 
 
 def explain(error: Exception) -> str:

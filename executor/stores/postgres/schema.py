@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 PARTITION = 1_000_000
 # "weft" in ASCII: the advisory lock under which tables are changed.
 LOCK = 0x77656674
+# The conditions of partial indexes: a query has to have one word for word.
+SELECTIONS = "type IN ('run_started', 'skills_selected')"
+APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 
 class Step(NamedTuple):
@@ -76,6 +79,8 @@ STEPS = (
         """,
         oldest_reader=1,
     ),
+    # What all runs wait for is asked whenever a page opens: that must not read every event.
+    Step(f"CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS}", oldest_reader=1),
 )
 VERSION = len(STEPS)
 

@@ -63,6 +63,7 @@ class PostgresStore:
         seen: set[str] = set()
         try:
             with self._connections.connect() as connection, connection.transaction():
+                connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # reading a piece may take long
                 for rows, summaries in pieces:
                     new = sorted(set(summaries) - seen)
                     there = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s) LIMIT 1", (new,))
@@ -115,9 +116,14 @@ class PostgresStore:
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
-        # Word for word the condition of the partial index.
-        few = set(types) <= {"run_started", "skills_selected"}
-        indexed = "e.type IN ('run_started', 'skills_selected') AND " if few else ""
+        indexed = next(
+            (
+                f"e.{one} AND "
+                for one in (schema.SELECTIONS, schema.APPROVALS)
+                if all(f"'{name}'" in one for name in types)
+            ),
+            "",
+        )
         return run_list.rows(
             self._connections, f"{indexed}e.type = ANY(%(types)s)", {"types": list(types)}, after=(-1, 0)
         )

@@ -17,7 +17,7 @@ import pytest
 from executor.journal.open_store import migrate_store
 from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from executor.stores.lease import SHARED_EXPIRY, Handover, myself
-from executor.stores.postgres import connections, leases, retention, schema
+from executor.stores.postgres import connections, leases, retention, run_list, schema
 from executor.stores.postgres.address import address_of
 from executor.stores.postgres.schema import PARTITION
 from executor.stores.postgres.statements import Append
@@ -43,8 +43,9 @@ class Database:
         self._own = psycopg.connect(**self.address.parameters, options=options, autocommit=True)
 
     def ask(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-        """What the database answers."""
-        cursor = self._own.execute(statement, given or None)
+        """What the database answers; values are given in turn, or by name."""
+        named = given[0] if given and isinstance(given[0], dict) else given
+        cursor = self._own.execute(statement, named or None)
         return cursor.fetchall() if cursor.description else []
 
     def cut(self) -> None:
@@ -127,6 +128,30 @@ def test_a_commit_that_was_cut_off_is_there_once(
     database.store.claim("r", replace(myself(), pid=1))
 
 
+def test_a_process_frozen_within_a_commit_keeps_nobody_waiting(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "IDLE", 0.3)
+    prompt, waited = "prompt " * 200, threading.Event()
+    frozen, other = PostgresStore(database.url), PostgresStore(database.url)
+    check = Append._check
+
+    def freeze(self: Append, fence: Any, taken: Any) -> None:
+        if not waited.is_set():  # between the two round trips of its first commit, until the other one has written
+            thread = threading.Thread(target=lambda: other.append([row("b", 1, message=prompt)], {"b": line("b")}))
+            waited.set()
+            thread.start()
+            thread.join(20)
+            assert not thread.is_alive()
+        check(self, fence, taken)
+
+    monkeypatch.setattr(Append, "_check", freeze)
+    frozen.append([row("a", 1, message=prompt)], {"a": line("a")})
+    for store in (frozen, other):
+        store.close()
+    assert [[one.body["message"] for one in database.store.rows(run)] for run in "ab"] == [[prompt]] * 2
+
+
 def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -188,6 +213,46 @@ def test_a_worker_that_ends_in_order_leaves_no_heartbeat(database: Database) -> 
     other.append([], {}, Handover(myself(), released=["r"]))
     other.close()
     assert (database.store.status().workers, database.store.status().running) == (0, 0)
+
+
+# Lists
+
+
+def test_lists_of_many_runs_read_an_index(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, Any]] = []
+    joined, everything = run_list._joined, run_list._all
+
+    def note_rows(connection: Any, query: str, given: dict[str, Any]) -> Any:
+        asked.append((query, given))
+        return joined(connection, query, given)
+
+    def note_runs(connected: Any, query: str, given: dict[str, Any] | None = None) -> Any:
+        asked.append((query, given or {}))
+        return everything(connected, query, given)
+
+    monkeypatch.setattr(run_list, "_joined", note_rows)
+    monkeypatch.setattr(run_list, "_all", note_runs)
+    database.ask(
+        "INSERT INTO runs (run_id, goal, status, started, tasks, skills, batch) SELECT 'r' || lpad(n::text, 6, '0'), "
+        "'Goal ' || n, CASE WHEN n % 200 = 0 THEN 'failed' ELSE 'done' END, '2026-01-01', 1, '[]', 'b' || n % 100 "
+        "FROM generate_series(1, 20000) AS n"
+    )
+    database.ask(
+        "INSERT INTO events (run, seq, at, type, body) SELECT id, 1, '2026-01-01', "
+        "CASE WHEN id % 200 = 0 THEN 'approval_asked' ELSE 'call_finished' END, '{}' FROM runs"
+    )
+    database.ask("ANALYZE runs, events")
+    store = database.store
+    assert [len(list(store.summaries(50, **given))) for given in ({}, {"batch": "b7"}, {"status": ("failed",)})] == [
+        50
+    ] * 3
+    assert len(list(store.summaries(50, before="r010000", batch="b7", status=("done",)))) == 50
+    assert len(list(store.rows_of_all(("approval_asked",)))) == 100
+    assert len(list(store.rows_of_all(("approval_asked", "approval_given")))) == 100
+    assert (store.find("last").run_id, store.find("r000070").run_id) == ("r020000", "r000070")
+    for query, given in asked:
+        plan = "\n".join(line for (line,) in database.ask(f"EXPLAIN {query}", given))
+        assert not re.search(r"Seq Scan on (runs|events_0)", plan), f"{query}\n{plan}"
 
 
 # Texts and eras
@@ -285,8 +350,9 @@ def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeyp
     with pytest.raises(BadStore, match="tables of an older weft") as caught:
         PostgresStore(database.url)
     assert "weft journal migrate" in caught.value.hint
-    assert migrate_store(database.url) == (1, 2)
-    assert migrate_store(database.url) == (2, 2)
+    before = len(more) - 1
+    assert migrate_store(database.url) == (before, before + 1)
+    assert migrate_store(database.url) == (before + 1, before + 1)
     PostgresStore(database.url).close()
 
 

@@ -1,0 +1,145 @@
+"""A batch on a cluster of tests, with its provider and its journal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from executor.stores.postgres.address import address_of
+from tests.soaks.kill_batch import answering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.openai_server import Answer, Call, OpenAIServer, Script
+    from tests.ray_cluster import RayCluster
+
+_TWICE = (
+    "SELECT run FROM events WHERE type = 'call_finished' GROUP BY run, body::json ->> 'request' HAVING count(*) > 1"
+)
+
+
+SLOTS = 8
+
+
+class Swapped:
+    """A script that tests change: the workers' environment names one server for all of them."""
+
+    def __init__(self) -> None:
+        self.script: Script = answering
+
+    def __call__(self, call: Call) -> Answer:
+        return self.script(call)
+
+
+class RayBatch:
+    """A batch of goals in a folder, on the cluster."""
+
+    def __init__(self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int) -> None:
+        self.folder, self.cluster, self.server, self.url, self.goals = folder, cluster, server, url, goals
+        self.out = folder / "out.jsonl"
+        folder.mkdir()
+        lines = [json.dumps({"id": f"g{number}", "goal": f"Goal number {number}"}) for number in range(goals)]
+        (folder / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        server.calls.clear()
+        self.answer(answering)
+        self._started: list[subprocess.Popen[str]] = []
+
+    def answer(self, script: Script) -> None:
+        assert isinstance(self.server.script, Swapped)
+        self.server.script.script = script
+
+    def start(self, *more: str) -> subprocess.Popen[str]:
+        given = [
+            "--model",
+            "openai/test-model",
+            "--engine",
+            "ray",
+            "--address",
+            self.cluster.address,
+            "--slots",
+            str(SLOTS),
+        ]
+        command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
+        env = {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
+        pipe = subprocess.PIPE
+        self._started.append(subprocess.Popen(command, cwd=self.folder, env=env, stdout=pipe, stderr=pipe, text=True))
+        return self._started[-1]
+
+    def close(self) -> None:
+        """End what a failed test has left."""
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate(timeout=30)
+
+    def run(self, *more: str) -> tuple[int, str]:
+        process = self.start(*more)
+        out, err = process.communicate(timeout=240)
+        return process.returncode, out + err
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()]
+
+    def wait_for_calls(self, number: int, process: subprocess.Popen[str]) -> None:
+        self.wait(process, lambda: len(self.server.calls) >= number)
+
+    def wait(self, process: subprocess.Popen[str], holds: Callable[[], bool], seconds: float = 150.0) -> None:
+        """Wait until something holds while the batch runs."""
+        until = time.monotonic() + seconds
+        while not holds():
+            if process.poll() is not None or time.monotonic() > until:
+                process.kill()
+                pytest.fail(f"{len(self.server.calls)} calls so far: {process.communicate(timeout=30)}")
+            time.sleep(0.02)
+
+    def wait_for_holders(self, process: subprocess.Popen[str], *spaces: str) -> None:
+        """Wait until processes of all these PID namespaces have as many runs as they can."""
+        self.wait_for_calls(3 * SLOTS, process)
+        self.wait(process, lambda: all(len(self.held(space)) == SLOTS for space in spaces))
+
+    def repeated(self) -> int:
+        return sum(times - 1 for times in Counter(call.user for call in self.server.calls).values())
+
+    def ask(self, statement: str, *given: object) -> list[Any]:
+        return self._execute(statement, *given).fetchall()
+
+    def change(self, statement: str) -> None:
+        self._execute(statement)
+
+    def _execute(self, statement: str, *given: object) -> psycopg.Cursor[Any]:
+        address = address_of(self.url)
+        options = f"-c search_path={address.schema}"
+        with psycopg.connect(**{**address.parameters, "options": options}, autocommit=True) as connection:
+            return connection.execute(statement, given)
+
+    def held(self, space: str) -> set[str]:
+        """The runs that the processes of a PID namespace hold."""
+        found = self.ask("SELECT run_id, holder FROM runs WHERE holder IS NOT NULL")
+        return {run_id for run_id, holder in found if json.loads(holder)["space"] == space}
+
+    def writers(self) -> dict[str, list[int]]:
+        """The server processes that wrote each run, in turn, where the journal has them in a column."""
+        found = self.ask("SELECT r.run_id, e.writer FROM events e JOIN runs r ON r.id = e.run ORDER BY e.run, e.seq")
+        grouped = groupby(found)
+        return {run: [writer for (_, writer), _ in turns] for run, turns in groupby(grouped, key=lambda one: one[0][0])}
+
+    def check(self) -> None:
+        """Every goal has one line, with its own answer, and no request two answers on record."""
+        rows = self.rows()
+        assert sorted(row["id"] for row in rows) == sorted(f"g{number}" for number in range(self.goals))
+        assert {row["id"]: row["answer"] for row in rows} == {
+            f"g{number}": f"did second of Goal number {number}" for number in range(self.goals)
+        }
+        assert self.ask(_TWICE) == []
+        assert self.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == []
