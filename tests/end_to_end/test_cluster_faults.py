@@ -128,7 +128,7 @@ def test_a_worker_frozen_beyond_its_lease_loses_its_runs_and_nothing_else(
     begin: Callable[..., RayBatch],
 ) -> None:
     frozen, other = two
-    batch = begin(postgres.new_url(), 120, 2.0)
+    batch = begin(postgres.new_url(), 160, 2.0)
     open_store(batch.url).close()
     batch.change("ALTER TABLE events ADD COLUMN writer INTEGER DEFAULT pg_backend_pid()")
     process = batch.start("--workers", "2")
