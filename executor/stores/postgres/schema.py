@@ -83,6 +83,8 @@ STEPS = (
     Step(f"CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS}", oldest_reader=1),
 )
 VERSION = len(STEPS)
+# The oldest tables that this version can use: what came after them only makes it faster.
+OLDEST = 1
 
 
 class SchemaVersion(NamedTuple):
@@ -119,10 +121,10 @@ def check(connection: Connection, address: Address, *, create: bool) -> None:
             f"there is no journal {address.url}",
             hint="nothing has been run there; use --workspace or --journal to name another",
         )
-    elif found.version < VERSION:
+    elif found.version < OLDEST:
         raise BadStore(
             f"the journal {address.url} has the tables of an older weft "
-            f"(schema {found.version}; this one needs {VERSION})",
+            f"(schema {found.version}; this one needs {OLDEST})",
             hint="bring them up to date with weft journal migrate, as the role that owns them",
         )
     elif found.oldest_reader > VERSION:
