@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skills.functions.entry_points import entry_points
@@ -24,7 +27,7 @@ def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
         switch = switched_off(point.name, environ)
         if switch:
             reason = f"disabled by {switch}={environ[switch]}"
-            yield Skill(point.name, "", "", source, "executable", "disabled", reason)
+            yield Skill(point.name, "", _file_of(point), source, "executable", "disabled", reason)
         else:
             yield _loaded(point, source)
 
@@ -45,12 +48,27 @@ def explain(error: Exception) -> str:
     return message or f"{type(error).__name__}: {error}"
 
 
+def _file_of(point: EntryPoint) -> str:
+    """The file that a tool's module is in, found without importing anything of its package; empty if it is nowhere."""
+    first, *rest = point.value.partition(":")[0].split(".")
+    with suppress(ImportError, ValueError):
+        spec = find_spec(first)
+        if spec is not None and not rest:
+            return spec.origin or ""
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            inner = Path(folder, *rest)
+            for file in (inner.with_name(f"{inner.name}.py"), inner / "__init__.py"):
+                if file.is_file():
+                    return str(file)
+    return ""
+
+
 def _loaded(point: EntryPoint, source: Source) -> Skill:
     try:
         function = point.load()
         file = function.__code__.co_filename
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
         reason = f"{explain(error)}; fix {point.value} or install what it needs"
-        return Skill(point.name, "", "", source, "executable", "broken", reason)
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
     return Skill(point.name, " ".join(first.split()), file, source, "executable")

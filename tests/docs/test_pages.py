@@ -76,6 +76,24 @@ def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
         assert f"\n| {number} |" in text, f"docs/scripting.md lacks the exit status {number}"
 
 
+def test_every_message_in_troubleshooting_is_one_that_weft_prints() -> None:
+    wings = ("skills", "planner", "executor", "weft")
+    code = "\n".join(path.read_text(encoding="utf-8") for wing in wings for path in (ROOT / wing).rglob("*.py"))
+    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    messages = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    parts = [part for message in messages for part in re.split(r"…|openai/|'a'|\$|\d+(?: skills fits)?", message)]
+    assert len(messages) > 10
+    assert [part for part in parts if part.strip() not in code] == []
+
+
+def test_every_rule_of_the_check_is_in_the_documentation() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/check").glob("*.py"))
+    page = (ROOT / "docs/executable-skills.md").read_text(encoding="utf-8")
+    rules = set(re.findall(r'"((?:run|manifest|docs|error|description|parameter|body|file|name)-[a-z-]+)"', code))
+    assert len(rules) > 15
+    assert {rule for rule in rules if f"`{rule}`" not in page} == set()
+
+
 def test_every_link_between_documents_leads_somewhere() -> None:
     for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):

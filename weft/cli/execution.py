@@ -8,12 +8,12 @@ import re
 import shlex
 import signal
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skills.errors import InputError
+from skills.errors import InputError, WeftError
 from skills.text.plural import counted
 from weft.cli.view import output
 
@@ -134,12 +134,30 @@ def show_result(result: Result, shown: ResultOutput) -> int:
             answer.show(result, target, resume, workspace, quiet=mode.quiet)
     except BrokenPipeError:
         output.discard_stdout()  # stderr and the exit status still say how the run ended
+    if result.status == "done" and output.is_terminal() and not (mode.as_json or mode.quiet):
+        _say_next_steps(result, workspace)
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
         output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
     return EXIT[result.status]
+
+
+def _say_next_steps(result: Result, workspace: Path) -> None:
+    """After the first run of a workspace, say what can be done with it."""
+    from weft.runs import records
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
+
+    paths, settings = Paths.of(workspace, os.environ), Settings()
+    if result.journal != records.url(paths, settings):
+        return
+    with suppress(WeftError, OSError), closing(records.recorded_runs(paths, settings)) as store:
+        if len(list(store.summaries(2))) == 1:
+            name = output.program()
+            output.say(f"Next: `{name} trace show` shows how it went, `{name} serve` shows it in a browser,")
+            output.say(f'      `{name} run --after last "…"` follows up on the answer.')
 
 
 def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:

@@ -146,8 +146,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             output.say(error.format_message())  # not an error, but nothing was done either
             return 2
         case click.ClickException():
-            context = error.ctx if isinstance(error, click.UsageError) else None
-            hint = f"see `{context.command_path} --help`" if context else ""
+            hint = _usage_hint(error, arguments)
             return output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
         case WeftError():
             return output.say_error(
@@ -172,3 +171,16 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             message = f"unexpected error: {type(error).__name__}: {error}"
             hint = "this is a bug in weft; please report it, with the output of the same command with -v"
             return output.say_error(message, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)
+
+
+def _usage_hint(error: click.ClickException, arguments: Sequence[str]) -> str:
+    """Where to look; or how to give a goal, which people try without quotes, or without `run` before it."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if arguments and " " in arguments[0].strip():
+        return 'to run a goal: weft run "…"'
+    if context is None:
+        return f"see `weft {arguments[0]} --help`" if arguments and arguments[0] in _COMMANDS else "see `weft --help`"
+    takes_text = any(parameter.name in ("goal", "request") for parameter in context.command.params)
+    if takes_text and "unexpected extra argument" in error.message:
+        return f'put text of several words in quotes: {context.command_path} "…" (see `{context.command_path} --help`)'
+    return f"see `{context.command_path} --help`"

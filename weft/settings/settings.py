@@ -12,7 +12,7 @@ from skills import switches
 from skills.builtin import toolset
 from skills.errors import InputError, SetupError
 from skills.text.nearest import guess
-from weft.settings import named_models, untrusted
+from weft.settings import named_models, untrusted, variables
 from weft.settings.convert import approval_rules, convert
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def resolve(
     `flags` holds what the caller passes, by the settings' names.
     """
     faults: list[str] = []
-    warnings = list(switches.faults(env))
+    warnings = [*switches.faults(env), *variables.misspelt(env, [one.name for one in fields(Settings)])]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"

@@ -12,7 +12,7 @@ import pytest
 
 from skills.functions.entry_points import EntryPoint
 from skills.functions.functions import discover, tool
-from skills.functions.installed import switched_off
+from skills.functions.installed import rows, switched_off
 from skills.tools.fault import ToolFault
 
 
@@ -161,3 +161,9 @@ def test_a_package_that_fails_on_import_is_ignored_and_others_still_load(
 def test_a_domain_is_switched_off_by_its_name(variable: str, off: bool) -> None:
     assert bool(switched_off("web_page_read", {variable: "false"})) is off
     assert not switched_off("web_page_read", {variable: "true"})
+
+
+def test_a_tool_that_is_switched_off_is_listed_with_its_file() -> None:
+    on, off = ({row.name: row for row in rows(env)} for env in ({}, {"SKILL_EXCEL_ENABLED": "false"}))
+    assert off["excel_read"].state == "disabled"
+    assert off["excel_read"].path == on["excel_read"].path

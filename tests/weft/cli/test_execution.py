@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 from contextlib import redirect_stderr, redirect_stdout
@@ -10,18 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from executor.history.result import Result, TaskReport
 from planner.model import Usage
+from tests.executor.stores.runs import filled
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
 from weft.cli.view.result_target import ResultTarget
+from weft.runs import records
 from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
+from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
-    import pytest
-
     from planner.events import RunStatus
 
 
@@ -30,6 +34,27 @@ async def run_ending(status: RunStatus) -> Result:
     answer = "hello" if status == "done" else None
     error = status if status != "done" else None
     return Result("r1", status, "Say hello", answer, error, None, (), (), Usage(1, 10, 5), 0.0, None, 2.0)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("runs", "quiet", "said"), [(("r1",), False, True), (("r1", "r2"), False, False), (("r1",), True, False)]
+)
+def test_the_first_run_of_a_workspace_says_what_comes_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: tuple[str, ...], quiet: bool, said: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    (tmp_path / ".agents").mkdir()
+    filled(tmp_path / ".agents" / "journal.sqlite", *runs).close()
+    journal = records.url(Paths.of(tmp_path, os.environ), Settings())
+    result = Result("r1", "done", "Hi", "hello", None, None, (), (), Usage(1, 10, 5), 0.0, journal, 2.0)
+    with redirect_stdout(io.StringIO()), redirect_stderr(Terminal()) as shown:
+        assert show_result(result, ResultOutput(OutputMode(quiet=quiet), tmp_path)) == 0
+    assert ("`weft trace show` shows how it went" in shown.getvalue()) is said
 
 
 def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,24 @@ def test_an_unexpected_error_has_a_traceback_with_verbose(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["run", "Write", "a", "haiku"], 'put text of several words in quotes: weft run "…"'),
+        (["Write a haiku"], 'to run a goal: weft run "…"'),
+        (["run", "Hi", "--model"], "see `weft run --help`"),
+        (["resume", "a", "b"], "see `weft resume --help`"),
+    ],
+)
+def test_a_goal_given_in_a_wrong_way_is_told_the_right_one(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], hint: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert f"\n  {hint}" in capsys.readouterr().err
+
+
 def test_a_usage_error_has_no_traceback_even_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "show", "-v") == 2
     assert "Traceback" not in capsys.readouterr().err

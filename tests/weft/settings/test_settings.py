@@ -109,3 +109,10 @@ def test_guarded_settings_need_a_trusted_workspace(tmp_path: Path) -> None:
     assert trusted.settings.api_base == "http://elsewhere"
     assert trusted.warnings == ()
     assert resolved(tmp_path, user='api_base = "http://mine"').settings.api_base == "http://mine"
+
+
+def test_a_misspelt_variable_is_told_and_others_are_left_alone(tmp_path: Path) -> None:
+    env = {"WEFT_MODLE": "x", "WEFT_MODELS_DIR": "/m", "WEFT_TOOL": "a_b", "WEFT_VENV": "v", "WEFT_MODEL": "openai/x"}
+    assert resolved(tmp_path, env=env).warnings == (
+        "WEFT_MODLE is ignored: it is not a setting; did you mean WEFT_MODEL?",
+    )

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 @options.journal
 @options.common
 def show(
-    run: str, workspace: Path, journal: str | None, task: str | None, *, mermaid: bool, as_json: bool, **_: Any
+    run: str,
+    workspace: Path,
+    journal: str | None,
+    task: str | None,
+    *,
+    mermaid: bool,
+    as_json: bool,
+    quiet: bool,
+    **_: Any,
 ) -> int:
     """Show a run: its graph, timing and critical path.
 
@@ -59,6 +67,8 @@ def show(
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
         output.print_text("\n\n".join(draw(one, width.of(sys.stdout)) for one in timelines))
+        if output.is_terminal() and not quiet:
+            output.say("--task ID shows what a task was asked and answered; `weft serve` shows runs in a browser")
     return 0
 
 
