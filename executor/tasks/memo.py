@@ -79,7 +79,8 @@ class Memo:
     """Looks up finished work before doing it again, and returns new work only once it is on disk.
 
     New tool calls pass the run's `approvals`; `contents` keeps the files that they leave. `first_asked` has, by
-    task, the hash of the first request to its model, as it would be in any run and task.
+    task, the hash of the first request to its model, as it would be in any run and task. With `keeps_replies`, new
+    replies are found again too: a task may be dropped, and another one ask the same.
     """
 
     record: Record
@@ -91,6 +92,7 @@ class Memo:
     called: list[Context] = field(default_factory=list)
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
     first_asked: dict[str | None, str] = field(default_factory=dict)
+    keeps_replies: bool = False
     _asked: Counter[str] = field(default_factory=Counter)
     _keys: dict[str, set[str]] = field(default_factory=dict)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
@@ -145,10 +147,12 @@ class Memo:
         return f"{key}#{self._asked[key]}"
 
     def forget(self, task: str) -> None:
-        """Count a task's calls from the first again: what it did is no part of the plan."""
+        """Count a task's calls from the first again: what it did is no part of the plan, and it ends once more."""
         for key in self._keys.pop(task, ()):
             del self._asked[key]
         self.first_asked.pop(task, None)
+        for output in [output for output in self.finished.outputs if output[0] == task]:
+            del self.finished.outputs[output]
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result of the call, or else a new one, recorded before it is returned."""
@@ -213,4 +217,6 @@ class MemoModel:
             return known
         reply = await self.model.complete(replace(request, key=key))
         await self.memo.settle()
+        if self.memo.keeps_replies:
+            self.memo.finished.replies[key] = reply
         return reply

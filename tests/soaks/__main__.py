@@ -16,7 +16,7 @@ from tests.soaks.registry import SOAKS
 def main(arguments: list[str]) -> int:
     """List the soaks, or run one and print its figures; a fault ends it with a traceback and the seed."""
     if not arguments:
-        print("\n".join(f"{soak.name:13} {soak.summary} (default: {soak.kills} kills)" for soak in SOAKS.values()))
+        print("\n".join(f"{soak.name:20} {soak.summary} (default: {soak.kills} kills)" for soak in SOAKS.values()))
         return 0
     if arguments[0] not in SOAKS:
         print(f"There is no soak '{arguments[0]}'; there are: {', '.join(SOAKS)}", file=sys.stderr)

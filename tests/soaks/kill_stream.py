@@ -20,6 +20,7 @@ from tests.soaks.kill_run import KilledRuns, NotingModel, saying
 from tests.soaks.soak import Soak
 
 if TYPE_CHECKING:
+    from executor.stores.row import Row
     from tests.nursery import Nursery
 
 GOAL = "Weave while the pattern is drawn"
@@ -45,23 +46,22 @@ def rows() -> list[dict[str, Any]]:
     return [threads[0], dyed, *threads[1:4], dried | {"depends_on": ["dyed"]}, *threads[4:]]
 
 
-def plan(*, whole: bool) -> str:
-    """The plan; the first one written names a task that it does not have."""
-    before = ["dried", "t11" if whole else "t99"]
-    last = {"id": "last", "action_type": "llm", "instruction": "Knot", "depends_on": before}
-    return json.dumps({"tasks": [*rows(), last], "synthesis": "all of it"}, indent=1)
-
-
 @dataclass(frozen=True)
 class DrawingModel(NotingModel):
     """Writes its plans piece by piece; tasks are answered meanwhile."""
+
+    def plan(self, *, whole: bool) -> str:
+        """The plan; the first one written names a task that it does not have."""
+        before = ["dried", "t11" if whole else "t99"]
+        last = {"id": "last", "action_type": "llm", "instruction": "Knot", "depends_on": before}
+        return json.dumps({"tasks": [*rows(), last], "synthesis": "all of it"}, indent=1)
 
     async def complete(self, request: Request) -> Reply:
         if request.role != "decomposer":
             await super().complete(request)
             return Reply(saying(request), usage=Usage(1, 10, 5), cost=0.01)
         await super().complete(replace(request, on_text=None))
-        text = plan(whole=any("t99" in message.content for message in request.messages))
+        text = self.plan(whole=any("t99" in message.content for message in request.messages))
         if request.on_text is not None:
             request.on_text("")
             for begin in range(0, len(text), 60):
@@ -110,20 +110,30 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
 
 def _early(folder: Path) -> list[str]:
     """The tasks that were started before their run had a plan."""
+    early: list[str] = []
+    planned: set[str] = set()
+    for row in _rows(folder, "plan_made", "task_started"):
+        if row.type == "plan_made":
+            planned.add(row.run_id)
+        elif row.run_id not in planned:
+            early.append(row.body["task"])
+    return early
+
+
+def dropped(folder: Path) -> list[str]:
+    """The tasks that began early and were not accepted."""
+    changes = [row.body for row in _rows(folder, "plan_changed") if row.body["cause"] == "stream"]
+    return [name for change in changes for name in change["dropped"]]
+
+
+def _rows(folder: Path, *types: str) -> list[Row]:
+    """The rows of all runs, one run after another."""
     from executor.journal.open_store import open_store
     from executor.stores.urls import url_of
 
     store = open_store(url_of(folder / ".agents" / "journal.sqlite"), create=False)
     try:
-        planned: set[str] = set()
-        early: list[str] = []
-        for summary in store.summaries(1_000):
-            for row in store.rows(summary.run_id, types=("plan_made", "task_started")):
-                if row.type == "plan_made":
-                    planned.add(summary.run_id)
-                elif summary.run_id not in planned:
-                    early.append(row.body["task"])
-        return early
+        return [row for summary in store.summaries(1_000) for row in store.rows(summary.run_id, types=types)]
     finally:
         store.close()
 

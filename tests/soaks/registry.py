@@ -14,6 +14,7 @@ from tests.soaks import (
     kill_replan,
     kill_run,
     kill_stream,
+    kill_stream_changed,
     limit_cluster,
 )
 
@@ -22,6 +23,7 @@ _ALL = (
     kill_fan_out.SOAK,
     kill_forms.SOAK,
     kill_stream.SOAK,
+    kill_stream_changed.SOAK,
     kill_goals.SOAK,
     kill_replan.SOAK,
     kill_batch.SOAK,

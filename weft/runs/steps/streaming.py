@@ -85,6 +85,7 @@ class EarlyTasks:
         plan = self.current.plan
         self.current.plan = replace(plan, tasks=(*plan.tasks, task, *grown), grown=plan.grown + len(grown))
         self.schedule.add(task)
+        self.memo.keeps_replies = True
         if self._work is None:
             self._work = asyncio.create_task(self._run(), name="early tasks")
 
@@ -126,7 +127,7 @@ class EarlyTasks:
 
     async def join(self, plan: Plan) -> None:
         """Let the tasks that did not begin early join the others, and run until what began is at rest."""
-        self.plan = plan
+        self.plan, self.memo.keeps_replies = plan, False
         self.schedule.add(*(task for task in plan.tasks if task.id not in self.begun))
         self.schedule.close()
         if self._work is not None:

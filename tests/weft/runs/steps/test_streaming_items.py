@@ -53,8 +53,8 @@ async def test_items_start_and_end_while_the_plan_is_being_written(workspace: Pa
     assert (result.status, result.usage.calls) == ("done", 1 + 3 + 3 + 1 + 1)
     again = [f"again[{number}]" for number in (1, 2, 3)]
     assert ends(result) == dict.fromkeys(["each", "again", "late", *ITEMS, *again], ("done", 1))
-    order = places(record, PlanMade, TaskFinished)
-    assert order.index("TaskFinished each") < order.index("TaskFinished again[1]") < order.index("PlanMade")
+    order = places(record, PlanMade, TaskStarted, TaskFinished)
+    assert order.index("TaskFinished each") < order.index("TaskStarted again[1]") < order.index("PlanMade")
     causes = [(one.cause, one.of, [task.id for task in one.added]) for one in record.of(PlanChanged)]
     assert causes == [
         ("stream", None, ["each"]), ("stream", None, ["again"]), ("for_each", "each", ITEMS),
@@ -101,6 +101,16 @@ async def test_the_items_of_a_task_that_is_not_accepted_are_dropped_with_it(work
     assert (result.plan is not None and result.plan.grown, counted(workspace)) == (2, (4, 4))
 
 
+async def test_an_item_that_is_the_same_in_another_list_is_not_paid_for_again(workspace: Path) -> None:
+    wrong, right = plan(EACH, llm("late", "nobody")), plan(each("each", FRUIT[:2]), llm("late", "each"))
+    model = WritingModel([wrong, right], wait_for=tuple(ITEMS))
+    result, record = await run(workspace, model)
+    assert (result.status, result.usage.calls) == ("done", 2 + 3 + 1 + 1)
+    assert ends(result) == dict.fromkeys(["each", "late", "each[1]", "each[2]"], ("done", 1))
+    assert model.tasks() == Counter([*ITEMS, "late"])
+    assert [one.task for one in record.of(TaskFinished)].count("each[1]") == 2
+
+
 class TestAResumedRun:
     async def stopped(self, workspace: Path, rows: str) -> Result:
         """A run that is stopped before its plan is whole, with the first of three items done."""
@@ -132,6 +142,17 @@ class TestAResumedRun:
         assert (result.status, again.tasks()) == ("done", Counter([*ITEMS, "late"]))
         assert counted(workspace) == (5, 5)
 
+    async def test_tells_of_an_item_again_that_is_the_same_in_another_list(self, workspace: Path) -> None:
+        stopped = await self.stopped(workspace, plan(EACH, llm("late", "each")))
+        wrong, right = plan(EACH, llm("late", "nobody")), plan(each("each", FRUIT[:2]), llm("late", "each"))
+        again = WritingModel([wrong, right], wait_for=("each[2]",))
+        result = await resume(workspace, stopped.run_id, again)
+        assert (result.status, again.tasks()["each[1]"]) == ("done", 0)
+        assert {name: status for name, (status, _) in ends(result).items()} == dict.fromkeys(
+            ["each", "late", "each[1]", "each[2]"], "done"
+        )
+        assert counted(workspace) == (4, 4)
+
     async def test_drops_them_where_the_planner_leaves_their_task_out(self, workspace: Path) -> None:
         stopped = await self.stopped(workspace, plan(EACH, llm("late", "each")))
         again = WritingModel([plan(llm("other"), llm("late", "other"))])
@@ -140,12 +161,11 @@ class TestAResumedRun:
 
     async def test_has_them_in_its_plan_once_that_is_made(self, workspace: Path) -> None:
         text = plan(EACH, llm("late", "each"))
-        model = WritingModel([text], wait_for=("each[2]",), slow=("each[2]",))
+        model = WritingModel([text], wait_for=("each[2]",), slow=("each[2]", "each[3]"))
         stopped = await interrupted(workspace, model, lambda event: isinstance(event, PlanMade))
         assert (stopped.plan is not None and stopped.plan.grown, len(stopped.tasks)) == (3, 5)
         again, record = WritingModel([text]), Recorder()
         result = await resume(workspace, stopped.run_id, again, record)
         assert (result.status, again.said()) == ("done", [])
-        begun = {name for name in model.tasks() if name != "each[2]"}
-        assert again.tasks() == Counter({*ITEMS, "late"} - begun)
+        assert again.tasks() == Counter(["each[2]", "each[3]", "late"])
         assert (record.of(PlanChanged), len(record.of(TaskStarted)) > 0) == ([], True)
