@@ -86,7 +86,14 @@ class Replans:
 
     def note(self, event: Event) -> None:
         """Add an event."""
-        match event:
+        match event:  # the most frequent first: every event of a run passes here
+            case TaskStarted():
+                self.started_at.setdefault(event.task, self.attempts)
+                self._note_task(event.task, TaskEnd("interrupted"))
+            case TaskFinished():
+                self._note_task(event.task, TaskEnd(self._status(event), event.output, event.error))
+            case CallStarted(task=str(task)) if event.role != "condition":
+                self._called.add(task)
             case PlanMade():
                 self._grown = sum(root_of(name) in event.plan for name in self._early_parts)
                 self._early_parts.clear()
@@ -95,19 +102,12 @@ class Replans:
                 self.refused = None
             case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
                 self.refused = None
-            case TaskStarted():
-                self.started_at.setdefault(event.task, self.attempts)
-                self._note_task(event.task, TaskEnd("interrupted"))
             case ApprovalAsked(kind="task", task=str(task)) if task in self.tasks and task not in self._called:
                 self.tasks[task] = TaskEnd("waiting")
             case ApprovalGiven(task=str(task)) if self._waits(task) and not event.withdrawn:
                 self.tasks[task] = TaskEnd("interrupted")
-            case CallStarted(task=str(task)) if event.role != "condition":
-                self._called.add(task)
             case TaskReused():
                 self._note_task(event.task, TaskEnd("done", event.output))
-            case TaskFinished():
-                self._note_task(event.task, TaskEnd(self._status(event), event.output, event.error))
             case ToolCalled(task=str(task)):
                 self._called.add(task)
                 if event.name == NAME:
