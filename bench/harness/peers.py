@@ -17,7 +17,7 @@ import tempfile
 import venv
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,16 @@ class Peer:
     requirements: tuple[str, ...]
 
 
+def _as_here(name: str) -> str:
+    """The version of a package that is installed here; a peer's own environment need not have it."""
+    with suppress(PackageNotFoundError):
+        return f"{name}=={version(name)}"
+    return name
+
+
 PEERS = {
     "langgraph": Peer("LangGraph", ("langgraph", "langgraph-checkpoint-sqlite", "aiosqlite")),
-    "langgraph-calls": Peer("LangGraph", ("langgraph", f"litellm=={version('litellm')}")),
+    "langgraph-calls": Peer("LangGraph", ("langgraph", _as_here("litellm"))),
     "pydantic-graph": Peer("pydantic-graph", ("pydantic-graph",)),
     "dask": Peer("Dask", ("dask",)),
     # Newer releases of fastapi fail with it, though its metadata allows them.
