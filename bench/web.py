@@ -68,8 +68,8 @@ def measure_rest(figures: Figures, server: Serving, seconds: float) -> None:
 async def in_browser(figures: Figures, path: str, server: Serving, journal: Path, *, quick: bool) -> None:
     """What the page does with many tasks and with a run of another process."""
     async with browsing(path) as browser:
-        await measure_big(figures, browser, server, 1 if quick else 5)
-        shapes = (((5, 8, 2.5), 30),) if quick else (((20, 100, 6.0), 50), ((5, 8, 6.0), 30))
+        await measure_big(figures, browser, server, 0.3 if quick else 5)
+        shapes = (((5, 8, 2.0), 30),) if quick else (((20, 100, 6.0), 50), ((5, 8, 6.0), 30))
         for shape, bound in shapes:
             await measure_live(figures, browser, server, journal, shape, bound)
 
@@ -79,7 +79,7 @@ def run(options: Options) -> Findings:
     figures, browser = Figures(), chromium()
     size = sum(len(zlib.compress(path.read_bytes())) for path in STATIC.rglob("*") if path.is_file())
     figures.aim("static files in the wheel, compressed, kB", size / 1000, 250, count=True)
-    runs = 2_000 if options.quick else 100_000
+    runs = 500 if options.quick else 100_000
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         workspace = Path(folder)
         journal = workspace / ".agents" / "journal.sqlite"
@@ -93,7 +93,7 @@ def run(options: Options) -> Findings:
         store.close()
         with serving(workspace) as server:
             measure_lists(figures, server, runs)
-            measure_rest(figures, server, 1 if options.quick else 10)
+            measure_rest(figures, server, 0.2 if options.quick else 10)
             if browser is not None:
                 asyncio.run(in_browser(figures, browser, server, journal, quick=options.quick))
     rows = {what: cells(value) for what, value in figures.rows.items()}
