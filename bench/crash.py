@@ -137,7 +137,7 @@ def paid_again(lines: list[str]) -> tuple[int, int]:
 
 def run(options: Options) -> Findings:
     """Kill each contender as often."""
-    kills = 2 if options.quick else 15
+    kills = 1 if options.quick else 15
     rows = {WEFT: _killed([sys.executable, "-m", "bench.harness.crash_weft"], (), kills)}
     for subject, (program, key, more) in PEERS.items() if options.peers is not None else ():
         assert options.peers is not None

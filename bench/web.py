@@ -88,7 +88,7 @@ def run(options: Options) -> Findings:
         write_ended(store, "20260101T000000000-f0f0f0", layered(7, 2))
         if browser is not None:
             asyncio.run(measure_start(figures, browser, workspace))
-        write_ended(store, BIG, layered(20, 100))
+        write_ended(store, BIG, layered(20, 10 if options.quick else 100))
         write_many(store, runs)
         store.close()
         with serving(workspace) as server:
