@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,14 +19,17 @@ Kind = TypeVar("Kind")
 
 @dataclass
 class ScriptedModel:
-    """Answers with what a function says, and remembers what it was asked."""
+    """Answers with what a function says, and remembers what it was asked; one task may wait for its answer forever."""
 
     script: Callable[[Request], Reply | Exception]
     name: str = "scripted"
     asked: list[Request] = field(default_factory=list)
+    unanswered: str | None = None
 
     async def complete(self, request: Request) -> Reply:
         self.asked.append(request)
+        if request.task is not None and request.task == self.unanswered:
+            await asyncio.Event().wait()
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer

@@ -32,14 +32,15 @@ async def replanned(workspace: Path, planner: Planner, request: str = "do it oth
 
 
 async def stopped_at(workspace: Path, task: str, planner: Planner) -> None:
-    """Run until a task starts, then stop."""
-    stop = Stop()
+    """Run until a task starts, then stop, before it ends."""
+    stop, planner.model.unanswered = Stop(), task
 
     def at(event: Event) -> None:
         if isinstance(event, TaskStarted) and event.task == task:
             stop.set()
 
     assert (await run(workspace, planner, record=at, stop=stop)).status == "interrupted"
+    planner.model.unanswered = None
 
 
 async def edited(workspace: Path, planner: Planner, *tasks: Task, drop: tuple[str, ...] = (), **rest: Any) -> Result:
