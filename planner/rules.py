@@ -13,10 +13,10 @@ replay takes the same decisions and asks the same questions as the version of we
        for a goal in another language than the skills; tasks start while the plan is being written, and a planner that
        is asked again is told which tasks to keep
     4  a small model is not shown the whole goal beside a part of it, and is not asked for keywords; a goal that needs
-       the web is told so where a run has none; the items of a task that was replaced are not missing; a planner whose
-       answer breaks off is told so; a task with an unknown key does not start before the plan is whole; a model that
-       changes a plan may drop tasks that only wait for approval; tasks with `for_each` start while the plan is being
-       written too
+       the web is told so where a run has none; the items of a task that was replaced are not missing
+    5  a planner whose answer breaks off is told so; a task with an unknown key does not start before the plan is whole;
+       a model that changes a plan may drop tasks that only wait for approval; tasks with `for_each` start while the
+       plan is being written too
 
 To change a prompt, copy the file as it was to `seed/earlier/N/`, where N is the last number whose runs used it. To
 change a decision, ask for the number where the decision is taken. Within one release all changes share a number.
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 FIRST = 1
 LOOSE_PLANS = 2
 PLANNED_SKILLS = LISTED_NEEDS = ADAPTIVE_PLANS = GIVEN_FILES = REPLANS = SUB_GOALS = KEYWORDS = STREAMED_PLANS = 3
-OWN_PARTS = LIVE_DATA = REPLACED_PARTS = CUT_OFF_PLANS = UNKNOWN_KEYS = WAITING_TASKS = EARLY_ITEMS = 4
-CURRENT = 4
+OWN_PARTS = LIVE_DATA = REPLACED_PARTS = 4
+CUT_OFF_PLANS = UNKNOWN_KEYS = WAITING_TASKS = EARLY_ITEMS = 5
+CURRENT = 5
 
 KEY = "rules"
 # How the second number was recorded.

@@ -135,7 +135,7 @@ def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
         assert len(server.asked("decomposer")) == midway
 
 
-@pytest.mark.parametrize("version", ["0.1.2"])  # earlier ones could not wait
+@pytest.mark.parametrize("version", ["0.1.2", "0.1.3"])  # earlier ones could not wait
 def test_what_waits_is_answered_and_nothing_is_paid_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:

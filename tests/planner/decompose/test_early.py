@@ -51,7 +51,7 @@ def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: li
 
 
 def test_runs_of_before_start_a_task_with_an_unknown_key() -> None:
-    one = EarlyReader(Known(), lambda _: True, rules=3)
+    one = EarlyReader(Known(), lambda _: True, rules=4)
     assert [task.id for task in one.feed(json.dumps({"tasks": [llm("a"), llm("b", wait_for=["a"])]}))] == ["a", "b"]
 
 

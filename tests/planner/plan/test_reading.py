@@ -121,7 +121,7 @@ def test_curly_quotes_are_read_if_no_others_delimit() -> None:
 
 def test_a_plan_that_breaks_off_behind_a_task_is_said_to() -> None:
     text = 'Here it is: {"tasks": [{"id": "a", "action_type": "llm", "instruction": "go"}'
-    for made_by, says in ((3, "'tasks' must be a list of tasks, not null"), (4, "the answer breaks off")):
+    for made_by, says in ((4, "'tasks' must be a list of tasks, not null"), (5, "the answer breaks off")):
         try:
             faults = read_answer(text, SHAPES["full"], KNOWN, made_by).faults
         except NotJson as error:
