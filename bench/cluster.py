@@ -169,8 +169,8 @@ def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
     """What `trace list` costs, with few runs and with many, none of which has events."""
     import psycopg
 
-    from executor.journal.open_store import open_store
-    from executor.stores.postgres.address import address_of
+    from weft_executor.journal.open_store import open_store
+    from weft_executor.stores.postgres.address import address_of
 
     url = server.journal()
     open_store(url).close()
@@ -189,7 +189,7 @@ def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
 
 
 def _listing(server: Postgres, url: str) -> float:
-    from executor.journal.open_store import open_store
+    from weft_executor.journal.open_store import open_store
 
     store = open_store(url, create=False)
     try:

@@ -22,7 +22,7 @@ from bench.harness.machine import ROOT
 from bench.harness.peers import clean
 from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import elapsed, in_turn, of_process, spent
-from skills.discovery.registry import Registry
+from weft_skills.discovery.registry import Registry
 
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
 READING, COLD, CHECKED = "reading the files", "weft, cold", "weft, checking that nothing changed"
@@ -32,7 +32,7 @@ SIZES = (100, 1_000, 10_000)
 
 def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
     """Measure each size."""
-    folder = options.corpus or ROOT / "skills" / "library"
+    folder = options.corpus or ROOT / "skills" / "weft_skills" / "library"
     sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
     sizes = (50,) if options.quick else sizes
     rounds = 1 if options.quick else 3

@@ -30,18 +30,18 @@ from bench.harness.machine import ROOT
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
 from bench.harness.timing import exponent, spent
 from bench.journal import fill
-from executor.capture.capture import Capture
-from executor.history.run_history import RunHistory
-from executor.journal.open_store import open_store
-from executor.stores.urls import url_of
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.schedule import Schedule
-from planner.plan.plan import Task
-from skills.discovery.registry import Registry
-from skills.selection.ranked import RankedDetector
 from weft.batch.run_batch import run_batch
 from weft.settings.settings import Settings
 from weft.traces.timeline import TYPES, timeline
+from weft_executor.capture.capture import Capture
+from weft_executor.history.run_history import RunHistory
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import url_of
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.schedule import Schedule
+from weft_planner.plan.plan import Task
+from weft_skills.discovery.registry import Registry
+from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +105,10 @@ def goals(size: int, folder: Path) -> Callable[[], object]:
 
 def skills(size: int, folder: Path) -> Callable[[], object]:
     """A library of skills, found and indexed for a first goal."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "skills" / "library").rglob("SKILL.md"))]
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in sorted((ROOT / "skills" / "weft_skills" / "library").rglob("SKILL.md"))
+    ]
     for number in range(size):
         place = folder / "skills" / f"s{number}"
         place.mkdir(parents=True)

@@ -21,14 +21,14 @@ from typing import Any
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import over
-from executor.capture.capture import Capture
-from executor.journal.journal import Journal
-from executor.journal.log import now
-from executor.journal.open_store import open_store
-from executor.stores.row import Row, RunSummary
-from executor.stores.urls import url_of
-from planner.events import Warned
 from weft.traces.timeline import TYPES, timeline
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.journal import Journal
+from weft_executor.journal.log import now
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.urls import url_of
+from weft_planner.events import Warned
 
 STORE, ONE, GROUP, PLAIN = "the store, row by row", "weft, one producer", "weft, 200 producers", "sqlite3, one commit"
 TASKS = 50

@@ -23,12 +23,12 @@ import yaml
 from bench.harness import command
 from bench.harness.peers import MissingPeer
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from planner.plan.json_answer import NotJson
-from planner.plan.plan import Plan
-from planner.plan.reading import read_answer
-from planner.plan.shape import SHAPES
-from planner.plan.validate import Known, problems
-from planner.rules import CURRENT
+from weft_planner.plan.json_answer import NotJson
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_answer
+from weft_planner.plan.shape import SHAPES
+from weft_planner.plan.validate import Known, problems
+from weft_planner.rules import CURRENT
 
 if TYPE_CHECKING:
     from bench.harness.peers import Environments

@@ -24,16 +24,16 @@ from bench.harness import command
 from bench.harness.machine import ROOT
 from bench.harness.peers import MissingPeer
 from bench.harness.result import Benchmark, Cell, Column, Findings, Options, Table, cells
-from skills.discovery.locations import Location
-from skills.discovery.scan import scan
-from skills.discovery.skill_file import context
-from skills.selection.detectors import DEFAULT, detector, top
-from skills.selection.ranked import RankedDetector
+from weft_skills.discovery.locations import Location
+from weft_skills.discovery.scan import scan
+from weft_skills.discovery.skill_file import context
+from weft_skills.selection.detectors import DEFAULT, detector, top
+from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 COLUMNS = (Column("R@1"), Column("R@5"), Column("MRR"), Column("R@1, all pools as one"), Column("a goal", "ms"))
 DETECTORS = ("ranked", "keyword")
@@ -114,7 +114,7 @@ def _figures(ranks: list[int]) -> tuple[float, float, float]:
 def run(options: Options, detectors: tuple[str, ...] = DETECTORS, most: int | None = MOST_GOALS) -> Findings:
     """Measure weft's detectors, then the peers."""
     if options.corpus is None:
-        pool = pool_of(ROOT / "skills" / "library")
+        pool = pool_of(ROOT / "skills" / "weft_skills" / "library")
         return Findings(
             (_speed(pool, 200 if options.quick else 5_000),), notes=("Quality needs a corpus: --corpus DIR.",)
         )

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from planner.events import TaskStarted
+from weft_planner.events import TaskStarted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 RATE, FIRST = 40.0, 0.5  # tokens a second, and seconds to the first
 PLAN, ANSWER = 634, 160  # tokens

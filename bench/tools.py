@@ -22,13 +22,13 @@ from pathlib import Path
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import elapsed, in_turn
-from skills.confinement import Confinement, landlock, seccomp
-from skills.confinement.bubblewrap import BubblewrapConfinement, working
-from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import LandlockConfinement, NoConfinement
-from skills.programs import manifest_file as manifests
-from skills.programs.build_cache import BuildCache
-from skills.programs.executable import ExecutableTool, ToolHost
+from weft_skills.confinement import Confinement, landlock, seccomp
+from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
+from weft_skills.confinement.cgroup import Groups
+from weft_skills.confinement.landlock_box import LandlockConfinement, NoConfinement
+from weft_skills.programs import manifest_file as manifests
+from weft_skills.programs.build_cache import BuildCache
+from weft_skills.programs.executable import ExecutableTool, ToolHost
 
 BARE = "bare process"
 NO_WALLS = "weft, without walls"

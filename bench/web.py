@@ -26,8 +26,8 @@ from bench.harness import command
 from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
 from bench.web_browser import BIG, Figures, browsing, chromium, measure_big, measure_live, measure_start, serving
 from bench.web_runs import layered, write_ended, write_many
-from executor.stores.sqlite.store import SqliteStore
 from weft.traces.page_script import STATIC
+from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from bench.web_browser import Serving

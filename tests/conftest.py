@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from skills.programs.trust import Trust
 from tests import needs
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer
 from weft.settings.paths import Paths
+from weft_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -64,11 +64,11 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
-    from executor.journal import trace_file
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.strict_replay import strict
+    from weft_executor.journal import trace_file
 
     if not (workspace / ".agents" / "journal.sqlite").is_file():
         return {}

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from planner.model import Reply, Request, Role
-from planner.prompting.profile import FULL, Profile
+from weft_planner.model import Reply, Request, Role
+from weft_planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 Kind = TypeVar("Kind")
 

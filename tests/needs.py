@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement import bubblewrap, cgroup, landlock, seccomp
-from skills.confinement.landlock_box import counts
 from tests.ray_cluster import space_command
 from weft.settings.default_model import local_is_installed
+from weft_skills.confinement import bubblewrap, cgroup, landlock, seccomp
+from weft_skills.confinement.landlock_box import counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

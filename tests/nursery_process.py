@@ -157,7 +157,7 @@ def _warm_up() -> None:
                 importlib.import_module(module.name)
     for name in ("openai.resources", "snowballstemmer"):
         importlib.import_module(name)
-    importlib.import_module("planner.prompting.prompts").Prompts().check()
+    importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
 
 
 def main() -> None:

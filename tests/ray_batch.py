@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from executor.stores.postgres.address import address_of
 from tests.soaks.kill_batch import answering
+from weft_executor.stores.postgres.address import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal import trace_file
 from tests.conftest import replayed
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
 from tests.record_version import packed
@@ -29,6 +28,7 @@ from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.testing import Recorded
 from weft.traces.strict_replay import strict
+from weft_executor.journal import trace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

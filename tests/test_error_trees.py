@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from skills.errors import WeftError
+from weft_skills.errors import WeftError
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("skills", "planner", "executor", "weft")
+PACKAGES = [ROOT / "weft", *(ROOT / name / f"weft_{name}" for name in ("skills", "planner", "executor"))]
 BRANCH = re.compile(r"(?P<depth>(?:│   |    )*)[├└]── (?P<name>\w+)(?: |$)")
 
 
@@ -49,13 +49,18 @@ def trees() -> list[Drawn]:
     """Every tree in the docstrings of the project's modules."""
     found = []
     for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
+        for path in sorted(package.rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             if "── " in text and "templates" not in path.parts:
-                module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                module = _module(path, package)
                 tree = drawn(ast.get_docstring(ast.parse(text)) or "", module)
                 found += [tree] if tree else []
     return found
+
+
+def _module(path: Path, package: Path) -> str:
+    """The dotted name of a module."""
+    return ".".join(path.relative_to(package.parent).with_suffix("").parts)
 
 
 def declared(module: str) -> set[str]:
@@ -77,8 +82,8 @@ TREES = trees()
 
 
 def test_every_module_of_errors_draws_its_tree() -> None:
-    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("*/**/errors.py")}
-    assert {module for module in modules if module.split(".")[0] in PACKAGES} <= {tree.module for tree in TREES}
+    modules = {_module(path, package) for package in PACKAGES for path in package.rglob("errors.py")}
+    assert modules <= {tree.module for tree in TREES}
     assert len(TREES) >= 4
 
 

@@ -27,13 +27,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_our_top_level_names_and_no_others(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"weft", "executor", "planner", "skills", "seed"}
+    assert tops == {"weft", "weft_executor", "weft_planner", "weft_skills"}
 
 
 def test_the_wheel_carries_every_data_file_of_the_checkout(wheel: Path) -> None:
-    tracked = subprocess.run(["git", "ls-files", *("weft", "executor", "planner", "skills", "seed")],
-        cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()  # fmt: skip
-    assert set(tracked) <= set(zipfile.ZipFile(wheel).namelist())
+    command = ["git", "ls-files", "weft", "executor", "planner", "skills", "seed"]
+    tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    inside = {_in_wheel(name) for name in tracked}
+    assert inside <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def _in_wheel(name: str) -> str:
+    """Where a file of the checkout stands in the wheel."""
+    top, _, rest = name.partition("/")
+    return {"weft": name, "seed": f"weft_planner/{name}"}.get(top, rest)
 
 
 def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
@@ -41,9 +48,7 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     zipfile.ZipFile(wheel).extractall(site)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    code = (
-        "import weft, planner; print(weft.__file__); from planner.prompting.prompts import Prompts; Prompts().check()"
-    )
+    code = "import weft; print(weft.__file__); from weft_planner.prompting.prompts import Prompts; Prompts().check()"
     env = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=elsewhere, env=env, capture_output=True, text=True, check=True
@@ -52,5 +57,7 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     command = [sys.executable, "-m", "weft", "skills", "list", "--json"]
     listed = subprocess.run(command, cwd=elsewhere, env=env, capture_output=True, text=True, check=True)
     rows = json.loads(listed.stdout)
-    shipped = [path.name for path in (ROOT / "skills" / "library").iterdir() if (path / "SKILL.md").is_file()]
+    shipped = [
+        path.name for path in (ROOT / "skills" / "weft_skills" / "library").iterdir() if (path / "SKILL.md").is_file()
+    ]
     assert {row["name"] for row in rows if row["source"] == "bundled"} >= set(shipped)

@@ -35,10 +35,10 @@ RULED_OUT = {
 }
 PATTERN = re.compile("|".join(RULED_OUT), re.IGNORECASE)
 PACKAGES = ("weft", "executor", "planner", "skills")
-DATA = ("skills/templates", "skills/library")
+DATA = ("skills/weft_skills/templates", "skills/weft_skills/library")
 # What a model reads, what a strict replay compares, or a list of words that are data, by file and text.
 FROZEN = {
-    ("skills/check/wording.py", "measure mend merge migrate"),
+    ("skills/weft_skills/check/wording.py", "measure mend merge migrate"),
 }
 
 

@@ -17,7 +17,6 @@ if is_command(getattr(sys, "argv", [])):  # before anything else is imported
 from importlib import import_module
 from typing import Any
 
-from weft import import_guard
 from weft.version import __version__
 
 _MODULES = {
@@ -29,8 +28,8 @@ _MODULES = {
     "weft.runs.preview": "Preview",
     "weft.runs.rerun": "RerunPlan",
     "weft.runs.steps.reviewing": "Review",
-    "executor.history.result": "Result TaskReport",
-    "executor.tasks.results.kept_files": "Artifact",
+    "weft_executor.history.result": "Result TaskReport",
+    "weft_executor.tasks.results.kept_files": "Artifact",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",
@@ -39,22 +38,23 @@ _MODULES = {
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",
     # Plans
-    "planner.plan.forms.result_keys": "ResultCheck",
-    "planner.plan.plan": "Plan Task",
+    "weft_planner.plan.forms.result_keys": "ResultCheck",
+    "weft_planner.plan.plan": "Plan Task",
     # Approvals
-    "planner.approvals": "Answer ApprovalRequest Approve",
-    "executor.approvals.policy": "ApprovalRule",
+    "weft_planner.approvals": "Answer ApprovalRequest Approve",
+    "weft_executor.approvals.policy": "ApprovalRule",
     "weft.runs.answers": "AnsweredAlready UnknownRequest",
     # Models
-    "planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
+    "weft_planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
     # Skills and tools
-    "skills.skill": "Skill",
-    "skills.selection.detector": "Selection SkillDetector",
-    "skills.tools.tool": "Tool",
-    "skills.tools.envelope": "Envelope",
-    "skills.tools.fault": "ToolFault",
+    "weft_skills.skill": "Skill",
+    "weft_skills.selection.detector": "Selection SkillDetector",
+    "weft_skills.tools.tool": "Tool",
+    "weft_skills.tools.envelope": "Envelope",
+    "weft_skills.tools.fault": "ToolFault",
+    "weft_skills.tools.effects": "Effects changes_file",
     # Events
-    "planner.events": (
+    "weft_planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
         "ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded ModelLoading "
         "PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed "
@@ -62,20 +62,18 @@ _MODULES = {
         "ToolLogged ToolStarted Warned"
     ),
     # Errors
-    "skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
-    "planner.errors": (
+    "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
+    "weft_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
         "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
         "ToolsRefused Transient UnknownModel Unreachable"
     ),
-    "executor.stores.errors": "BadStore LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
-    "executor.tasks.runner": "ToolFailed",
+    "weft_executor.stores.errors": "BadStore LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
+    "weft_executor.tasks.runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = ["__version__", *sorted(_HOMES)]
-
-import_guard.check()
 
 
 def __getattr__(name: str) -> Any:

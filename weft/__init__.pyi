@@ -1,103 +1,5 @@
 """The public names of weft, for type checkers; `__init__.py` loads them when they are first used."""
 
-from executor.approvals.policy import ApprovalRule as ApprovalRule
-from executor.history.result import Result as Result
-from executor.history.result import TaskReport as TaskReport
-from executor.stores.errors import BadStore as BadStore
-from executor.stores.errors import LeaseLost as LeaseLost
-from executor.stores.errors import NotRunning as NotRunning
-from executor.stores.errors import RunExists as RunExists
-from executor.stores.errors import RunHeld as RunHeld
-from executor.stores.errors import StoreFailed as StoreFailed
-from executor.stores.errors import UnknownRun as UnknownRun
-from executor.tasks.results.kept_files import Artifact as Artifact
-from executor.tasks.runner import ToolFailed as ToolFailed
-from planner.approvals import Answer as Answer
-from planner.approvals import ApprovalRequest as ApprovalRequest
-from planner.approvals import Approve as Approve
-from planner.errors import AnswerNeeded as AnswerNeeded
-from planner.errors import BudgetSpent as BudgetSpent
-from planner.errors import CallTimedOut as CallTimedOut
-from planner.errors import ContentRefused as ContentRefused
-from planner.errors import FormatRefused as FormatRefused
-from planner.errors import Halted as Halted
-from planner.errors import KeyRefused as KeyRefused
-from planner.errors import ModelError as ModelError
-from planner.errors import Overloaded as Overloaded
-from planner.errors import PlanError as PlanError
-from planner.errors import PromptTooLong as PromptTooLong
-from planner.errors import RateLimited as RateLimited
-from planner.errors import RecordEnded as RecordEnded
-from planner.errors import Refused as Refused
-from planner.errors import RequestRefused as RequestRefused
-from planner.errors import ServerFailed as ServerFailed
-from planner.errors import TaskDenied as TaskDenied
-from planner.errors import TemplateError as TemplateError
-from planner.errors import ToolsRefused as ToolsRefused
-from planner.errors import Transient as Transient
-from planner.errors import UnknownModel as UnknownModel
-from planner.errors import Unreachable as Unreachable
-from planner.events import AnswerChecked as AnswerChecked
-from planner.events import ApprovalAsked as ApprovalAsked
-from planner.events import ApprovalGiven as ApprovalGiven
-from planner.events import CallFailed as CallFailed
-from planner.events import CallFinished as CallFinished
-from planner.events import CallRetried as CallRetried
-from planner.events import CallStarted as CallStarted
-from planner.events import CatalogueTaken as CatalogueTaken
-from planner.events import ConditionChecked as ConditionChecked
-from planner.events import EarlierOutput as EarlierOutput
-from planner.events import EarlierRun as EarlierRun
-from planner.events import Event as Event
-from planner.events import FileKept as FileKept
-from planner.events import FilePart as FilePart
-from planner.events import FileRead as FileRead
-from planner.events import ModelLoaded as ModelLoaded
-from planner.events import ModelLoading as ModelLoading
-from planner.events import PlanChanged as PlanChanged
-from planner.events import PlanMade as PlanMade
-from planner.events import PlanRefused as PlanRefused
-from planner.events import PromptMade as PromptMade
-from planner.events import Record as Record
-from planner.events import ReplanAsked as ReplanAsked
-from planner.events import ResultChecked as ResultChecked
-from planner.events import RunFinished as RunFinished
-from planner.events import RunResumed as RunResumed
-from planner.events import RunStarted as RunStarted
-from planner.events import SkillLoaded as SkillLoaded
-from planner.events import SkillPrint as SkillPrint
-from planner.events import SkillsSelected as SkillsSelected
-from planner.events import TaskFinished as TaskFinished
-from planner.events import TaskReused as TaskReused
-from planner.events import TaskStarted as TaskStarted
-from planner.events import TextStreamed as TextStreamed
-from planner.events import ToolCalled as ToolCalled
-from planner.events import ToolLogged as ToolLogged
-from planner.events import ToolStarted as ToolStarted
-from planner.events import Warned as Warned
-from planner.model import Message as Message
-from planner.model import Model as Model
-from planner.model import Reply as Reply
-from planner.model import Request as Request
-from planner.model import ToolCall as ToolCall
-from planner.model import ToolSpec as ToolSpec
-from planner.model import Usage as Usage
-from planner.plan.forms.result_keys import ResultCheck as ResultCheck
-from planner.plan.plan import Plan as Plan
-from planner.plan.plan import Task as Task
-from skills.errors import BrokenSkill as BrokenSkill
-from skills.errors import InputError as InputError
-from skills.errors import SetupError as SetupError
-from skills.errors import SkillError as SkillError
-from skills.errors import UnknownSkill as UnknownSkill
-from skills.errors import UnreadableSkill as UnreadableSkill
-from skills.errors import WeftError as WeftError
-from skills.selection.detector import Selection as Selection
-from skills.selection.detector import SkillDetector as SkillDetector
-from skills.skill import Skill as Skill
-from skills.tools.envelope import Envelope as Envelope
-from skills.tools.fault import ToolFault as ToolFault
-from skills.tools.tool import Tool as Tool
 from weft.batch.goals import BatchGoal as BatchGoal
 from weft.batch.options import BatchOptions as BatchOptions
 from weft.batch.options import ClusterOptions as ClusterOptions
@@ -118,6 +20,106 @@ from weft.runs.stop import Stop as Stop
 from weft.settings.settings import InvalidSettings as InvalidSettings
 from weft.settings.settings import Settings as Settings
 from weft.version import __version__ as __version__
+from weft_executor.approvals.policy import ApprovalRule as ApprovalRule
+from weft_executor.history.result import Result as Result
+from weft_executor.history.result import TaskReport as TaskReport
+from weft_executor.stores.errors import BadStore as BadStore
+from weft_executor.stores.errors import LeaseLost as LeaseLost
+from weft_executor.stores.errors import NotRunning as NotRunning
+from weft_executor.stores.errors import RunExists as RunExists
+from weft_executor.stores.errors import RunHeld as RunHeld
+from weft_executor.stores.errors import StoreFailed as StoreFailed
+from weft_executor.stores.errors import UnknownRun as UnknownRun
+from weft_executor.tasks.results.kept_files import Artifact as Artifact
+from weft_executor.tasks.runner import ToolFailed as ToolFailed
+from weft_planner.approvals import Answer as Answer
+from weft_planner.approvals import ApprovalRequest as ApprovalRequest
+from weft_planner.approvals import Approve as Approve
+from weft_planner.errors import AnswerNeeded as AnswerNeeded
+from weft_planner.errors import BudgetSpent as BudgetSpent
+from weft_planner.errors import CallTimedOut as CallTimedOut
+from weft_planner.errors import ContentRefused as ContentRefused
+from weft_planner.errors import FormatRefused as FormatRefused
+from weft_planner.errors import Halted as Halted
+from weft_planner.errors import KeyRefused as KeyRefused
+from weft_planner.errors import ModelError as ModelError
+from weft_planner.errors import Overloaded as Overloaded
+from weft_planner.errors import PlanError as PlanError
+from weft_planner.errors import PromptTooLong as PromptTooLong
+from weft_planner.errors import RateLimited as RateLimited
+from weft_planner.errors import RecordEnded as RecordEnded
+from weft_planner.errors import Refused as Refused
+from weft_planner.errors import RequestRefused as RequestRefused
+from weft_planner.errors import ServerFailed as ServerFailed
+from weft_planner.errors import TaskDenied as TaskDenied
+from weft_planner.errors import TemplateError as TemplateError
+from weft_planner.errors import ToolsRefused as ToolsRefused
+from weft_planner.errors import Transient as Transient
+from weft_planner.errors import UnknownModel as UnknownModel
+from weft_planner.errors import Unreachable as Unreachable
+from weft_planner.events import AnswerChecked as AnswerChecked
+from weft_planner.events import ApprovalAsked as ApprovalAsked
+from weft_planner.events import ApprovalGiven as ApprovalGiven
+from weft_planner.events import CallFailed as CallFailed
+from weft_planner.events import CallFinished as CallFinished
+from weft_planner.events import CallRetried as CallRetried
+from weft_planner.events import CallStarted as CallStarted
+from weft_planner.events import CatalogueTaken as CatalogueTaken
+from weft_planner.events import ConditionChecked as ConditionChecked
+from weft_planner.events import EarlierOutput as EarlierOutput
+from weft_planner.events import EarlierRun as EarlierRun
+from weft_planner.events import Event as Event
+from weft_planner.events import FileKept as FileKept
+from weft_planner.events import FilePart as FilePart
+from weft_planner.events import FileRead as FileRead
+from weft_planner.events import ModelLoaded as ModelLoaded
+from weft_planner.events import ModelLoading as ModelLoading
+from weft_planner.events import PlanChanged as PlanChanged
+from weft_planner.events import PlanMade as PlanMade
+from weft_planner.events import PlanRefused as PlanRefused
+from weft_planner.events import PromptMade as PromptMade
+from weft_planner.events import Record as Record
+from weft_planner.events import ReplanAsked as ReplanAsked
+from weft_planner.events import ResultChecked as ResultChecked
+from weft_planner.events import RunFinished as RunFinished
+from weft_planner.events import RunResumed as RunResumed
+from weft_planner.events import RunStarted as RunStarted
+from weft_planner.events import SkillLoaded as SkillLoaded
+from weft_planner.events import SkillPrint as SkillPrint
+from weft_planner.events import SkillsSelected as SkillsSelected
+from weft_planner.events import TaskFinished as TaskFinished
+from weft_planner.events import TaskReused as TaskReused
+from weft_planner.events import TaskStarted as TaskStarted
+from weft_planner.events import TextStreamed as TextStreamed
+from weft_planner.events import ToolCalled as ToolCalled
+from weft_planner.events import ToolLogged as ToolLogged
+from weft_planner.events import ToolStarted as ToolStarted
+from weft_planner.events import Warned as Warned
+from weft_planner.model import Message as Message
+from weft_planner.model import Model as Model
+from weft_planner.model import Reply as Reply
+from weft_planner.model import Request as Request
+from weft_planner.model import ToolCall as ToolCall
+from weft_planner.model import ToolSpec as ToolSpec
+from weft_planner.model import Usage as Usage
+from weft_planner.plan.forms.result_keys import ResultCheck as ResultCheck
+from weft_planner.plan.plan import Plan as Plan
+from weft_planner.plan.plan import Task as Task
+from weft_skills.errors import BrokenSkill as BrokenSkill
+from weft_skills.errors import InputError as InputError
+from weft_skills.errors import SetupError as SetupError
+from weft_skills.errors import SkillError as SkillError
+from weft_skills.errors import UnknownSkill as UnknownSkill
+from weft_skills.errors import UnreadableSkill as UnreadableSkill
+from weft_skills.errors import WeftError as WeftError
+from weft_skills.selection.detector import Selection as Selection
+from weft_skills.selection.detector import SkillDetector as SkillDetector
+from weft_skills.skill import Skill as Skill
+from weft_skills.tools.effects import Effects as Effects
+from weft_skills.tools.effects import changes_file as changes_file
+from weft_skills.tools.envelope import Envelope as Envelope
+from weft_skills.tools.fault import ToolFault as ToolFault
+from weft_skills.tools.tool import Tool as Tool
 
 __all__ = [
     "Answer",
@@ -149,6 +151,7 @@ __all__ = [
     "ContentRefused",
     "EarlierOutput",
     "EarlierRun",
+    "Effects",
     "Envelope",
     "Event",
     "FileKept",
@@ -235,6 +238,7 @@ __all__ = [
     "Weft",
     "WeftError",
     "__version__",
+    "changes_file",
     "run_batch",
     "run_goal",
     "run_goal_sync",

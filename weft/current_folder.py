@@ -3,6 +3,9 @@
 import os
 import sys
 
+# Where a checkout has weft's packages, beside weft itself.
+_SOURCE_ROOTS = ("", "planner", "executor", "skills")
+
 
 def is_command(argv: list[str]) -> bool:
     """Whether Python was started as weft's command line, `weft` or `python -m weft`, and not as another program."""
@@ -10,8 +13,8 @@ def is_command(argv: list[str]) -> bool:
 
 
 def leave_current_folder() -> None:
-    """Take the current folder off Python's path, unless weft itself lies there."""
+    """Take the current folder off Python's path, unless one of weft's packages lies there."""
     home = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
     here = os.path.realpath(os.getcwd())
-    if here != home:
+    if here not in {os.path.join(home, root).rstrip(os.sep) for root in _SOURCE_ROOTS}:
         sys.path[:] = [path for path in sys.path if path and os.path.isabs(path) and os.path.realpath(path) != here]

@@ -28,16 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.history.difference import of_messages
-from executor.history.run_history import RunHistory
-from executor.journal import trace_file
-from executor.stores.urls import url_of
-from executor.tasks.memo import Memo
-from planner import rules
-from planner.approvals import Answer
-from planner.errors import Halted, ModelError
-from skills.builtin import toolset
-from skills.tools.recorded import RecordedTool
 from weft.runs import records
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
@@ -45,17 +35,27 @@ from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
+from weft_executor.history.difference import of_messages
+from weft_executor.history.run_history import RunHistory
+from weft_executor.journal import trace_file
+from weft_executor.stores.urls import url_of
+from weft_executor.tasks.memo import Memo
+from weft_planner import rules
+from weft_planner.approvals import Answer
+from weft_planner.errors import Halted, ModelError
+from weft_skills.builtin import toolset
+from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from executor.history.result import Result
-    from executor.stores.row import Row
-    from planner.approvals import ApprovalRequest
-    from planner.events import Record
-    from planner.model import Reply, Request
     from weft.runs.goal import Goal
     from weft.runs.run import Run
+    from weft_executor.history.result import Result
+    from weft_executor.stores.row import Row
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.events import Record
+    from weft_planner.model import Reply, Request
 
 __all__ = ["Recorded", "Unrecorded", "weft_recorded"]
 

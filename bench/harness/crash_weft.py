@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.peers.paid_calls import GRAPH, Attempt
-from planner.model import Reply, Usage
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.model import Reply, Usage
 
 if TYPE_CHECKING:
-    from planner.model import Request
+    from weft_planner.model import Request
 
 _OUTPUT = re.compile(r"\bt\d-\d:[0-9a-f]{12}\b")
 

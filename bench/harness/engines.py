@@ -8,22 +8,22 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from bench.harness.timing import Spent
-from executor.capture.capture import Capture
-from executor.journal.journal import Journal
-from executor.stores.urls import url_of
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.memo import Memo
-from executor.tasks.schedule import Schedule
-from planner.events import PlanMade, RunFinished, RunStarted
-from planner.plan.plan import Plan, Task
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.journal import Journal
+from weft_executor.stores.urls import url_of
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.memo import Memo
+from weft_executor.tasks.schedule import Schedule
+from weft_planner.events import PlanMade, RunFinished, RunStarted
+from weft_planner.plan.plan import Plan, Task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from bench.harness.graphs import Graph
-    from executor.tasks.outcome import Outcome
-    from planner.events import Event
+    from weft_executor.tasks.outcome import Outcome
+    from weft_planner.events import Event
 
 Lengths = dict[str, float] | None
 

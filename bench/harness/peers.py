@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness.machine import ROOT
-from skills import user_folders
+from weft_skills import user_folders
 
 _VERSIONS = """
 import json, sys

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.peers.report import given, report
-from skills.selection.minilm import MiniLM
+from weft_skills.selection.minilm import MiniLM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def measure(subject: str, asked: Any, make: Callable[[str, Any], Callable[[str],
 def embedding(corpus: Path) -> Callable[[str, Any], Callable[[str], Sequence[str]]]:
     """weft's detector, with the skills of the corpus as weft reads them."""
     from bench.selection import Corpus
-    from skills.selection.detectors import detector, top
+    from weft_skills.selection.detectors import detector, top
 
     read = Corpus.read(corpus, None)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.selection_quality import corpus, held_out, none, ranks, reliability, sets, speed
-from skills.selection.detectors import DEFAULT, detector
-from skills.selection.ranked import THRESHOLD
+from weft_skills.selection.detectors import DEFAULT, detector
+from weft_skills.selection.ranked import THRESHOLD
 
 if TYPE_CHECKING:
     from bench.selection_quality.corpus import Corpus, LabelledGoal
-    from skills.selection.detector import SkillDetector
-    from skills.skill import Skill
+    from weft_skills.selection.detector import SkillDetector
+    from weft_skills.skill import Skill
 
 SIZES = (200, 2_000, 9_000)
 # Of large sets of goals every fourth is measured in large pools: the figures differ by less than a point.

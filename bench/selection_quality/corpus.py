@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.discovery.locations import LIBRARY, Location
-from skills.discovery.scan import scan
-from skills.discovery.skill_file import context
+from weft_skills.discovery.locations import LIBRARY, Location
+from weft_skills.discovery.scan import scan
+from weft_skills.discovery.skill_file import context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 DATA = Path(__file__).parent / "data"
 JOINED = 50

@@ -9,8 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from bench.selection_quality.ranks import Figures, outcome
-from skills.selection.ranked import RankedDetector
-from skills.selection.ranking import bm25, weights
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranking import bm25, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 COUNT = 5_000
 MILLISECONDS = 10.0

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.history.result import Result, TaskReport
-from planner.model import Usage
-from planner.plan.validate import Known
 from tests.openai_server import OpenAIServer, Say, Script, scripted
 from weft.cli.execution import EXIT
 from weft.runs.plans import plan_file
 from weft.settings.settings import Settings
+from weft_executor.history.result import Result, TaskReport
+from weft_planner.model import Usage
+from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ def test_every_message_in_troubleshooting_is_one_that_weft_prints() -> None:
 
 
 def test_every_rule_of_the_check_is_in_the_documentation() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/check").glob("*.py"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/weft_skills/check").glob("*.py"))
     page = (ROOT / "docs/executable-skills.md").read_text(encoding="utf-8")
     rules = set(re.findall(r'"((?:run|manifest|docs|error|description|parameter|body|file|name)-[a-z-]+)"', code))
     assert len(rules) > 15

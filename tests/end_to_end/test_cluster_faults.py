@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal.open_store import open_store
-from executor.stores.errors import RunHeld
-from executor.stores.lease import SHARED_EXPIRY, myself
 from tests.commit_cutter import CommitCutter
 from tests.needs import needs_pid_namespaces
 from tests.openai_server import Answer, Call, OpenAIServer, Say
@@ -29,13 +26,16 @@ from tests.postgres import PostgresServer
 from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.errors import RunHeld
+from weft_executor.stores.lease import SHARED_EXPIRY, myself
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from executor.stores.store import Store
     from tests.nursery import Ran
     from tests.ray_cluster import Machine
+    from weft_executor.stores.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_pid_namespaces]
 

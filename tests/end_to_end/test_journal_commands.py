@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.log import now
-from executor.journal.open_store import open_store
-from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, RunSummary
-from executor.stores.urls import url_of
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
 from tests.weft import recorded
+from weft_executor.journal.log import now
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path

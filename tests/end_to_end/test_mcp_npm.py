@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.model import Reply, ToolCall
-from skills.mcp.tool import McpTool
 from tests.fakes import ScriptedModel
 from tests.mcp_workspace import configure, open_servers
 from tests.needs import needs_npm_registry
 from tests.weft.recorded import replayed, rows, weft
+from weft_planner.model import Reply, ToolCall
+from weft_skills.mcp.tool import McpTool
 
 if TYPE_CHECKING:
-    from planner.model import Request
-    from skills.mcp.servers import McpServers
-    from skills.tools.envelope import Envelope
+    from weft_planner.model import Request
+    from weft_skills.mcp.servers import McpServers
+    from weft_skills.tools.envelope import Envelope
 
 pytestmark = [pytest.mark.slow, needs_npm_registry]
 VERSION = "2026.8.31"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.journal import Journal
-from executor.stores.urls import url_of
 from tests.conftest import add_skill, trust
 from tests.nursery import Ran
+from weft_executor.journal.journal import Journal
+from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def test_what_needs_no_model_never_loads_litellm(workspace: Path, arguments: lis
 @pytest.mark.parametrize("arguments", [["trace", "list"], ["journal", "status"]])
 def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path, arguments: list[str]) -> None:
     Journal(url_of(workspace / ".agents" / "journal.sqlite")).close()
-    heavy = ("litellm", "networkx", "jinja2", "asyncio", "http.client", "psycopg", "weft.runs", "planner.goal")
+    heavy = ("litellm", "networkx", "jinja2", "asyncio", "http.client", "psycopg", "weft.runs", "weft_planner.goal")
     code = (
         "import sys\nfrom weft.cli.main import main\n"
         f"try:\n    main({arguments!r})\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from executor.tasks.artifacts import Artifacts
 from tests.skills.workbench import WALLS, Workbench, walls
 from tests.weft.cli.test_main import ended
+from weft_executor.tasks.artifacts import Artifacts
 
 PLAN = "tasks:\n  - {id: greet, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.postgres.schema import VERSION
 from tests.end_to_end.test_serve_command import served
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
+from weft_executor.stores.postgres.schema import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path

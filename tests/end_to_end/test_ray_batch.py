@@ -16,7 +16,6 @@ from urllib.request import urlopen
 
 import pytest
 
-from executor.journal.open_store import open_store
 from tests.needs import needs_ray_metrics
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.ray_batch import RayBatch, Swapped
@@ -25,6 +24,7 @@ from tests.soaks.kill_batch import answering
 from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.settings.ray_security import answers_without_token
 from weft.version import __version__
+from weft_executor.journal.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,6 +191,10 @@ def test_max_cost_holds_for_all_workers_while_one_dies_and_resuming_pays_for_the
     assert batch.repeated() <= 8, "no more than the killed worker had under way"
 
 
+def path_of(copy: Path) -> str:
+    return ":".join(str(copy / root) for root in ("", "planner", "executor", "skills"))
+
+
 def copy_of_weft(folder: Path) -> Path:
     for package in ("weft", "executor", "planner", "skills", "seed"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -203,13 +207,13 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
     assert status == 0, said
     older, changed, home = copy_of_weft(tmp_path / "older"), copy_of_weft(tmp_path / "changed"), tmp_path / "home"
     (older / "weft" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
-    (skill, *_) = sorted((changed / "skills" / "library").glob("*/SKILL.md"))
+    (skill, *_) = sorted((changed / "skills" / "weft_skills" / "library").glob("*/SKILL.md"))
     skill.write_text(skill.read_text(encoding="utf-8") + "\nAnd more.\n", encoding="utf-8")
     shutil.copytree(batch.cluster.home / ".cache", home / ".cache")
     for bundle in (home / ".cache" / "weft" / "bundles").iterdir():
         (bundle / "workspace").chmod(0o700)
         (bundle / "workspace" / "added.md").write_text("by someone else", encoding="utf-8")
-    given = ({"PYTHONPATH": str(older)}, {"PYTHONPATH": str(changed)}, {"HOME": str(home)})
+    given = ({"PYTHONPATH": path_of(older)}, {"PYTHONPATH": path_of(changed)}, {"HOME": str(home)})
     nodes = [batch.cluster.add_node(1, env) for env in given]
     try:
         status, said = batch.run("--workers", "5", "--limit", "4", "--resume")

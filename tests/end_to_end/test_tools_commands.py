@@ -194,7 +194,7 @@ def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: 
     ran = weft("run", "--json", "-v", "--model", "openai/test-model", "--trust", "Count", cwd=shop)
     assert ran.status == 0, ran.err
     assert f"word_count: registered from {shop / 'skills' / 'word' / 'skill.yaml'}" in ran.err
-    assert "excel_read: registered from skills.builtin.excel.tools:excel_read" in ran.err
+    assert "excel_read: registered from weft_skills.builtin.excel.tools:excel_read" in ran.err
     document = json.loads(ran.out)
     assert json.loads(document["tasks"][0]["output"]) == {"words": 6}
     assert '"words": 4' in document["answer"] or '"words":4' in document["answer"]
@@ -261,5 +261,5 @@ def test_a_file_that_is_not_a_skills_is_refused(shop: Path, weft: Weft) -> None:
 
 
 def test_the_shipped_skills_pass_the_check(weft: Weft) -> None:
-    ran = weft("skills", "check", str(Path(__file__).parents[2] / "skills" / "library"), "--json")
+    ran = weft("skills", "check", str(Path(__file__).parents[2] / "skills" / "weft_skills" / "library"), "--json")
     assert ran.status == 0, [report for report in json.loads(ran.out) if not report["ok"]]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner import rules
-from planner.prompting.prompts import Prompts, seed_file
+from weft_planner import rules
+from weft_planner.prompting.prompts import Prompts, seed_file
 
 if TYPE_CHECKING:
     from pathlib import Path

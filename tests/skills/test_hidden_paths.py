@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.hidden_paths import is_foreign, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
+from weft_skills.hidden_paths import is_foreign, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
 
 if TYPE_CHECKING:
     from pathlib import Path

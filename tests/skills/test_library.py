@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.discovery.locations import LIBRARY
-from skills.discovery.registry import Registry
-from skills.format import frontmatter
-from skills.manage.suspicion import examine
-from skills.selection.detectors import detector
 from tests.skills.library_goals import GOALS, UNRELATED
+from weft_skills.discovery.locations import LIBRARY
+from weft_skills.discovery.registry import Registry
+from weft_skills.format import frontmatter
+from weft_skills.manage.suspicion import examine
+from weft_skills.selection.detectors import detector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from skills.selection.detector import SkillDetector
     from tests.nursery import Ran
+    from weft_skills.selection.detector import SkillDetector
 
 
-DOCUMENTATION = LIBRARY.parent.parent / "docs" / "skills.md"
+DOCUMENTATION = LIBRARY.parents[2] / "docs" / "skills.md"
 FOLDERS = sorted(path.parent for path in LIBRARY.glob("*/SKILL.md"))
 PLACEHOLDER = "$ARGUMENTS"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills import safe_files
-from skills.safe_files import Changed, UnsafePath
 from tests.needs import needs_mounts
+from weft_skills import safe_files
+from weft_skills.safe_files import Changed, UnsafePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ def test_the_way_begins_at_the_workspace_or_at_the_nearest_folder(root: Path, tm
 
 REPLACE_TWICE = """
 import sys, pathlib
-from skills import safe_files
+from weft_skills import safe_files
 root = pathlib.Path(sys.argv[1])
 drafts = root / ".agents/runs/r1/changes"
 assert root.stat().st_dev != drafts.parent.parent.parent.stat().st_dev

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills import switches
+from weft_skills import switches
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from skills.confinement import choose, landlock
-from skills.confinement.bubblewrap import BubblewrapConfinement, working
-from skills.confinement.landlock_box import LandlockConfinement
-from skills.programs import manifest_file as manifests
-from skills.programs.build_cache import BuildCache
-from skills.programs.executable import CallLog, ExecutableTool, ToolHost
 from tests.needs import needs_bubblewrap, needs_landlock
+from weft_skills.confinement import choose, landlock
+from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
+from weft_skills.confinement.landlock_box import LandlockConfinement
+from weft_skills.programs import manifest_file as manifests
+from weft_skills.programs.build_cache import BuildCache
+from weft_skills.programs.executable import CallLog, ExecutableTool, ToolHost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.confinement import Confinement
+    from weft_skills.confinement import Confinement
 
 REPLY = """
 import json, sys

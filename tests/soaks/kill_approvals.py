@@ -18,19 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.journal.open_store import open_store
-from executor.stores.urls import url_of
-from planner.approvals import Answer
-from planner.model import Reply, Request, ToolCall, Usage
 from tests.fakes import ScriptedModel
 from tests.soaks.soak import Soak
 from tests.weft import approving
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import url_of
+from weft_planner.approvals import Answer
+from weft_planner.model import Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
     import random
 
-    from executor.stores.store import Store
     from tests.nursery import Nursery
+    from weft_executor.stores.store import Store
 
 TASKS, CALLS = 6, 2
 GOAL = "Note what was allowed"

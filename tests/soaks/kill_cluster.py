@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from executor.stores.postgres.address import address_of
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.postgres import PostgresServer
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
 from tests.soaks.soak import Soak
+from weft_executor.stores.postgres.address import address_of
 
 if TYPE_CHECKING:
     from pathlib import Path

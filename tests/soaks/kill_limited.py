@@ -17,13 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner.model import Message, Reply, Request, Usage
 from tests.soaks.soak import Soak
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.limiter import Limiter
 from weft.batch.limits.shared.messages import LATE, Allotment, Ask
 from weft.models.workers import frames
+from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
     import random

@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.journal.open_store import open_store
-from executor.stores.urls import url_of
-from planner.model import Message, Reply, Request, ToolCall, Usage
 from tests.soaks.soak import Soak
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import url_of
+from weft_planner.model import Message, Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
-    from executor.stores.store import Store
     from tests.nursery import Nursery, Process
+    from weft_executor.stores.store import Store
 
 GOAL = "Weave thirty threads"
 LAYERS, WIDTH = 6, 5

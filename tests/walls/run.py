@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.confinement import bubblewrap, landlock, seccomp
 from tests.skills.workbench import Workbench, walls
 from tests.walls.registry import Skipped, known
+from weft_skills.confinement import bubblewrap, landlock, seccomp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from planner.model import Reply, Request, ToolCall
 from tests.fakes import ScriptedModel
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.model import Reply, Request, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 GOAL = "Note three things"
 MANIFEST = """
@@ -65,7 +65,7 @@ def calling(*texts: str, plan: dict[str, Any] | None = None) -> ScriptedModel:
 
 def weft(workspace: Path, model: ScriptedModel, **settings: Any) -> Weft:
     """A runtime in which calls of the tool ask a person first, unless other settings are given."""
-    from executor.approvals.policy import ApprovalRule
+    from weft_executor.approvals.policy import ApprovalRule
 
     rules = settings.pop("approvals", ASKING)
     rules = tuple(ApprovalRule.of(rule, number) for number, rule in enumerate(rules, 1))

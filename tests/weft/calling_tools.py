@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from planner.model import Reply, Request, ToolCall
 from tests.fakes import ScriptedModel
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.model import Reply, Request, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,22 +7,22 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from executor.journal.open_store import open_store
-from executor.stores.urls import url_of
-from planner.model import Reply, Request, ToolCall
 from tests.conftest import add_skill
 from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.strict_replay import Replay, strict
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import url_of
+from weft_planner.model import Reply, Request, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from executor.stores.row import Row
-    from executor.stores.store import Store
     from tests.fakes import ScriptedModel
+    from weft_executor.stores.row import Row
+    from weft_executor.stores.store import Store
 
 GOAL = "Write the API documentation of the to-do service"
 SKILL = "tabulating-endpoints"

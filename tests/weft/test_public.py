@@ -24,7 +24,7 @@ def test_every_public_name_is_there_and_loaded_when_it_is_first_used() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Wefts'"):
         getattr(weft, missing)
     code = "import sys, weft; print(len([name for name in sys.modules if name.split('.')[0] in %r]))"
-    packages = ("planner", "executor", "skills", "litellm", "networkx", "jinja2")
+    packages = ("weft_planner", "weft_executor", "weft_skills", "litellm", "networkx", "jinja2")
     done = subprocess.run([sys.executable, "-c", code % (packages,)], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n", "importing weft loads nothing of these"
 
@@ -47,7 +47,14 @@ def test_the_documentation_lists_every_public_name_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["planner.model", "planner.events", "planner.errors", "skills.errors", "executor.stores.errors"]
+    "module",
+    [
+        "weft_planner.model",
+        "weft_planner.events",
+        "weft_planner.errors",
+        "weft_skills.errors",
+        "weft_executor.stores.errors",
+    ],
 )
 def test_every_public_class_of_these_modules_is_public(module: str) -> None:
     found = import_module(module)
@@ -58,8 +65,8 @@ def test_every_public_class_of_these_modules_is_public(module: str) -> None:
 def test_the_documentation_imports_public_names_alone() -> None:
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            inner = re.findall(r"^\s*(?:from|import) ((?:planner|executor|skills)\b[\w.]*)", code, re.MULTILINE)
-            assert not [name for name in inner if name != "skills.tools.fault"], page
+            inner = re.findall(r"^\s*(?:from|import) (weft_(?:planner|executor|skills)\b[\w.]*)", code, re.MULTILINE)
+            assert not [name for name in inner if name != "weft_skills.tools.fault"], page
 
 
 def test_a_runtime_takes_settings_as_a_mapping_over_the_environment(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from executor.journal import trace_file
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.testing import Recorded, Unrecorded
+from weft_executor.journal import trace_file
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "runs-and-replay.md"
 pytest_plugins = ["pytester"]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from planner.plan.normal_form import normal_form
-from planner.plan.plan import Plan
 from weft.runs.goal import BatchPlace, Goal
+from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from executor.history.result import Result
-    from planner.events import Record
     from weft.batch.goals import BatchGoal
     from weft.models.budget import Budget
     from weft.models.model_check import ModelProblem
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
+    from weft_executor.history.result import Result
+    from weft_planner.events import Record
 
 
 @dataclass(frozen=True, slots=True)

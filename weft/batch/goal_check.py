@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.plan.reading import read_plan
-from skills.errors import InputError
-from skills.text.nearest import known_are
 from weft.runs.goal import Goal
+from weft_planner.plan.reading import read_plan
+from weft_skills.errors import InputError
+from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
-    from planner.plan.validate import Known
     from weft.batch.goals import BatchGoal, Check
+    from weft_planner.plan.validate import Known
 
 
 def goal_check(known: Known) -> Check:

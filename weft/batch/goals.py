@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from skills.errors import InputError
-from skills.text.plural import plural
-from skills.text.surrogates import join_surrogates
 from weft.batch import goal_formats
 from weft.batch.goal_formats import BadRow, GoalRow
+from weft_skills.errors import InputError
+from weft_skills.text.plural import plural
+from weft_skills.text.surrogates import join_surrogates
 
 Check = Callable[["BatchGoal"], str]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.errors import InputError
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from skills.errors import InputError, WeftError
-from skills.file_lock import try_lock
+from weft_skills.errors import InputError, WeftError
+from weft_skills.file_lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

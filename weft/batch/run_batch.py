@@ -15,8 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.errors import UnknownRun
-from skills.errors import SetupError
 from weft.batch import goals as goal_files
 from weft.batch import results
 from weft.batch.batch_settings import batch_settings
@@ -35,6 +33,8 @@ from weft.runs.run_id import new_batch_id
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
+from weft_executor.stores.errors import UnknownRun
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

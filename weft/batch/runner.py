@@ -12,16 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from executor.history.result import Result
-from planner.errors import BudgetSpent
-from planner.events import Event, RunFinished
-from planner.model import Usage
-from skills.errors import InputError, WeftError
-from skills.text.plural import counted, plural
 from weft.batch.engine import Job
 from weft.runs.goal import BatchPlace
 from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
+from weft_executor.history.result import Result
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import Event, RunFinished
+from weft_planner.model import Usage
+from weft_skills.errors import InputError, WeftError
+from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from planner.model import Usage
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 _STEP = 1.1
 _MOST_SKILLS = 10

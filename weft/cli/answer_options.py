@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from planner.approvals import Answer, ApprovalRequest
+    from weft_planner.approvals import Answer, ApprovalRequest
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
@@ -49,7 +49,7 @@ def answers_in(given: Mapping[str, Any], waiting: Sequence[ApprovalRequest]) -> 
 
     What the run waits for tells whether an answer that has a `=` in it begins with an id.
     """
-    from planner.approvals import Answer
+    from weft_planner.approvals import Answer
 
     found = [(name, Answer("allow", by="cli")) for name in map(_known_form, given["approve"])]
     for text in given["deny"]:
@@ -107,7 +107,7 @@ def _arguments(file: str) -> Mapping[str, Any]:
 
 def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
     """The answers in a file of JSON lines."""
-    from planner.approvals import Answer
+    from weft_planner.approvals import Answer
 
     for number, line in enumerate(_read(file, "the answers").split("\n"), 1):
         if not line.strip():

@@ -7,18 +7,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from planner.approvals import Answer
 from weft.cli import confirm, request_text
 from weft.cli.typed_line import typed_line
 from weft.cli.view import output
 from weft.runs.answers import approve_all
+from weft_planner.approvals import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from planner.approvals import ApprovalRequest, Approve
     from weft.cli.view.output_mode import OutputMode
+    from weft_planner.approvals import ApprovalRequest, Approve
 
 _CHOICES = "Allow it? [y]es, [n]o, [a]ll calls of this tool, [e]dit the arguments, [l]ater: "
 _CHOICES_OF_TASK = "Allow it? [y]es, [n]o, [l]ater: "

@@ -13,22 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skills.errors import InputError, WeftError
-from skills.text.plural import counted
 from weft.cli.view import output
+from weft_skills.errors import InputError, WeftError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from contextlib import AbstractContextManager
 
-    from executor.history.result import Result
-    from planner.approvals import Approve
-    from planner.events import Record
     from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
 
     Reviewed = Callable[[Callable[[], AbstractContextManager[None]]], "RunFunction"]
 
@@ -89,10 +89,10 @@ async def run_with_progress(
 
     `reviewed` is the same run with its plan shown first, given what pauses the progress.
     """
-    from planner.events import Event, RunResumed, RunStarted
     from weft.cli.approval_prompt import approver
     from weft.cli.view.progress import progress
     from weft.runs.stop import Stop
+    from weft_planner.events import Event, RunResumed, RunStarted
 
     stop = Stop()
     run_ids: list[str] = []
@@ -195,10 +195,10 @@ def _powers(settings: Settings | None) -> list[str]:
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
     """The command that resumes a run, as its parts; a password in the journal's URL is left out."""
-    from executor.stores.urls import shown
     from weft.runs import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.stores.urls import shown
 
     parts = [output.program(), "resume", run_id]
     if workspace.resolve() != Path.cwd():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.text.nearest import guess
+from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from skills.errors import WeftError
 from weft.cli.lazy_group import LazyGroup
 from weft.cli.view import output
 from weft.version import __version__
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

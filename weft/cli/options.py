@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 import click
 
-from skills.errors import InputError
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from weft.settings.paths import Paths

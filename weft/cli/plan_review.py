@@ -12,21 +12,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import confirm
 from weft.cli.typed_line import typed_line
 from weft.cli.view import output, plan_graph, width
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from planner.plan.plan import Plan
     from weft.cli.execution import RunFunction
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
+    from weft_planner.plan.plan import Plan
 
 _CHOICES = "Run this plan? [y]es, [e]dit it, [n]o: "
 _HINT = (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from planner.approvals import ApprovalRequest
+    from weft_planner.approvals import ApprovalRequest
 
 _SHORT = 8  # characters of a hash, which tell the requests of a run apart
 _MAX_LINES = 60

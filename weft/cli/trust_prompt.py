@@ -10,14 +10,14 @@ import click
 from weft.cli.view import output
 
 if TYPE_CHECKING:
-    from skills.mcp.servers import McpServers, ServerState
     from weft.settings.paths import Paths
     from weft.workspace.tools import WorkspaceTools
+    from weft_skills.mcp.servers import McpServers, ServerState
 
 
 def trust_settings(where: Paths) -> None:
     """Trust a workspace's settings as they are now; call this before reading them."""
-    from skills.programs.trust import Trust
+    from weft_skills.programs.trust import Trust
 
     Trust(where.trust).trust_workspace(where.workspace)
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from executor.capture.secrets import Secrets
-from executor.stores.errors import UnknownRun
-from executor.stores.urls import shown
-from skills import confinement
-from skills.errors import WeftError
-from skills.programs import toolchain
-from skills.text.plural import counted
 from weft.models.model_check import find_problem
 from weft.runs import records
 from weft.runs.answers import open_requests
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
+from weft_executor.capture.secrets import Secrets
+from weft_executor.stores.errors import UnknownRun
+from weft_executor.stores.urls import shown
+from weft_skills import confinement
+from weft_skills.errors import WeftError
+from weft_skills.programs import toolchain
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -157,7 +157,7 @@ def _check_skills(workspace: Workspace) -> Iterator[Check]:
 
 def _check_origins(workspace: Path) -> Iterator[Check]:
     """Imported skills that are no longer what was imported."""
-    from skills.manage import lock_file
+    from weft_skills.manage import lock_file
 
     try:
         origins = lock_file.read(workspace)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from executor.stores.urls import shown
 from weft.doctor.checks import Check
 from weft.runs import records
 from weft.settings.ray_security import token_is_set
+from weft_executor.stores.urls import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,5 +4,5 @@
 - `terminal`, `mermaid`, `dot`, `svg`: a plan in each form; `forms` finds one by name
 
 Pure functions from a plan to text. Titles and ids come from a model or a file: each form escapes them in its own way.
-May import `planner` and `skills.text`. Start with `layers.py`.
+May import `planner` and `weft_skills.text`. Start with `layers.py`.
 """

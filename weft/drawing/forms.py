@@ -11,6 +11,6 @@ from weft.drawing.svg import svg
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {"mermaid": mermaid, "dot": dot, "svg": svg}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.text.plural import counted
-from skills.text.shorten import cut, one_line
+from weft_skills.text.plural import counted
+from weft_skills.text.shorten import cut, one_line
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Task
+    from weft_planner.plan.plan import Task
 
 _WIDTH = 44
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan, Task
 
 _SWEEPS = 4
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weft.drawing.label import label
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 _SHAPES = {"skill": ('(["', '"])'), "tool": ('[["', '"]]')}
 _BOX = ('["', '"]')

@@ -10,7 +10,7 @@ from weft.drawing.label import label
 from weft.drawing.layers import layers
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 _CHARACTER = 7.2  # the width of one, about; those of some languages take two
 _LINE = 17

@@ -10,7 +10,7 @@ from weft.drawing.layers import layers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan, Task
 
 # More lines side by side than this are hard to follow: then the edges are named instead.
 _MAX_LANES = 12

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from skills.errors import InputError
-from skills.text.nearest import guess
+from weft_skills.errors import InputError
+from weft_skills.text.nearest import guess
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -11,7 +11,7 @@ SetupError
 
 from __future__ import annotations
 
-from skills.errors import SetupError
+from weft_skills.errors import SetupError
 
 
 class PullError(SetupError):

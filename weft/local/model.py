@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from planner import rules
-from planner.errors import ModelError
-from planner.prompting.profile import fitting, profiles
-from skills.errors import SetupError
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
 from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
 from weft.local.store import ModelStore, models_dir
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
+from weft_planner import rules
+from weft_planner.errors import ModelError
+from weft_planner.prompting.profile import fitting, profiles
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from planner.model import Message, Reply, Request
-    from planner.prompting.profile import Profile
     from weft.local.server import Endpoint
     from weft.local.store import Installed
+    from weft_planner.model import Message, Reply, Request
+    from weft_planner.prompting.profile import Profile
 
 # Room for the answer, if the profile does not limit it, and for what the chat template adds.
 _ANSWER = 700

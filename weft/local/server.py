@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from planner.errors import Unreachable
-from skills.errors import SetupError
+from weft_planner.errors import Unreachable
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

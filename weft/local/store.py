@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills import file_lock, user_folders
-from skills.errors import InputError
 from weft.local.catalogue import check_name
+from weft_skills import file_lock, user_folders
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

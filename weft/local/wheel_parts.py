@@ -18,10 +18,10 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.programs import toolchain
 from weft.local.download import CHUNK
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.progress import Progress
+from weft_skills.programs import toolchain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

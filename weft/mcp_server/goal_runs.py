@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from planner.events import Event, PlanChanged, PlanMade, RunResumed, RunStarted, TaskFinished
-from planner.plan.task_id import parent_of
-from skills.errors import InputError
 from weft.runs.stop import Stop
+from weft_planner.events import Event, PlanChanged, PlanMade, RunResumed, RunStarted, TaskFinished
+from weft_planner.plan.task_id import parent_of
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from executor.history.result import Result
-    from planner.events import Record
+    from weft_executor.history.result import Result
+    from weft_planner.events import Record
 
 MOST_RUNS = 8
 

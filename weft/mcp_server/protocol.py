@@ -11,9 +11,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from executor.stores.errors import UnknownRun
-from skills.errors import WeftError
 from weft.version import __version__
+from weft_executor.stores.errors import UnknownRun
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

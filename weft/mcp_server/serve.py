@@ -7,9 +7,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from skills.errors import SetupError
 from weft.mcp_server.tools import GoalTools
 from weft.providers import litellm_model
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from weft.runs.runtime import Weft

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.errors import UnknownRun
-from planner.approvals import Answer
-from skills.errors import InputError
 from weft.mcp_server.goal_runs import GoalRuns
 from weft.runs.answers import open_requests
 from weft.runs.goal import Goal
 from weft.workspace.skills import WorkspaceSkills
+from weft_executor.stores.errors import UnknownRun
+from weft_planner.approvals import Answer
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from executor.history.result import Result
-    from executor.stores.store import Store
-    from planner.approvals import ApprovalRequest
     from weft.mcp_server.goal_runs import TaskProgress
     from weft.runs.runtime import Weft
+    from weft_executor.history.result import Result
+    from weft_executor.stores.store import Store
+    from weft_planner.approvals import ApprovalRequest
 
 LONGEST_WAIT = 3_600.0
 _POLL = 0.5

@@ -11,21 +11,21 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from planner.errors import BudgetSpent
-from planner.events import Warned
-from planner.model import Message, Usage, estimated_tokens
-from planner.plan.task_id import parent_of
-from skills.errors import WeftError
 from weft.models.reservation import ASSUMED_PRICE, Call, Reservation
 from weft.models.usage_check import checked, sound
 from weft.providers.prices import Price, price_of
 from weft.settings.default_model import is_local
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import Warned
+from weft_planner.model import Message, Usage, estimated_tokens
+from weft_planner.plan.task_id import parent_of
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.events import Event, Record
-    from planner.model import Model, Reply, Request
+    from weft_planner.events import Event, Record
+    from weft_planner.model import Model, Reply, Request
 
 __all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skills.selection import detectors
 from weft.settings import ollama
 from weft.settings.default_model import choose, local_is_installed
+from weft_skills.selection import detectors
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
     from weft.settings.default_model import Choice
     from weft.settings.settings import Settings
+    from weft_planner.plan.plan import Plan
 
 
 class ModelChoice:

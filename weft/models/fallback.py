@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError, UnknownModel
-from planner.events import Warned
+from weft_planner.errors import ModelError, UnknownModel
+from weft_planner.events import Warned
 
 if TYPE_CHECKING:
-    from planner.events import Record
-    from planner.model import Model, Reply, Request
+    from weft_planner.events import Record
+    from weft_planner.model import Model, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import KeyRefused, UnknownModel
-from skills.errors import WeftError
 from weft.providers import keys, litellm_model
 from weft.providers.litellm_errors import NO_PROVIDER
 from weft.settings.default_model import is_local
+from weft_planner.errors import KeyRefused, UnknownModel
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

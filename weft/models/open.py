@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from planner import rules
-from planner.prompting.profile import profile_of as profile_by_name
 from weft.providers.litellm_model import LitellmModel
 from weft.settings.default_model import is_local
 from weft.settings.settings import Settings
+from weft_planner import rules
+from weft_planner.prompting.profile import profile_of as profile_by_name
 
 if TYPE_CHECKING:
-    from planner.model import Model
-    from planner.prompting.profile import Profile
     from weft.providers.capabilities import Capabilities
+    from weft_planner.model import Model
+    from weft_planner.prompting.profile import Profile
 
 # A model on a busy machine is slow, but not gone: it has more time unless the user sets a limit.
 _LOCAL_TIMEOUT = 900.0

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError
-from planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
-from planner.model import as_events
+from weft_planner.errors import ModelError
+from weft_planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
+from weft_planner.model import as_events
 
 if TYPE_CHECKING:
-    from planner.events import Record
-    from planner.model import Model, Reply, Request, Role
+    from weft_planner.events import Record
+    from weft_planner.model import Model, Reply, Request, Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weft.providers.prices import most_prompt_tokens, prompt_tokens
 
 if TYPE_CHECKING:
-    from planner.model import Request
     from weft.providers.prices import Price
+    from weft_planner.model import Request
 
 # What --max-cost assumes for a token of unknown price: about the output price of the more expensive models.
 ASSUMED_PRICE = 15e-6

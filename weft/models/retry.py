@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from planner.errors import CallTimedOut, Overloaded, RateLimited, Transient
-from planner.events import CallRetried
+from weft_planner.errors import CallTimedOut, Overloaded, RateLimited, Transient
+from weft_planner.events import CallRetried
 
 if TYPE_CHECKING:
-    from planner.events import Record
-    from planner.model import Model, Reply, Request
+    from weft_planner.events import Record
+    from weft_planner.model import Model, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)

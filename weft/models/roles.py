@@ -10,11 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from executor.tasks.memo import MemoModel
-from planner import rules
-from planner.events import ModelLoaded, ModelLoading
-from planner.prompting.models import Loadable
-from skills.errors import SetupError, WeftError
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.fallback import FallbackModel
 from weft.models.open import OpenModel, profile_of
@@ -22,14 +17,19 @@ from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
 from weft.models.usage_check import CheckedModel
 from weft.settings.default_model import NO_MODEL, choices
+from weft_executor.tasks.memo import MemoModel
+from weft_planner import rules
+from weft_planner.events import ModelLoaded, ModelLoading
+from weft_planner.prompting.models import Loadable
+from weft_skills.errors import SetupError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from executor.tasks.memo import Memo
-    from planner.model import Model, Role
-    from planner.prompting.profile import Profile
     from weft.settings.settings import Settings
+    from weft_executor.tasks.memo import Memo
+    from weft_planner.model import Model, Role
+    from weft_planner.prompting.profile import Profile
 
 
 @dataclass(slots=True)

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from planner.events import Warned
-from planner.model import Usage
+from weft_planner.events import Warned
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from planner.events import Record
-    from planner.model import Model, Reply, Request
+    from weft_planner.events import Record
+    from weft_planner.model import Model, Reply, Request
 
 # No call has this many tokens, or costs this many dollars.
 _MOST_TOKENS = 10**9

@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from executor.capture.secrets import Secrets
-from planner.errors import (
+from weft_executor.capture.secrets import Secrets
+from weft_planner.errors import (
     CallTimedOut,
     ContentRefused,
     FormatRefused,

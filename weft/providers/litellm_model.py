@@ -12,17 +12,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
-from planner.model import Message, Reply, ToolCall, Usage
-from skills.text.surrogates import join_surrogates
 from weft.providers.capabilities import Capabilities
 from weft.providers.litellm_errors import explain
 from weft.providers.prompted_tools import with_calls, without_tools
+from weft_planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
+from weft_planner.model import Message, Reply, ToolCall, Usage
+from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from planner.model import OnText, Request, ToolSpec
+    from weft_planner.model import OnText, Request, ToolSpec
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # use the bundled price list instead of fetching one at import

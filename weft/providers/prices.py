@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.providers.litellm_model import load
 
 if TYPE_CHECKING:
-    from planner.model import Request
+    from weft_planner.model import Request
 
 # Beyond this, counting takes long, and a byte for a token is close enough to stop at.
 _MOST_COUNTED = 2 * 2**20

@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.model import Message, Reply, ToolCall
-from planner.plan.json_answer import NotJson, extract
+from weft_planner.model import Message, Reply, ToolCall
+from weft_planner.plan.json_answer import NotJson, extract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.model import Request, ToolSpec
+    from weft_planner.model import Request, ToolSpec
 
 _RULES = """
 

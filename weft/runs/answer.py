@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.tasks.outcome import Done, Outcome
-from executor.tasks.results.form import UnfitAnswer
-from executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
-from planner.errors import ModelError
-from planner.events import RunFinished
-from planner.plan.forms.output_schema import canonical
+from weft_executor.tasks.outcome import Done, Outcome
+from weft_executor.tasks.results.form import UnfitAnswer
+from weft_executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
+from weft_planner.errors import ModelError
+from weft_planner.events import RunFinished
+from weft_planner.plan.forms.output_schema import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from executor.tasks.synthesis import Synthesis
-    from planner.events import RunStatus
-    from planner.prompting.models import Models
+    from weft_executor.tasks.synthesis import Synthesis
+    from weft_planner.events import RunStatus
+    from weft_planner.prompting.models import Models
 
 NO_RESULT = "TASK_FAILED"
 

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.approvals.approvals import given_to
-from executor.approvals.record import ApprovalRecord
-from planner.approvals import Answer, ApprovalRequest
-from planner.plan.validate import argument_problems
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.runs import records
+from weft_executor.approvals.approvals import given_to
+from weft_executor.approvals.record import ApprovalRecord
+from weft_planner.approvals import Answer, ApprovalRequest
+from weft_planner.plan.validate import argument_problems
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from executor.capture.capture import Capture
-    from executor.stores.row import RunSummary
-    from executor.stores.store import Store
-    from planner.events import ApprovalGiven
-    from skills.tools.tool import Tool
     from weft.settings.paths import Paths
+    from weft_executor.capture.capture import Capture
+    from weft_executor.stores.row import RunSummary
+    from weft_executor.stores.store import Store
+    from weft_planner.events import ApprovalGiven
+    from weft_skills.tools.tool import Tool
 
 Answers = Mapping[str, Answer] | Sequence[tuple[str, Answer]]
 ONLY_QUESTION = ""

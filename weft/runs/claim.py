@@ -6,10 +6,10 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from executor.stores.errors import StoreFailed
+from weft_executor.stores.errors import StoreFailed
 
 if TYPE_CHECKING:
-    from executor.journal.journal import Journal
+    from weft_executor.journal.journal import Journal
 
 
 async def claim(journal: Journal, run_id: str) -> None:

@@ -6,19 +6,19 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from executor.capture.secrets import Secrets
-from executor.files.named import named_files
-from executor.tasks.results.data_schema import DataSchema
-from skills.errors import InputError
 from weft.models.open import profile_of
+from weft_executor.capture.secrets import Secrets
+from weft_executor.files.named import named_files
+from weft_executor.tasks.results.data_schema import DataSchema
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from planner.events import EarlierRun
-    from planner.plan.plan import Plan
     from weft.settings.settings import Settings
+    from weft_planner.events import EarlierRun
+    from weft_planner.plan.plan import Plan
 
 _LONGEST = 200_000
 

@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from executor.journal.log import stamp
 from weft.runs import records
+from weft_executor.journal.log import stamp
 
 if TYPE_CHECKING:
-    from executor.stores.store import Store
     from weft.settings.paths import Paths
+    from weft_executor.stores.store import Store
 
 _DAY = 86_400 * 1_000_000_000  # nanoseconds
 

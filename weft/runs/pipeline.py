@@ -7,22 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from executor.files.given import GivenFiles
-from executor.history.run_history import RunHistory
-from executor.tasks.expand import CurrentPlan, GrowthLimits
-from executor.tasks.outcome import Cancelled, Outcome, Waiting
-from executor.tasks.results.data import DataForm
-from executor.tasks.synthesis import Synthesis
-from planner import rules
-from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import AnswerNeeded, RecordEnded
-from planner.events import PlanMade, RunFinished, Warned
-from planner.goal.deliverables import deliverables
-from planner.model import as_events, estimated_tokens
-from planner.plan import reading
-from planner.plan.plan import Plan
-from planner.prompting.profile import FULL
-from skills.discovery.needs import SWITCHES
 from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
 from weft.runs.steps.following import FollowUp
@@ -31,19 +15,26 @@ from weft.runs.steps.reviewing import DECLINED, reviewed
 from weft.runs.steps.selecting import Selecting, language_note
 from weft.runs.task_run import early_tasks, run_tasks
 from weft.workspace.planned_selection import planned_skills
+from weft_executor.files.given import GivenFiles
+from weft_executor.history.run_history import RunHistory
+from weft_executor.tasks.expand import CurrentPlan, GrowthLimits
+from weft_executor.tasks.outcome import Cancelled, Outcome, Waiting
+from weft_executor.tasks.results.data import DataForm
+from weft_executor.tasks.synthesis import Synthesis
+from weft_planner import rules
+from weft_planner.decompose.decompose import Brief, decompose, messages
+from weft_planner.errors import AnswerNeeded, RecordEnded
+from weft_planner.events import PlanMade, RunFinished, Warned
+from weft_planner.goal.deliverables import deliverables
+from weft_planner.model import as_events, estimated_tokens
+from weft_planner.plan import reading
+from weft_planner.plan.plan import Plan
+from weft_planner.prompting.profile import FULL
+from weft_skills.discovery.needs import SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from executor.history.replans import Replans
-    from executor.tasks.artifacts import Artifacts
-    from executor.tasks.memo import Memo
-    from executor.tasks.results.kept import KeptResults
-    from planner.events import FileRead, Record
-    from planner.model import Message
-    from planner.plan.plan import Task
-    from planner.prompting.models import Models
-    from planner.prompting.prompts import Prompts
     from weft.models.budget import Budget
     from weft.runs.goal import Goal
     from weft.runs.steps.reviewing import Review
@@ -52,6 +43,15 @@ if TYPE_CHECKING:
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
+    from weft_executor.history.replans import Replans
+    from weft_executor.tasks.artifacts import Artifacts
+    from weft_executor.tasks.memo import Memo
+    from weft_executor.tasks.results.kept import KeptResults
+    from weft_planner.events import FileRead, Record
+    from weft_planner.model import Message
+    from weft_planner.plan.plan import Task
+    from weft_planner.prompting.models import Models
+    from weft_planner.prompting.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.model import Message
-    from planner.plan.plan import Plan
-    from skills.selection.detector import Selection
+    from weft_planner.model import Message
+    from weft_planner.plan.plan import Plan
+    from weft_skills.selection.detector import Selection
 
 
 @dataclass(frozen=True, slots=True)

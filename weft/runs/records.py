@@ -9,22 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from executor.approvals.policy import MODES, ApprovalRule, as_floors, stricter
-from executor.capture.capture import Capture
-from executor.capture.named_roots import NamedRoots
-from executor.capture.secrets import Secrets
-from executor.capture.shared_lists import SharedLists
-from executor.journal import codec
-from executor.journal.event_check import fits
-from executor.journal.journal import Journal
-from executor.stores.errors import BadStore, UnknownRun
-from executor.stores.urls import shown
-from executor.tasks.artifacts import Artifacts, make_home
-from planner import rules
-from planner.events import RunResumed, RunStarted
-from skills.builtin import toolset
-from skills.discovery.locations import locations
-from skills.errors import InputError
 from weft.runs.goal import Goal
 from weft.runs.run_id import today
 from weft.settings.journal_place import recorded_runs as recorded_runs
@@ -32,17 +16,33 @@ from weft.settings.journal_place import refuse_links
 from weft.settings.journal_place import url as url
 from weft.settings.settings import Settings
 from weft.version import __version__
+from weft_executor.approvals.policy import MODES, ApprovalRule, as_floors, stricter
+from weft_executor.capture.capture import Capture
+from weft_executor.capture.named_roots import NamedRoots
+from weft_executor.capture.secrets import Secrets
+from weft_executor.capture.shared_lists import SharedLists
+from weft_executor.journal import codec
+from weft_executor.journal.event_check import fits
+from weft_executor.journal.journal import Journal
+from weft_executor.stores.errors import BadStore, UnknownRun
+from weft_executor.stores.urls import shown
+from weft_executor.tasks.artifacts import Artifacts, make_home
+from weft_planner import rules
+from weft_planner.events import RunResumed, RunStarted
+from weft_skills.builtin import toolset
+from weft_skills.discovery.locations import locations
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from executor.history.run_history import RunHistory
-    from executor.stores.row import Row
-    from executor.stores.store import Store
-    from planner.events import Event
-    from skills.builtin.toolset import WorkspaceWrites
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
+    from weft_executor.history.run_history import RunHistory
+    from weft_executor.stores.row import Row
+    from weft_executor.stores.store import Store
+    from weft_planner.events import Event
+    from weft_skills.builtin.toolset import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.

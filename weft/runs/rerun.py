@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.plan.task_id import number_of, parent_of
-from skills.errors import InputError
-from skills.text.nearest import known_are
+from weft_planner.plan.task_id import number_of, parent_of
+from weft_skills.errors import InputError
+from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from executor.history.run_history import RunHistory
-    from planner.plan.plan import Plan
+    from weft_executor.history.run_history import RunHistory
+    from weft_planner.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,6 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.approvals.approvals import Approvals
-from executor.approvals.policy import ApprovalPolicy
-from executor.history.ledger import Ledger
-from executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
-from executor.stores.errors import StoreFailed
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.memo import FinishedWork, Memo
-from executor.tasks.results.file_contents import FileContents
-from planner import rules
-from planner.errors import BudgetSpent, ModelError, PlanError
-from planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
-from skills.builtin import toolset
-from skills.errors import WeftError
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.kept_results import JournalResults
@@ -28,16 +15,23 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.steps.restoring import is_shown, restore_files
 from weft.runs.stop import Stop
 from weft.settings.default_model import LOCAL_NOTICE, is_local
+from weft_executor.approvals.approvals import Approvals
+from weft_executor.approvals.policy import ApprovalPolicy
+from weft_executor.history.ledger import Ledger
+from weft_executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
+from weft_executor.stores.errors import StoreFailed
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.memo import FinishedWork, Memo
+from weft_executor.tasks.results.file_contents import FileContents
+from weft_planner import rules
+from weft_planner.errors import BudgetSpent, ModelError, PlanError
+from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from weft_skills.builtin import toolset
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
-    from executor.history.result import Result
-    from executor.journal.journal import Journal
-    from executor.journal.log import Log
-    from executor.stores.lease import Wish
-    from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
     from weft.runs.plans.plan_edit import GivenChange
@@ -46,6 +40,12 @@ if TYPE_CHECKING:
     from weft.telemetry.exporter import SpanExporter
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Workspace
+    from weft_executor.history.result import Result
+    from weft_executor.journal.journal import Journal
+    from weft_executor.journal.log import Log
+    from weft_executor.stores.lease import Wish
+    from weft_planner.approvals import Approve
+    from weft_planner.events import ApprovalGiven, Record
 
 
 # A run that ended so continues later, and is sent as spans then.

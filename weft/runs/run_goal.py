@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.approvals import Approve
-    from planner.events import Record
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
 
 
 async def run_goal(

@@ -10,10 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.history.run_history import RunHistory
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.memo import Memo
-from planner.events import Event, TaskReused
 from weft.models.budget import Budget
 from weft.models.choice import ModelChoice
 from weft.models.open import OpenModel, model_opener
@@ -38,21 +34,25 @@ from weft.telemetry.exporter import SpanExporter
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
+from weft_executor.history.run_history import RunHistory
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.memo import Memo
+from weft_planner.events import Event, TaskReused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
-    from executor.history.result import Result
-    from executor.journal.journal import Journal
-    from planner.approvals import Approve
-    from planner.events import Record
-    from planner.plan.plan import Plan
     from weft.runs.answers import Answers
     from weft.runs.plans.plan_edit import PlanInHand
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
     from weft.runs.rerun import RerunPlan
     from weft.runs.steps.reviewing import Review
+    from weft_executor.history.result import Result
+    from weft_executor.journal.journal import Journal
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Plan
 
 
 class Weft:

@@ -6,37 +6,37 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.condition import ConditionCheck
-from executor.tasks.expand import FanOut, GrowthLimits, SetLimits
-from executor.tasks.results.kept_files import writers_of
-from executor.tasks.runner import TaskRunner
-from executor.tasks.schedule import Schedule
-from planner.decompose.early import EarlyReader
-from planner.events import ToolLogged, Warned
-from planner.model import as_events
-from planner.plan.changes.sub_goals import GOAL
-from skills.builtin import toolset
-from skills.builtin.writing.claims import Claims
-from skills.tools.effects import changed_file
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
 from weft.workspace.mcp_choice import McpChoice
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.condition import ConditionCheck
+from weft_executor.tasks.expand import FanOut, GrowthLimits, SetLimits
+from weft_executor.tasks.results.kept_files import writers_of
+from weft_executor.tasks.runner import TaskRunner
+from weft_executor.tasks.schedule import Schedule
+from weft_planner.decompose.early import EarlyReader
+from weft_planner.events import ToolLogged, Warned
+from weft_planner.model import as_events
+from weft_planner.plan.changes.sub_goals import GOAL
+from weft_skills.builtin import toolset
+from weft_skills.builtin.writing.claims import Claims
+from weft_skills.tools.effects import changed_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from executor.files.given import GivenFiles
-    from executor.tasks.expand import CurrentPlan
-    from executor.tasks.outcome import Done, Grown, Outcome
-    from planner.events import Record
-    from planner.plan.plan import Task
-    from skills.programs.executable import CallLog, ToolHost
-    from skills.tools.tool import Tool
     from weft.runs.pipeline import Pipeline
     from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
+    from weft_executor.files.given import GivenFiles
+    from weft_executor.tasks.expand import CurrentPlan
+    from weft_executor.tasks.outcome import Done, Grown, Outcome
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Task
+    from weft_skills.programs.executable import CallLog, ToolHost
+    from weft_skills.tools.tool import Tool
 
 
 async def run_tasks(pipeline: Pipeline, replanning: Replanning, early: EarlyTasks) -> Mapping[str, Outcome]:
@@ -103,8 +103,8 @@ def _task_runner(
         return workspace.tools.host(folder, _recorder(record))
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
-        from skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
-        from skills.builtin.writing.tools import WritePlace
+        from weft_skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
+        from weft_skills.builtin.writing.tools import WritePlace
 
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from executor.approvals.policy import ApprovalRule
 from weft.settings import named_models
+from weft_executor.approvals.policy import ApprovalRule
 
 
 def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import yaml
 
-from skills.errors import SetupError
+from weft_skills.errors import SetupError
 
 LOCAL = "local"
 NO_MODEL = "no model is configured, and none was found"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.journal.open_store import open_store
-from executor.stores.urls import normal, url_of
-from skills import safe_files
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import normal, url_of
+from weft_skills import safe_files
 
 if TYPE_CHECKING:
-    from executor.stores.store import Store
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.stores.store import Store
 
 
 def url(paths: Paths, settings: Settings) -> str:

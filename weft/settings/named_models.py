@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from skills.text.nearest import guess
+from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

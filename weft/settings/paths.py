@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills import user_folders
-from skills.errors import InputError
+from weft_skills import user_folders
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skills.programs.trust import SentTrust
+    from weft_skills.programs.trust import SentTrust
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.errors import InputError
-from skills.text.model_names import carries_address
 from weft.settings.untrusted import MODELS, is_trusted, names_in
+from weft_skills.errors import InputError
+from weft_skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from weft.settings.paths import Paths

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
-from skills import switches
-from skills.builtin import toolset
-from skills.errors import InputError, SetupError
-from skills.text.nearest import guess
 from weft.settings import named_models, untrusted, variables
 from weft.settings.convert import approval_rules, convert
+from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
+from weft_skills import switches
+from weft_skills.builtin import toolset
+from weft_skills.errors import InputError, SetupError
+from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.model import Role
+    from weft_planner.model import Role
 
 
 def _setting(
@@ -261,7 +261,7 @@ def _ignored(what: str, reason: str) -> str:
 def _anchor(table: dict[str, Any], workspace: Path) -> None:
     """Make a relative journal in a file relative to the workspace, whatever the current folder is."""
     if isinstance(table.get("journal"), str) and table["journal"]:
-        from executor.stores.urls import normal  # here, since few files name a journal
+        from weft_executor.stores.urls import normal  # here, since few files name a journal
 
         table["journal"] = normal(table["journal"], workspace)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.approvals.policy import MODES
-from skills.text.model_names import carries_address
+from weft_executor.approvals.policy import MODES
+from weft_skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def is_trusted(paths: Paths) -> bool:
     """Whether the user trusts the workspace's settings and templates as they are now."""
     if paths.sent_trust is not None or not paths.trust.is_file():
         return False
-    from skills.programs.trust import Trust  # slow to import, and few users have trusted anything
+    from weft_skills.programs.trust import Trust  # slow to import, and few users have trusted anything
 
     return Trust(paths.trust).trusts_workspace(paths.workspace)
 

@@ -7,8 +7,8 @@ import re
 import tomllib
 from typing import TYPE_CHECKING
 
-from skills import safe_files
-from skills.errors import SetupError
+from weft_skills import safe_files
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path

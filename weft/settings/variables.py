@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.text.nearest import guess
+from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

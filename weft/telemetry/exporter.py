@@ -8,13 +8,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.errors import WeftError
 from weft.telemetry import otlp
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from executor.stores.row import Row
+    from weft_executor.stores.row import Row
 
 # How long a collector that failed is left alone, in seconds: the runs of a batch end without waiting for it.
 _PAUSE = 60.0

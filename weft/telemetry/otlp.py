@@ -11,14 +11,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from executor.capture.secrets import Secrets
-from planner.plan.task_id import parent_of
-from skills.errors import InputError, WeftError
+from weft_executor.capture.secrets import Secrets
+from weft_planner.plan.task_id import parent_of
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from executor.stores.row import Row
+    from weft_executor.stores.row import Row
 
 _ENDPOINT = "http://localhost:4318"
 _TIMEOUT = 10.0  # seconds

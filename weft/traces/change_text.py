@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.text.plural import counted
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner.events import PlanChanged, ResultChecked
+    from weft_planner.events import PlanChanged, ResultChecked
 
 
 def change_text(event: PlanChanged) -> str:

@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.history.difference import difference
-from planner.plan.references import REFERENCE
+from weft_executor.history.difference import difference
+from weft_planner.plan.references import REFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from planner.plan.plan import Task
     from weft.traces.timeline import Span, Timeline
+    from weft_planner.plan.plan import Task
 
 
 @dataclass(frozen=True, slots=True)

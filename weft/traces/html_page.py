@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from executor.journal import codec
-from planner.events import (
+from weft.traces import page_script
+from weft.traces.change_text import change_text, checked_text
+from weft.traces.timeline import TYPES, Span, Timeline, timeline
+from weft_executor.journal import codec
+from weft_planner.events import (
     AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
@@ -34,18 +37,15 @@ from planner.events import (
     ToolCalled,
     Warned,
 )
-from skills.text.plural import counted
-from weft.traces import page_script
-from weft.traces.change_text import change_text, checked_text
-from weft.traces.timeline import TYPES, Span, Timeline, timeline
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from executor.stores.row import Row
-    from planner.approvals import ApprovalRequest
-    from planner.events import Event
-    from planner.model import ToolCall
+    from weft_executor.stores.row import Row
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.events import Event
+    from weft_planner.model import ToolCall
 
 _SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
 _GIVEN = ("asked_skills", "files", "answers", "batch", "batch_goal")

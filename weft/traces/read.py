@@ -7,17 +7,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.journal import trace_file
-from skills.errors import InputError
 from weft.runs import records
+from weft_executor.journal import trace_file
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from executor.stores.row import Row
-    from executor.stores.store import Store
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.stores.row import Row
+    from weft_executor.stores.store import Store
 
 
 # The steps that are not tasks, by the role of their model.

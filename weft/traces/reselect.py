@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.journal import codec
-from planner.events import RunStarted, SkillsSelected
-from skills.discovery.index import cache_folder
-from skills.selection import detectors
-from skills.selection.detector import Selection
-from skills.selection.ranked import RankedDetector
-from skills.selection.translated import TranslatedDetector
 from weft.workspace.planned_selection import PLAN
+from weft_executor.journal import codec
+from weft_planner.events import RunStarted, SkillsSelected
+from weft_skills.discovery.index import cache_folder
+from weft_skills.selection import detectors
+from weft_skills.selection.detector import Selection
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from executor.stores.row import Row
-    from skills.selection.detector import SkillDetector
     from weft.workspace.workspace import Workspace
+    from weft_executor.stores.row import Row
+    from weft_skills.selection.detector import SkillDetector
 
 _MIN_CHANGE = 0.0005  # scores closer than this count as equal
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from executor.approvals.approvals import denial
-from executor.journal import codec
-from executor.tasks.artifacts import Artifacts
-from planner.events import ToolCalled
-from skills.builtin.writing.changes import WorkspaceChanges
-from skills.builtin.writing.targets import PREFIX
 from weft.runs import records
+from weft_executor.approvals.approvals import denial
+from weft_executor.journal import codec
+from weft_executor.tasks.artifacts import Artifacts
+from weft_planner.events import ToolCalled
+from weft_skills.builtin.writing.changes import WorkspaceChanges
+from weft_skills.builtin.writing.targets import PREFIX
 
 if TYPE_CHECKING:
-    from executor.stores.store import Store
     from weft.settings.paths import Paths
+    from weft_executor.stores.store import Store
 
 _TOOLS = ("WriteFile", "EditFile")
 FileState = Literal["applied", "denied", "conflict", "undone"]

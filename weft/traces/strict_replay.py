@@ -6,35 +6,35 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from executor.history.ledger import Ledger
-from executor.history.recorded_limits import RecordedLimits
-from executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
-from executor.history.run_history import RunHistory, reused_by
-from executor.tasks.artifacts import Artifacts
-from planner import rules
-from planner.errors import RecordEnded
-from planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
-from planner.events.run import PLAN_NOT_CHANGED
-from skills.builtin import toolset
-from skills.errors import InputError, WeftError
-from skills.tools.recorded import RecordedTool
 from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
 from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
+from weft_executor.history.ledger import Ledger
+from weft_executor.history.recorded_limits import RecordedLimits
+from weft_executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from weft_executor.history.run_history import RunHistory, reused_by
+from weft_executor.tasks.artifacts import Artifacts
+from weft_planner import rules
+from weft_planner.errors import RecordEnded
+from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
+from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_skills.builtin import toolset
+from weft_skills.errors import InputError, WeftError
+from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from executor.history.result import Result
-    from executor.stores.row import Row
-    from planner.events import Event, Record
-    from planner.model import Role
-    from planner.prompting.profile import Profile
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_executor.stores.row import Row
+    from weft_planner.events import Event, Record
+    from weft_planner.model import Role
+    from weft_planner.prompting.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from executor.history.ledger import Ledger
-from executor.journal import codec
-from planner.events import (
+from weft.traces.clock import Clock
+from weft.traces.critical_path import critical_path
+from weft_executor.history.ledger import Ledger
+from weft_executor.journal import codec
+from weft_planner.events import (
     CallFailed,
     CallFinished,
     CallRetried,
@@ -27,17 +29,15 @@ from planner.events import (
     TaskStarted,
     ToolCalled,
 )
-from planner.plan.task_id import in_order, parent_of
-from weft.traces.clock import Clock
-from weft.traces.critical_path import critical_path
+from weft_planner.plan.task_id import in_order, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from executor.history.result import Result
-    from executor.stores.row import Row
-    from planner.plan.plan import Task
-    from skills.selection.detector import Selection
+    from weft_executor.history.result import Result
+    from weft_executor.stores.row import Row
+    from weft_planner.plan.plan import Task
+    from weft_skills.selection.detector import Selection
 
 # The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (

@@ -6,22 +6,22 @@ import shutil
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from executor.journal import codec, trace_file
-from executor.journal.summary import updated
-from executor.stores.errors import RunExists, UnknownRun
-from executor.stores.row import Row, RunSummary
-from executor.tasks.artifacts import Artifacts
-from planner.events.approvals import IMPORTED
-from skills import safe_files
-from skills.errors import InputError
 from weft.runs import records
+from weft_executor.journal import codec, trace_file
+from weft_executor.journal.summary import updated
+from weft_executor.stores.errors import RunExists, UnknownRun
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.tasks.artifacts import Artifacts
+from weft_planner.events.approvals import IMPORTED
+from weft_skills import safe_files
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from executor.stores.store import Store
     from weft.settings.paths import Paths
+    from weft_executor.stores.store import Store
 
 
 # How many events are held in memory and written together.

@@ -14,11 +14,11 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from skills.errors import WeftError
 from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
 from weft.web.replies import error_reply
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skills.errors import InputError
 from weft.web.errors import HttpError
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

@@ -7,12 +7,12 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from skills.errors import WeftError
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from executor.stores.store import Store
+    from weft_executor.stores.store import Store
 
 # Seconds between two looks as long as there is no journal.
 LOOK = 0.05

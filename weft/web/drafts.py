@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from weft.web.errors import HttpError
 
 if TYPE_CHECKING:
-    from skills.manage.install import Staged
+    from weft_skills.manage.install import Staged
 
 MINUTES = 10
 _MOST = 32
@@ -48,7 +48,7 @@ class Drafts:
 
     def stage(self, archive: Path, name: str | None) -> tuple[str, Staged]:
         """Unpack an archive for import, without keeping anything of it yet; the upload is removed."""
-        from skills.manage import install  # here: it takes long to import, and most pages import nothing
+        from weft_skills.manage import install  # here: it takes long to import, and most pages import nothing
 
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, archive.parent, ignore_errors=True)

@@ -6,7 +6,7 @@ WeftError
 
 from __future__ import annotations
 
-from skills.errors import WeftError
+from weft_skills.errors import WeftError
 
 # By name: importing all these classes would take longer than everything else that a first page needs.
 _STATUSES = {

@@ -12,7 +12,7 @@ from weft.web.errors import status_of, to_dict
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from skills.errors import WeftError
+    from weft_skills.errors import WeftError
 
 # How long a page waits before it connects again, in milliseconds; and what keeps a quiet connection open.
 RETRY = b"retry: 1000\n\n"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from skills.errors import InputError
 from weft.web.app import ROUTES, load, make_app
 from weft.web.guard import Hosts
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

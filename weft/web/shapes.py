@@ -10,7 +10,7 @@ from weft.traces.timeline import TYPES, timeline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import Row, RunSummary
 
 # Longer texts are cut in a stream; the route of a task has them whole.
 LONG = 2_000

@@ -8,8 +8,6 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.errors import UnknownRun
-from skills.errors import InputError
 from weft.settings.paths import Paths
 from weft.settings.settings import resolve
 from weft.settings.untrusted import is_trusted
@@ -18,20 +16,22 @@ from weft.web.drafts import Drafts
 from weft.web.recent import Recent
 from weft.web.tail import Streams
 from weft.web.work import Work
+from weft_executor.stores.errors import UnknownRun
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from executor.journal.journal import Journal
-    from executor.stores.row import RunSummary
-    from executor.stores.store import Store
-    from planner.approvals import Answer
     from weft.local.pull import PullOptions
     from weft.models.open import OpenModel
     from weft.runs.runtime import Weft
     from weft.settings.settings import Resolved, Settings
     from weft.workspace.workspace import Workspace
+    from weft_executor.journal.journal import Journal
+    from weft_executor.stores.row import RunSummary
+    from weft_executor.stores.store import Store
+    from weft_planner.approvals import Answer
 
 # What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
 GIVEN = frozenset(

@@ -16,9 +16,9 @@ from weft.web.replies import COMMENT, RETRY, event
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from executor.stores.row import Row
-    from planner.events import TextStreamed
     from weft.web.site import Site
+    from weft_executor.stores.row import Row
+    from weft_planner.events import TextStreamed
 
 # How many streams there may be, how many rows are read at a time, and the seconds between two comments.
 MOST_STREAMS = 32

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from planner.events import Event, RunResumed, RunStarted, TextStreamed
-from skills.errors import WeftError
 from weft.runs.stop import Stop
 from weft.web.errors import HttpError
+from weft_planner.events import Event, RunResumed, RunStarted, TextStreamed
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from executor.history.result import Result
-    from executor.journal.journal import Journal
-    from planner.events import Record
+    from weft_executor.history.result import Result
+    from weft_executor.journal.journal import Journal
+    from weft_planner.events import Record
 
 MOST_RUNS = 8
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from planner.model import Reply, Request
+from weft_planner.model import Reply, Request
 
 if TYPE_CHECKING:
-    from planner.model import Model
+    from weft_planner.model import Model
 
 
 Ask = Callable[[Request], Reply]

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skills.builtin import readable_roots, toolset
-from skills.builtin.allowed_tools import narrowed, unknown
-from skills.builtin.file_tools import ListFiles, ReadFile
-from skills.builtin.skill_tool import SkillTool
-from skills.tools.envelope import Context, Envelope, failure
 from weft.workspace.run_capabilities import of_builtin
+from weft_skills.builtin import readable_roots, toolset
+from weft_skills.builtin.allowed_tools import narrowed, unknown
+from weft_skills.builtin.file_tools import ListFiles, ReadFile
+from weft_skills.builtin.skill_tool import SkillTool
+from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from planner.plan.plan import Task
-    from skills.builtin.writing.tools import WritePlace
-    from skills.programs.executable import ToolHost
-    from skills.skill import Skill
-    from skills.tools.tool import Tool
     from weft.workspace.skills import WorkspaceSkills
+    from weft_planner.plan.plan import Task
+    from weft_skills.builtin.writing.tools import WritePlace
+    from weft_skills.programs.executable import ToolHost
+    from weft_skills.skill import Skill
+    from weft_skills.tools.tool import Tool
 
 # A plan has its own ways to use skills.
 _NOT_IN_PLANS = ("Skill", "run_script")
@@ -138,25 +138,25 @@ class BuiltinTools:
             case "ListFiles@1":
                 return ListFiles(visible)
             case "ListFiles" | "Grep":
-                from skills.builtin.search import tools as search
+                from weft_skills.builtin.search import tools as search
 
                 return search.Grep(visible) if name == "Grep" else search.ListFilesGlob(visible)
             case "WriteFile" | "EditFile" | "EditFile@2":
-                from skills.builtin.writing import tools as writing
+                from weft_skills.builtin.writing import tools as writing
 
                 kinds = {"EditFile": writing.FirstEditFile, "EditFile@2": writing.EditFile}
                 return kinds.get(name, writing.WriteFile)(place.writing)
             case "python_run" | "shell_run":
-                from skills.builtin.code import tools as code
+                from weft_skills.builtin.code import tools as code
 
                 return (code.PythonRun if name == "python_run" else code.ShellRun)(place.host)
             case "WebFetch":
-                from skills.builtin.web.tool import WebFetch, WebPlace
+                from weft_skills.builtin.web.tool import WebFetch, WebPlace
 
                 allowed, proxy = self.web
                 return WebFetch(WebPlace(self.skills.registry.workspace, place.artifacts, allowed, proxy))
             case "run_script":
-                from skills.builtin.code.script_tool import RunScript, ScriptHost
+                from weft_skills.builtin.code.script_tool import RunScript, ScriptHost
 
                 if place.host is None:
                     return RunScript(None)

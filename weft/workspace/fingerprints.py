@@ -7,14 +7,14 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from planner.events import SkillPrint
-from skills.discovery.file_stamp import NONE, RACY
-from skills.discovery.skill_file import read_all
+from weft_planner.events import SkillPrint
+from weft_skills.discovery.file_stamp import NONE, RACY
+from weft_skills.discovery.skill_file import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 # Beyond this many skills, a single run hashes only the files of those that its prompt lists.
 _HASH_ALL = 1_000

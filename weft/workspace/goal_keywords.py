@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from planner.model import Message, Request
-from skills.selection.language import language
+from weft_planner.model import Message, Request
+from weft_skills.selection.language import language
 
 if TYPE_CHECKING:
-    from planner.model import Model
-    from planner.prompting.prompts import Prompts
-    from skills.selection.language import Foreign
+    from weft_planner.model import Model
+    from weft_planner.prompting.prompts import Prompts
+    from weft_skills.selection.language import Foreign
 
 # How long the answer may be. Keywords take a tenth of it; a model that thinks first needs the rest.
 MOST_TOKENS = 1_000

@@ -6,25 +6,25 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import ModelError
-from planner.model import Message, Reply, Request
-from planner.plan import reading
-from planner.plan.json_answer import NotJson, extract
-from planner.prompting.profile import Profile
-from planner.rules import CURRENT, LOOSE_PLANS
-from skills.selection import ranked, triggers
-from skills.selection.detector import Selection, merge
+from weft_planner.errors import ModelError
+from weft_planner.model import Message, Reply, Request
+from weft_planner.plan import reading
+from weft_planner.plan.json_answer import NotJson, extract
+from weft_planner.prompting.profile import Profile
+from weft_planner.rules import CURRENT, LOOSE_PLANS
+from weft_skills.selection import ranked, triggers
+from weft_skills.selection.detector import Selection, merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.prompting.models import Models
-    from planner.prompting.prompts import Prompts
-    from skills.selection.ranked import RankedDetector
-    from skills.selection.translated import TranslatedDetector
-    from skills.skill import Skill
     from weft.workspace.blocking_model import Ask
     from weft.workspace.workspace import Workspace
+    from weft_planner.prompting.models import Models
+    from weft_planner.prompting.prompts import Prompts
+    from weft_skills.selection.ranked import RankedDetector
+    from weft_skills.selection.translated import TranslatedDetector
+    from weft_skills.skill import Skill
 
 
 SHORTLIST = 20

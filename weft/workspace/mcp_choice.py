@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.model import ToolSpec
-from skills.skill import Skill
+from weft_planner.model import ToolSpec
+from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from skills.mcp.servers import ToolOffer
-    from skills.mcp.tool_list import ListedTool
+    from weft_skills.mcp.servers import ToolOffer
+    from weft_skills.mcp.tool_list import ListedTool
 
 # Schemas are long: every call of every task would carry them.
 MOST_LISTED = 30
@@ -38,8 +38,8 @@ def choose(goal: str, offer: ToolOffer, named: Collection[str] = ()) -> McpChoic
 
 def _ranked(goal: str, tools: Sequence[ListedTool]) -> list[ListedTool]:
     """The tools, those that fit the goal best first: ranked as skills are, by what they are called and described."""
-    from skills.selection import detectors
-    from skills.selection.ranked import RankedDetector
+    from weft_skills.selection import detectors
+    from weft_skills.selection.ranked import RankedDetector
 
     rows = [Skill(tool.name, f"{tool.tool}: {tool.description}", "", "global") for tool in tools]
     by_name = {tool.name: tool for tool in tools}

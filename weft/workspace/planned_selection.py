@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.selection.detector import Selection, SkillDetector, merge
-from skills.selection.detectors import top
+from weft_skills.selection.detector import Selection, SkillDetector, merge
+from weft_skills.selection.detectors import top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.plan.plan import Plan
-    from skills.skill import Skill
+    from weft_planner.plan.plan import Plan
+    from weft_skills.skill import Skill
 
 # What a run records in place of a detector's name.
 PLAN = "plan"

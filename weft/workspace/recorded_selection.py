@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.selection.detector import Selection, merge
+from weft_skills.selection.detector import Selection, merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from executor.history.run_history import RunHistory
-    from skills.skill import Skill
+    from weft_executor.history.run_history import RunHistory
+    from weft_skills.skill import Skill
 
 _NAME = re.compile(r"^<name>(.*)</name>$", re.MULTILINE)
 

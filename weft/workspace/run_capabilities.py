@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.discovery.needs import COMMANDS, WEB
+from weft_skills.discovery.needs import COMMANDS, WEB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from skills.programs.manifest import Manifest
-    from skills.tools.tool import Tool
+    from weft_skills.programs.manifest import Manifest
+    from weft_skills.tools.tool import Tool
 
 _ADDRESS = frozenset({"url", "urls"})
 _BUILTIN = {"shell_run": COMMANDS, "WebFetch": WEB}

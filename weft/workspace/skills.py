@@ -6,23 +6,23 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from skills.discovery.index import cache_folder
-from skills.discovery.registry import Registry
-from skills.errors import InputError
-from skills.selection import detectors
-from skills.selection.detector import Selection, merge
-from skills.text.nearest import nearest_names
+from weft_skills.discovery.index import cache_folder
+from weft_skills.discovery.registry import Registry
+from weft_skills.errors import InputError
+from weft_skills.selection import detectors
+from weft_skills.selection.detector import Selection, merge
+from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from skills.selection.detector import SkillDetector
-    from skills.selection.language import Foreign
-    from skills.selection.ranked import RankedDetector
-    from skills.skill import Skill
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_skills.selection.detector import SkillDetector
+    from weft_skills.selection.language import Foreign
+    from weft_skills.selection.ranked import RankedDetector
+    from weft_skills.skill import Skill
 
 
 def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
@@ -67,7 +67,7 @@ class WorkspaceSkills:
     @cached_property
     def ranked(self) -> RankedDetector:
         """The detector that needs no model, for a ranking beside or instead of another's."""
-        from skills.selection.ranked import RankedDetector
+        from weft_skills.selection.ranked import RankedDetector
 
         own = self.detector if self.detector_name == detectors.DEFAULT else None
         return own if isinstance(own, RankedDetector) else RankedDetector(self._cache)

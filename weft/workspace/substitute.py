@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from skills.discovery import file_stamp
-from skills.discovery.registry import Registry
-from skills.discovery.skill_file import read_all
-from skills.errors import InputError
-from skills.format import frontmatter
+from weft_skills.discovery import file_stamp
+from weft_skills.discovery.registry import Registry
+from weft_skills.discovery.skill_file import read_all
+from weft_skills.errors import InputError
+from weft_skills.format import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 
 class SubstitutingRegistry(Registry):

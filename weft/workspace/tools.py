@@ -11,30 +11,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.model import ToolSpec
-from skills import confinement
-from skills.errors import InputError
-from skills.functions import functions
-from skills.programs import manifest_file
-from skills.programs.build_cache import BuildCache
-from skills.programs.executable import ExecutableTool, ToolHost
-from skills.programs.manifest import NAME, RESERVED
-from skills.programs.trust import OWN, Trust
-from skills.tools.recorded import RecordedTool
 from weft.workspace.run_capabilities import capabilities
+from weft_planner.model import ToolSpec
+from weft_skills import confinement
+from weft_skills.errors import InputError
+from weft_skills.functions import functions
+from weft_skills.programs import manifest_file
+from weft_skills.programs.build_cache import BuildCache
+from weft_skills.programs.executable import ExecutableTool, ToolHost
+from weft_skills.programs.manifest import NAME, RESERVED
+from weft_skills.programs.trust import OWN, Trust
+from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from skills.confinement import Confinement
-    from skills.discovery.registry import Registry
-    from skills.functions.functions import FunctionTool
-    from skills.mcp.servers import McpServers
-    from skills.programs.executable import CallLog
-    from skills.programs.manifest import Manifest
-    from skills.skill import Skill
-    from skills.tools.tool import Tool
     from weft.settings.paths import Paths
+    from weft_skills.confinement import Confinement
+    from weft_skills.discovery.registry import Registry
+    from weft_skills.functions.functions import FunctionTool
+    from weft_skills.mcp.servers import McpServers
+    from weft_skills.programs.executable import CallLog
+    from weft_skills.programs.manifest import Manifest
+    from weft_skills.skill import Skill
+    from weft_skills.tools.tool import Tool
 
 Log = Callable[["CallLog"], None]
 # A function of the program, or what a record says of one.
@@ -97,7 +97,7 @@ class WorkspaceTools:
     def mcp(self) -> McpServers:
         """The MCP servers; asking for them starts none."""
         if self._opened_mcp is None:
-            from skills.mcp.servers import McpServers  # few runs have any
+            from weft_skills.mcp.servers import McpServers  # few runs have any
 
             paths = self._paths
             self._opened_mcp = McpServers(
@@ -117,7 +117,7 @@ class WorkspaceTools:
             specs = [ToolSpec(tool.name, tool.description, tool.parameters) for tool in offered]
         if not specs:
             return {}
-        from skills.mcp.tool import McpTool
+        from weft_skills.mcp.tool import McpTool
 
         return {one.name: McpTool(one.name, one.description, one.parameters, self.mcp, artifacts) for one in specs}
 

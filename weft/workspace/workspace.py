@@ -10,35 +10,35 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from planner import rules
-from planner.plan.validate import Known
-from planner.prompting.prompts import Prompts
-from skills.discovery import listing
-from skills.discovery.needs import needs, told
-from skills.discovery.registry import summary
-from skills.errors import SetupError
-from skills.selection import detectors, triggers
-from skills.tools import listing as tool_listing
 from weft.settings import untrusted
 from weft.workspace.builtin_tools import BuiltinTools, ToolPlace
 from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.mcp_choice import McpChoice, choose
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
+from weft_planner import rules
+from weft_planner.plan.validate import Known
+from weft_planner.prompting.prompts import Prompts
+from weft_skills.discovery import listing
+from weft_skills.discovery.needs import needs, told
+from weft_skills.discovery.registry import summary
+from weft_skills.errors import SetupError
+from weft_skills.selection import detectors, triggers
+from weft_skills.tools import listing as tool_listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from planner.events import SkillPrint
-    from planner.model import Reply, Request, ToolSpec
-    from skills.selection.detector import Selection, SkillDetector
-    from skills.selection.language import Foreign
-    from skills.skill import Skill
-    from skills.tools.tool import Tool
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.workspace.blocking_model import Ask
     from weft.workspace.tools import OwnTool
+    from weft_planner.events import SkillPrint
+    from weft_planner.model import Reply, Request, ToolSpec
+    from weft_skills.selection.detector import Selection, SkillDetector
+    from weft_skills.selection.language import Foreign
+    from weft_skills.skill import Skill
+    from weft_skills.tools.tool import Tool
 
 
 _DETECTOR_THREADS = 32

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.capture.capture import Capture
-from executor.capture.named_roots import NamedRoots
-from executor.capture.secrets import REDACTED, Secrets
-from executor.stores import texts
-from planner.events import ToolCalled
+from weft_executor.capture.capture import Capture
+from weft_executor.capture.named_roots import NamedRoots
+from weft_executor.capture.secrets import REDACTED, Secrets
+from weft_executor.stores import texts
+from weft_planner.events import ToolCalled
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 

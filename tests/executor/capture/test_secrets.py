@@ -8,7 +8,7 @@ from base64 import b64encode
 
 import pytest
 
-from executor.capture.secrets import REDACTED, Secrets
+from weft_executor.capture.secrets import REDACTED, Secrets
 
 SECRET = "k3y+of/mine=0123456789-abcdef"
 BODY = "".join(b64encode(bytes(range(at, at + 48))).decode() for at in range(0, 192, 48))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.files.given import GivenFiles
-from planner.events import FilePart, FileRead, Warned
-from planner.plan.plan import Plan, Task
-from planner.prompting.profile import profiles
-from skills.tools.envelope import Context
 from tests.fakes import Recorder
+from weft_executor.files.given import GivenFiles
+from weft_planner.events import FilePart, FileRead, Warned
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.prompting.profile import profiles
+from weft_skills.tools.envelope import Context
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.files.named import MOST, named_files
+from weft_executor.files.named import MOST, named_files
 
 if TYPE_CHECKING:
     from pathlib import Path

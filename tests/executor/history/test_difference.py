@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from executor.history.difference import difference, of_listings, of_names, of_plans
-from planner.plan.plan import Plan, Task
+from weft_executor.history.difference import difference, of_listings, of_names, of_plans
+from weft_planner.plan.plan import Plan, Task
 
 
 def listing(kind: str, *names: str) -> str:

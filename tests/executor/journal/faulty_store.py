@@ -7,17 +7,17 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from executor.stores.lease import BEAT, Handover, Holder, myself
-from executor.stores.sqlite.store import SqliteStore
-from planner.events import RunStarted
+from weft_executor.stores.lease import BEAT, Handover, Holder, myself
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_planner.events import RunStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from executor.journal.log import Log
-    from executor.journal.writer import Writer
-    from executor.stores.row import Row, RunSummary
+    from weft_executor.journal.log import Log
+    from weft_executor.journal.writer import Writer
+    from weft_executor.stores.row import Row, RunSummary
 
 SOON = BEAT / 2
 STARTED = RunStarted("r", "goal", "/w", {})

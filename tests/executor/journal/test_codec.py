@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from executor.journal import codec, trace_file
-from executor.stores.row import VERSION, Row
-from planner import events
-from planner.event_fields import to_dict
-from planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
-from planner.model import Message, Reply, ToolCall, Usage
-from planner.plan.forms.result_keys import ResultCheck
-from planner.plan.plan import Item, Plan, Task
-from skills.errors import InputError
-from skills.selection.detector import Selection
-from skills.tools.envelope import Context, failure
+from weft_executor.journal import codec, trace_file
+from weft_executor.stores.row import VERSION, Row
+from weft_planner import events
+from weft_planner.event_fields import to_dict
+from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted
+from weft_planner.model import Message, Reply, ToolCall, Usage
+from weft_planner.plan.forms.result_keys import ResultCheck
+from weft_planner.plan.plan import Item, Plan, Task
+from weft_skills.errors import InputError
+from weft_skills.selection.detector import Selection
+from weft_skills.tools.envelope import Context, failure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EARLIER = events.EarlierRun("r0", "g0", "partial", "answer", (events.EarlierOutput("a", "t", "text"),))

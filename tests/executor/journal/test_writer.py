@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.journal.journal import Journal
-from executor.journal.log import Log
-from executor.journal.writer import COHORT, Waiter, Writer
-from executor.stores.errors import StoreFailed
-from executor.stores.lease import BEAT, myself
-from executor.stores.sqlite.store import SqliteStore
-from executor.stores.urls import url_of
-from planner.events import RunStarted, TextStreamed, Warned
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.journal import Journal
+from weft_executor.journal.log import Log
+from weft_executor.journal.writer import COHORT, Waiter, Writer
+from weft_executor.stores.errors import StoreFailed
+from weft_executor.stores.lease import BEAT, myself
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_executor.stores.urls import url_of
+from weft_planner.events import RunStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from executor.stores.lease import Handover, Holder
-    from executor.stores.row import Row, RunSummary
+    from weft_executor.stores.lease import Handover, Holder
+    from weft_executor.stores.row import Row, RunSummary
 
 
 class Counting(SqliteStore):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.journal.log import Log
-from executor.journal.writer import COHORT, Writer
-from executor.stores.errors import RunHeld, StoreFailed
-from executor.stores.lease import BEAT, myself
-from planner.events import RunFinished, Warned
 from tests.executor.journal.faulty_store import SOON, STARTED, Commit, FaultyStore, begun, eventually, settled
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.log import Log
+from weft_executor.journal.writer import COHORT, Writer
+from weft_executor.stores.errors import RunHeld, StoreFailed
+from weft_executor.stores.lease import BEAT, myself
+from weft_planner.events import RunFinished, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,7 @@ async def test_who_waits_for_nothing_waits_briefly(writer: Writer, store: Faulty
 async def test_entries_that_someone_waits_for_do_not_wait_for_others(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("executor.journal.writer.LINGER", 60.0)
+    monkeypatch.setattr("weft_executor.journal.writer.LINGER", 60.0)
     log.record(STARTED)
     await settled(log)
     assert [row.seq for row in store.rows("r")] == [1]
@@ -149,7 +149,7 @@ async def test_entries_that_someone_waits_for_do_not_wait_for_others(
 def test_entries_that_nobody_waits_for_wait_for_others(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("executor.journal.writer.LINGER", 1.0)
+    monkeypatch.setattr("weft_executor.journal.writer.LINGER", 1.0)
     log.record(STARTED)
     time.sleep(0.05)  # long enough for a commit that does not wait
     log.record(Warned("a"))

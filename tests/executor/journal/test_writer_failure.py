@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.journal.log import Log
-from executor.journal.writer import COHORT, Waiter, Writer
-from executor.stores.errors import LeaseLost, StoreFailed
-from executor.stores.lease import BEAT
-from planner.events import Warned
 from tests.executor.journal.faulty_store import SOON, STARTED, FaultyStore, begun, eventually, settled
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.log import Log
+from weft_executor.journal.writer import COHORT, Waiter, Writer
+from weft_executor.stores.errors import LeaseLost, StoreFailed
+from weft_executor.stores.lease import BEAT
+from weft_planner.events import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

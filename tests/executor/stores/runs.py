@@ -6,14 +6,14 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.journal.open_store import open_store
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite.store import SqliteStore
-from executor.stores.urls import path_of
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_executor.stores.urls import path_of
 
 if TYPE_CHECKING:
-    from executor.stores.lease import Holder
-    from executor.stores.store import Store
+    from weft_executor.stores.lease import Holder
+    from weft_executor.stores.store import Store
 
 
 def line(run_id: str, status: str = "done") -> RunSummary:
@@ -70,7 +70,7 @@ class Place:
             return
         import psycopg
 
-        from executor.stores.postgres.address import address_of
+        from weft_executor.stores.postgres.address import address_of
 
         address, name = address_of(self.url), holder.to_shared_json()
         with psycopg.connect(**address.parameters, options=f"-c search_path={address.schema}") as database:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from executor.journal.open_store import open_store
-from executor.stores.urls import normal, url_of
-from skills.errors import InputError
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import normal, url_of
+from weft_skills.errors import InputError
 
 
 @pytest.fixture

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.tasks.finished import NOTHING
-from executor.tasks.schedule import Schedule
+from weft_executor.tasks.finished import NOTHING
+from weft_executor.tasks.schedule import Schedule
 
 if TYPE_CHECKING:
-    from executor.tasks.attempt import ScheduleLimits
-    from executor.tasks.finished import Finished
-    from executor.tasks.outcome import Outcome
-    from executor.tasks.schedule import Check, RunTask
-    from planner.events import Record
-    from planner.plan.plan import Plan
+    from weft_executor.tasks.attempt import ScheduleLimits
+    from weft_executor.tasks.finished import Finished
+    from weft_executor.tasks.outcome import Outcome
+    from weft_executor.tasks.schedule import Check, RunTask
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Plan
 
 
 async def run_plan(

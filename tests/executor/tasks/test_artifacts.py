@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.tasks.artifacts import Artifacts, make_home
-from skills.safe_files import UnsafePath
-from skills.tools.envelope import TEXT_LIMIT, Context
-from skills.tools.overflow import Output
+from weft_executor.tasks.artifacts import Artifacts, make_home
+from weft_skills.safe_files import UnsafePath
+from weft_skills.tools.envelope import TEXT_LIMIT, Context
+from weft_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from executor.tasks.attempt import TimeLimits
+from weft_executor.tasks.attempt import TimeLimits
 
 
 def ignore(_: int) -> None:

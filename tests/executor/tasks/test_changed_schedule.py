@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.outcome import Done, Failed, Outcome, Skipped
-from executor.tasks.schedule import Schedule
-from planner.events import TaskFinished, TaskStarted
-from planner.plan.plan import Plan, Task
-from skills.errors import WeftError
 from tests.fakes import Recorder
 from tests.plans import plans
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.outcome import Done, Failed, Outcome, Skipped
+from weft_executor.tasks.schedule import Schedule
+from weft_planner.events import TaskFinished, TaskStarted
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

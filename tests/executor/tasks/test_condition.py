@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.condition import SCHEMA, ConditionCheck, evaluate
-from executor.tasks.expand import CurrentPlan
-from executor.tasks.outcome import Cancelled, Done, Failed, Outcome, Skipped, Unneeded
-from planner.errors import ModelError
-from planner.events import ConditionChecked
-from planner.model import Reply
-from planner.plan.conditions import parse, values_in
-from planner.plan.plan import Item, Plan, Task
-from planner.prompting.prompts import Prompts
-from skills.errors import WeftError
 from tests.fakes import Recorder, ScriptedModel, saying
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.condition import SCHEMA, ConditionCheck, evaluate
+from weft_executor.tasks.expand import CurrentPlan
+from weft_executor.tasks.outcome import Cancelled, Done, Failed, Outcome, Skipped, Unneeded
+from weft_planner.errors import ModelError
+from weft_planner.events import ConditionChecked
+from weft_planner.model import Reply
+from weft_planner.plan.conditions import parse, values_in
+from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.prompting.prompts import Prompts
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path

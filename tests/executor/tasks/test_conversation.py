@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from executor.tasks.conversation import Conversation, Toolbox
-from executor.tasks.memo import Memo
-from executor.tasks.truncation import NOTE
-from planner.errors import ContentRefused, ModelError
-from planner.events import ToolCalled, Warned
-from planner.model import Message, Reply, Request, ToolCall
-from skills.tools.envelope import Context, Envelope
 from tests.fakes import Recorder, ScriptedModel, saying
+from weft_executor.tasks.conversation import Conversation, Toolbox
+from weft_executor.tasks.memo import Memo
+from weft_executor.tasks.truncation import NOTE
+from weft_planner.errors import ContentRefused, ModelError
+from weft_planner.events import ToolCalled, Warned
+from weft_planner.model import Message, Reply, Request, ToolCall
+from weft_skills.tools.envelope import Context, Envelope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

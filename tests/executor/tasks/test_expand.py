@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.history.recorded_limits import RecordedLimits
-from executor.history.run_history import RunHistory
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.expand import CurrentPlan, FanOut, SetLimits
-from executor.tasks.memo import FinishedPart, FinishedWork, Memo
-from executor.tasks.outcome import Done, Failed, Grown, Outcome
-from planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
-from planner.plan.plan import Item, Plan, Task
-from planner.plan.task_id import parent_of
-from planner.plan.validate import Known
-from skills.errors import WeftError
 from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
+from weft_executor.history.recorded_limits import RecordedLimits
+from weft_executor.history.run_history import RunHistory
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.expand import CurrentPlan, FanOut, SetLimits
+from weft_executor.tasks.memo import FinishedPart, FinishedWork, Memo
+from weft_executor.tasks.outcome import Done, Failed, Grown, Outcome
+from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
+from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.validate import Known
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

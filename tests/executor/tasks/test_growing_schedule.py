@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
-from executor.tasks.schedule import Schedule
-from planner.errors import BudgetSpent
-from planner.events import TaskFinished, TaskStarted
-from planner.plan.plan import Plan, Task
-from planner.plan.task_id import item_id, parent_of
-from skills.errors import WeftError
 from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
+from weft_executor.tasks.schedule import Schedule
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import TaskFinished, TaskStarted
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.task_id import item_id, parent_of
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.inputs import MissingField, fill, fill_arguments, given_to, item_texts, results_for, shorten
-from planner.plan.plan import Item, Plan, Task
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.inputs import MissingField, fill, fill_arguments, given_to, item_texts, results_for, shorten
+from weft_planner.plan.plan import Item, Plan, Task
 
 
 def test_references_inside_results_are_not_filled() -> None:

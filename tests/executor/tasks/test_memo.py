@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from executor.tasks.memo import Memo
-from planner.model import Message, Request, ToolCall, ToolSpec
-from planner.plan.plan import Task
 from tests.fakes import Recorder
+from weft_executor.tasks.memo import Memo
+from weft_planner.model import Message, Request, ToolCall, ToolSpec
+from weft_planner.plan.plan import Task
 
 TOOL = ToolSpec("text_echo", "Echo a text.", {"type": "object", "properties": {"text": {"type": "string"}}})
 ASKED = Request(

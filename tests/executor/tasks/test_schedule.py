@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.outcome import Done, Failed, Skipped
-from planner.errors import BudgetSpent
-from planner.events import TaskFinished, TaskStarted
-from planner.plan.plan import Plan, Task
-from skills.errors import WeftError
 from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.outcome import Done, Failed, Skipped
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import TaskFinished, TaskStarted
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.outcome import Done, Failed, Outcome, Skipped
-from executor.tasks.synthesis import Synthesis
-from executor.tasks.truncation import NOTE
-from planner.errors import ModelError
-from planner.events import Warned
-from planner.model import Reply
-from planner.plan.plan import Plan, Task
-from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.outcome import Done, Failed, Outcome, Skipped
+from weft_executor.tasks.synthesis import Synthesis
+from weft_executor.tasks.truncation import NOTE
+from weft_planner.errors import ModelError
+from weft_planner.events import Warned
+from weft_planner.model import Reply
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.prompting.prompts import Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.approvals.parking import parked
-from executor.tasks.attempt import ScheduleLimits
-from executor.tasks.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
-from planner.approvals import ApprovalRequest
-from planner.errors import AnswerNeeded, TaskDenied
-from planner.events import TaskFinished
-from planner.plan.plan import Plan, Task
-from planner.plan.task_id import item_id
 from tests.executor.tasks.run_plan import run_plan
 from tests.fakes import Recorder
+from weft_executor.approvals.parking import parked
+from weft_executor.tasks.attempt import ScheduleLimits
+from weft_executor.tasks.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
+from weft_planner.approvals import ApprovalRequest
+from weft_planner.errors import AnswerNeeded, TaskDenied
+from weft_planner.events import TaskFinished
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

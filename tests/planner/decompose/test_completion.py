@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from planner.decompose.by_rule import Wanted
-from planner.decompose.completion import completed
-from planner.goal.coverage import missing
-from planner.plan.plan import Plan, Task
-from planner.plan.validate import Known, problems
+from weft_planner.decompose.by_rule import Wanted
+from weft_planner.decompose.completion import completed
+from weft_planner.goal.coverage import missing
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.validate import Known, problems
 
 GOAL = "Write a haiku about rain, list ten primes, then put both on a page in British English"
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from planner.decompose.decompose import Brief, decompose, messages
-from planner.errors import PlanError
-from planner.events import PlanMade, PlanRefused, PromptMade
-from planner.model import Reply
-from planner.plan.validate import Known
-from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
+from weft_planner.decompose.decompose import Brief, decompose, messages
+from weft_planner.errors import PlanError
+from weft_planner.events import PlanMade, PlanRefused, PromptMade
+from weft_planner.model import Reply
+from weft_planner.plan.validate import Known
+from weft_planner.prompting.prompts import Prompts
 
 GOOD = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "do", "depends_on": []}]})
 DANGLING = GOOD.replace('"depends_on": []', '"depends_on": ["z"]')

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from planner.decompose.early import EarlyReader
-from planner.plan.plan import Task
-from planner.plan.validate import Known
+from weft_planner.decompose.early import EarlyReader
+from weft_planner.plan.plan import Task
+from weft_planner.plan.validate import Known
 
 
 def llm(name: str, *before: str, **more: Any) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import json
 import re
 from typing import Any
 
-from planner.decompose.decompose import Brief, messages
-from planner.plan.plan import Task
-from planner.plan.schema import plan_schema
-from planner.plan.validate import Known, row_problems
-from planner.prompting.profile import profile_of
-from planner.prompting.prompts import Prompts
+from weft_planner.decompose.decompose import Brief, messages
+from weft_planner.plan.plan import Task
+from weft_planner.plan.schema import plan_schema
+from weft_planner.plan.validate import Known, row_problems
+from weft_planner.prompting.profile import profile_of
+from weft_planner.prompting.prompts import Prompts
 
 FEATURES = ("for_each", "when", "needs_approval", "output_schema", "check", "model")
 

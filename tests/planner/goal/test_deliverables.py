@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.decompose.by_rule import Wanted, plan_of_parts
-from planner.goal.deliverables import deliverables
-from planner.goal.parts import parts_of
-from planner.plan.plan import Plan, Task
+from weft_planner.decompose.by_rule import Wanted, plan_of_parts
+from weft_planner.goal.deliverables import deliverables
+from weft_planner.goal.parts import parts_of
+from weft_planner.plan.plan import Plan, Task
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.goal.coverage import missing
-from planner.goal.parts import MOST_PARTS, parts_of
+from weft_planner.goal.coverage import missing
+from weft_planner.goal.parts import MOST_PARTS, parts_of
 
 Parts = list[tuple[str, tuple[int, ...]]]
 

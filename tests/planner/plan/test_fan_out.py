@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.fan_out import NotAList, heading, item_values, read_list
-from planner.plan.references import MISSING
-from planner.plan.validate import Known, problems
+from weft_planner.plan.fan_out import NotAList, heading, item_values, read_list
+from weft_planner.plan.references import MISSING
+from weft_planner.plan.validate import Known, problems
 
 
 @pytest.mark.parametrize(

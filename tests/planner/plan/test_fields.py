@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.forms.result_keys import ResultCheck
-from planner.plan.plan import Plan, Task
-from planner.plan.references import REFERENCE, WHOLE, Reference, field_of, references, spelled
+from weft_planner.plan.forms.result_keys import ResultCheck
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.references import REFERENCE, WHOLE, Reference, field_of, references, spelled
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from planner import rules
-from planner.plan.changes.change import Change
-from planner.plan.changes.change import problems as change_problems
-from planner.plan.forms.result_keys import ResultCheck
-from planner.plan.plan import Plan, Task
-from planner.plan.reading import read_answer, read_plan
-from planner.plan.schema import plan_schema
-from planner.plan.shape import SHAPES
-from planner.plan.validate import Known, problems
+from weft_planner import rules
+from weft_planner.plan.changes.change import Change
+from weft_planner.plan.changes.change import problems as change_problems
+from weft_planner.plan.forms.result_keys import ResultCheck
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.reading import read_answer, read_plan
+from weft_planner.plan.schema import plan_schema
+from weft_planner.plan.shape import SHAPES
+from weft_planner.plan.validate import Known, problems
 
 PARAMETERS = {"type": "object", "properties": {"n": {"type": "integer"}, "text": {"type": "string"}}}
 KNOWN = Known(["writing"], {"count_words": PARAMETERS}, 10, models=("fast", "strong"))

@@ -11,12 +11,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.json_answer import NotJson
-from planner.plan.normal_form import normal_form
-from planner.plan.plan import Plan
-from planner.plan.reading import find, read_answer, read_plan
-from planner.plan.shape import SHAPES
-from planner.plan.validate import Known
+from weft_planner.plan.json_answer import NotJson
+from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import find, read_answer, read_plan
+from weft_planner.plan.shape import SHAPES
+from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable

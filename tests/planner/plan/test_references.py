@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan.references import ITEM, MISSING, VALUE, as_text, value_at
+from weft_planner.plan.references import ITEM, MISSING, VALUE, as_text, value_at
 
 ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
+from weft_planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
 
 SKILLS = ["cataloging-apis", "writing-changelogs"]
 EXCEL = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.plan.task_id import PLANNED, depth_of, in_order, item_id, number_of, parent_of, sub_task_id
+from weft_planner.plan.task_id import PLANNED, depth_of, in_order, item_id, number_of, parent_of, sub_task_id
 
 
 @pytest.mark.parametrize(

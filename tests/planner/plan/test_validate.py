@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.validate import Known, problems
 from tests.plans import plans
+from weft_planner.plan.validate import Known, problems
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 KNOWN = Known(
     ["cataloging-apis", "code-review"],

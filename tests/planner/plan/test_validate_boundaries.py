@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.plan.reading import read_plan
-from planner.plan.validate import Known, problems
+from weft_planner.plan.reading import read_plan
+from weft_planner.plan.validate import Known, problems
 
 TOOL = {
     "properties": {

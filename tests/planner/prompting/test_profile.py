@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from planner.decompose.decompose import Brief, decompose, messages
-from planner.events import PlanMade, Warned
-from planner.plan.shape import SHAPES, parts, small_plan_schema, widen
-from planner.plan.validate import Known, problems
-from planner.prompting.profile import FULL, profile_of, profiles
-from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
+from weft_planner.decompose.decompose import Brief, decompose, messages
+from weft_planner.events import PlanMade, Warned
+from weft_planner.plan.shape import SHAPES, parts, small_plan_schema, widen
+from weft_planner.plan.validate import Known, problems
+from weft_planner.prompting.profile import FULL, profile_of, profiles
+from weft_planner.prompting.prompts import Prompts
 
 SMALL = profiles()["small"]
 PLANNER = profiles()["small-planner"]

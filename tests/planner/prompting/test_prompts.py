@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.decompose.decompose import Brief, variables_of
-from planner.errors import TemplateError
-from planner.plan.validate import Known
-from planner.prompting.prompts import SEED, Prompts
+from weft_planner.decompose.decompose import Brief, variables_of
+from weft_planner.errors import TemplateError
+from weft_planner.plan.validate import Known
+from weft_planner.prompting.prompts import SEED, Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from skills.builtin.excel import tools as excel
-from skills.builtin.writing.function_write import FunctionWrite
-from skills.builtin.writing.tools import WritePlace
-from skills.functions.functions import tool
+from weft_skills.builtin.excel import tools as excel
+from weft_skills.builtin.writing.function_write import FunctionWrite
+from weft_skills.builtin.writing.tools import WritePlace
+from weft_skills.functions.functions import tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skills.builtin.file_tools import ListFiles, ReadFile
-from skills.builtin.readable_roots import ReadableRoots, of
-from skills.discovery.registry import Registry
-from skills.tools.envelope import TEXT_LIMIT, Envelope
 from tests.needs import needs_non_root
 from tests.skills.tree import put
+from weft_skills.builtin.file_tools import ListFiles, ReadFile
+from weft_skills.builtin.readable_roots import ReadableRoots, of
+from weft_skills.discovery.registry import Registry
+from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
 
 
 def code(envelope: Envelope) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.check.parts import split
-from skills.check.skill_file import check
-from skills.manage.install import add
+from weft_skills.check.parts import split
+from weft_skills.check.skill_file import check
+from weft_skills.manage.install import add
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.check import wording
+from weft_skills.check import wording
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement import ResourceLimits
-from skills.confinement.cgroup import Groups
-from skills.programs.executable import ExecutableTool
 from tests.needs import needs_memory_groups
 from tests.skills.workbench import WALLS, Workbench, walls
+from weft_skills.confinement import ResourceLimits
+from weft_skills.confinement.cgroup import Groups
+from weft_skills.programs.executable import ExecutableTool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 pytestmark = pytest.mark.slow
 

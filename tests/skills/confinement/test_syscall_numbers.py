@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.confinement import landlock, launcher, syscalls
-from skills.confinement.seccomp import ARM64, NEW_NAMESPACES, X86_64, Machine
+from weft_skills.confinement import landlock, launcher, syscalls
+from weft_skills.confinement.seccomp import ARM64, NEW_NAMESPACES, X86_64, Machine
 
 # A second table, by number as the kernel lists them, so that a slip in one of the two shows.
 TABLES = {

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from skills.confinement.bubblewrap import BubblewrapConfinement
-from skills.confinement.cgroup import Groups
-from skills.confinement.landlock_box import NoConfinement
 from tests.needs import needs_counted_processes, needs_landlock, needs_listed_children
 from tests.skills.workbench import WALLS, Workbench, landlocked, walls
+from weft_skills.confinement.bubblewrap import BubblewrapConfinement
+from weft_skills.confinement.cgroup import Groups
+from weft_skills.confinement.landlock_box import NoConfinement
 
 
 @pytest.fixture(params=WALLS)

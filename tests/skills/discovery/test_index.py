@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.discovery.file_stamp import RACY_NS
-from skills.discovery.index import cache_folder
-from skills.discovery.registry import Registry
 from tests.skills.tree import put
+from weft_skills.discovery.file_stamp import RACY_NS
+from weft_skills.discovery.index import cache_folder
+from weft_skills.discovery.registry import Registry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.discovery.listing import BUDGET, budget, render
-from skills.skill import Skill
-from skills.text.shorten import shorten
+from weft_skills.discovery.listing import BUDGET, budget, render
+from weft_skills.skill import Skill
+from weft_skills.text.shorten import shorten
 
 
 def skill(name: str, description: str = "Does things.") -> Skill:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.discovery.locations import LIBRARY
-from skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
-from skills.skill import Skill
+from weft_skills.discovery.locations import LIBRARY
+from weft_skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
+from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

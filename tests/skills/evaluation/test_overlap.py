@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.evaluation import overlap
-from skills.evaluation.labelled import LabelledGoal
-from skills.evaluation.overlap import Overlap, candidates, in_descriptions, in_goals, phrases
-from skills.evaluation.words import Vocabulary
-from skills.selection.ranked import RankedDetector
-from skills.skill import Skill
 from tests.skills.evaluation.pool import Fixed, pool
+from weft_skills.evaluation import overlap
+from weft_skills.evaluation.labelled import LabelledGoal
+from weft_skills.evaluation.overlap import Overlap, candidates, in_descriptions, in_goals, phrases
+from weft_skills.evaluation.words import Vocabulary
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.functions.entry_points import EntryPoint, entry_points, parse
+from weft_skills.functions.entry_points import EntryPoint, entry_points, parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import pytest
 
-from skills.functions.entry_points import EntryPoint
-from skills.functions.functions import discover, tool
-from skills.functions.installed import rows, switched_off
-from skills.tools.fault import ToolFault
+from weft_skills.functions.entry_points import EntryPoint
+from weft_skills.functions.functions import discover, tool
+from weft_skills.functions.installed import rows, switched_off
+from weft_skills.tools.fault import ToolFault
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:

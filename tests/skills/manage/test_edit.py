@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.discovery.registry import Registry
-from skills.errors import InputError, UnknownSkill
-from skills.manage import edit, install
-from skills.safe_files import UnsafePath
+from weft_skills.discovery.registry import Registry
+from weft_skills.errors import InputError, UnknownSkill
+from weft_skills.manage import edit, install
+from weft_skills.safe_files import UnsafePath
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import InputError
-from skills.manage import install, lock_file
-from skills.manage.archive import ArchiveRefused
-from skills.manage.git_source import GitUrl, fetched
 from tests.needs import needs_git
+from weft_skills.errors import InputError
+from weft_skills.manage import install, lock_file
+from weft_skills.manage.archive import ArchiveRefused
+from weft_skills.manage.git_source import GitUrl, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.manage.suspicion import suspicions
+from weft_skills.manage.suspicion import suspicions
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from skills.errors import InputError
-from skills.mcp import config, importing
-from skills.mcp.entry import McpFault, ServerEntry
-from skills.mcp.names import tool_name
-from skills.mcp.trust import entry_key, named_files
+from weft_skills.errors import InputError
+from weft_skills.mcp import config, importing
+from weft_skills.mcp.entry import McpFault, ServerEntry
+from weft_skills.mcp.names import tool_name
+from weft_skills.mcp.trust import entry_key, named_files
 
 
 def entry(raw: dict[str, Any]) -> ServerEntry:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.mcp import connection
-from skills.mcp.tool import McpTool
-from skills.mcp.tool_list import tool_list
 from tests.mcp_workspace import configure, open_servers, small
+from weft_skills.mcp import connection
+from weft_skills.mcp.tool import McpTool
+from weft_skills.mcp.tool_list import tool_list
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.mcp.servers import McpServers
-    from skills.tools.envelope import Envelope
+    from weft_skills.mcp.servers import McpServers
+    from weft_skills.tools.envelope import Envelope
 
 
 def opened(folder: Path, mode: str, **rest: object) -> McpServers:
@@ -106,7 +106,7 @@ def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path
 async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skills.mcp import transport
+    from weft_skills.mcp import transport
 
     monkeypatch.setattr(transport, "_GRACE", 0.4)
     stubborn = opened(tmp_path / "b", "stubborn")

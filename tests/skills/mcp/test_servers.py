@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.mcp.tool import McpTool
-from skills.mcp.tool_list import load, save
 from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts
+from weft_skills.mcp.tool import McpTool
+from weft_skills.mcp.tool_list import load, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skills.mcp.servers import McpServers
-    from skills.tools.envelope import Envelope
+    from weft_skills.mcp.servers import McpServers
+    from weft_skills.tools.envelope import Envelope
 
 
 async def called(servers: McpServers, name: str, artifacts: Path | None = None, **arguments: Any) -> Envelope:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement.box import Command
-from skills.confinement.choose import RefusingConfinement
-from skills.confinement.system_paths import interpreter
-from skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
 from tests.skills.workbench import WALLS, walls
+from weft_skills.confinement.box import Command
+from weft_skills.confinement.choose import RefusingConfinement
+from weft_skills.confinement.system_paths import interpreter
+from weft_skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

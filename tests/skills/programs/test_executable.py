@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement.choose import RefusingConfinement
-from skills.programs.process import STDERR_LIMIT
 from tests.skills.workbench import WALLS, Workbench, walls
+from weft_skills.confinement.choose import RefusingConfinement
+from weft_skills.programs.process import STDERR_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

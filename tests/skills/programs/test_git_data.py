@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.programs import manifest_file
-from skills.programs.trust import Trust, fingerprint
+from weft_skills.programs import manifest_file
+from weft_skills.programs.trust import Trust, fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path

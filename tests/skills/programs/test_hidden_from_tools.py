@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.programs.executable import ExecutableTool
 from tests.skills.workbench import WALLS, Workbench, walls
+from weft_skills.programs.executable import ExecutableTool
 
 if TYPE_CHECKING:
     from pathlib import Path

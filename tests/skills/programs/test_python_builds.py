@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.confinement.choose import RefusingConfinement
 from tests.skills.workbench import REPLY, WALLS, Workbench, walls
+from weft_skills.confinement.choose import RefusingConfinement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 PROGRAM = REPLY + "import shout, sys; reply([shout.loud('ada'), sys.prefix])"
 slow = pytest.mark.slow

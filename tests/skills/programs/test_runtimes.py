@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.programs.toolchain import available
 from tests.needs import needs_go, needs_node
 from tests.skills.workbench import WALLS, Workbench, walls
+from weft_skills.programs.toolchain import available
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import WeftError
-from skills.programs.trust import Trust, _files, fingerprint
+from weft_skills.errors import WeftError
+from weft_skills.programs.trust import Trust, _files, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,7 +177,7 @@ def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
 
 
 def test_too_many_files_are_an_error_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skills.programs.trust.FILES_LIMIT", 1)
+    monkeypatch.setattr("weft_skills.programs.trust.FILES_LIMIT", 1)
     with pytest.raises(WeftError, match="more than 1 files") as caught:
         fingerprint(folder)
     assert "out of the tool's folder" in caught.value.hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.selection.descriptions import cut
+from weft_skills.selection.descriptions import cut
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skills.errors import InputError
-from skills.selection.detectors import detector, top
-from skills.selection.keyword import KeywordDetector
-from skills.selection.ranked import RankedDetector
-from skills.selection.ranking import building
-from skills.selection.triggers import named
 from tests.skills.tree import put, registry
+from weft_skills.errors import InputError
+from weft_skills.selection.detectors import detector, top
+from weft_skills.selection.keyword import KeywordDetector
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranking import building
+from weft_skills.selection.triggers import named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 
 POOL = {

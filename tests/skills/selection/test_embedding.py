@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import SetupError
-from skills.selection import minilm, vectors
-from skills.selection.detectors import detector
-from skills.selection.embedding import EmbeddingDetector, text_of
-from skills.selection.minilm import MiniLM
-from skills.selection.ranked import RankedDetector
-from skills.selection.vectors import Vectors
 from tests.needs import needs_embedding, needs_numpy
 from tests.skills.tree import put, registry
+from weft_skills.errors import SetupError
+from weft_skills.selection import minilm, vectors
+from weft_skills.selection.detectors import detector
+from weft_skills.selection.embedding import EmbeddingDetector, text_of
+from weft_skills.selection.minilm import MiniLM
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 POOL = {
     "invoice-reader": "Extracts totals from a bill.",

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skills.selection.terms import _STEMS, fold, spelled, terms
+from weft_skills.selection.terms import _STEMS, fold, spelled, terms
 
 
 def test_inflections_and_scripts_share_terms() -> None:

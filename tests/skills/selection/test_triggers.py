@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from skills.selection.triggers import named
-from skills.skill import Skill
+from weft_skills.selection.triggers import named
+from weft_skills.skill import Skill
 
 NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
 SKILLS = [Skill(name, "Does it.", f"/{name}/SKILL.md", "project") for name in NAMES]

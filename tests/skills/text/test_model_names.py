@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.text.model_names import carries_address
+from weft_skills.text.model_names import carries_address
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.text.surrogates import join_surrogates
+from weft_skills.text.surrogates import join_surrogates
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from skills.tools.arguments import check
-from skills.tools.parameter import Parameter
+from weft_skills.tools.arguments import check
+from weft_skills.tools.parameter import Parameter
 
 PARAMETERS = (
     Parameter("path", "string", "Path of the workbook", required=True),

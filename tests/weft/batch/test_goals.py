@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import InputError
 from weft.batch.goals import BatchGoal, opened
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

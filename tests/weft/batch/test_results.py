@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import InputError, WeftError
 from weft.batch.results import (
     EarlierResult,
     Results,
@@ -20,6 +19,7 @@ from weft.batch.results import (
     refuse_existing,
     runs_path,
 )
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path

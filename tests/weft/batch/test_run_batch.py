@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.events import CallRetried
 from tests.openai_server import Call, Drop, Fail, OpenAIServer, Say, Script, scripted
 from tests.weft.recorded import store
 from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, TaskStarted, run_batch
+from weft_planner.events import CallRetried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 MODEL = "openai/test-model"
 PLAN = {"tasks": [{"id": "only", "action_type": "llm", "instruction": "do it"}]}

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.history.result import Result
-from planner.model import Message, Reply, Request, Usage
 from weft.batch.goals import BatchGoal
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
@@ -17,6 +15,8 @@ from weft.batch.results import EarlierResult, Results
 from weft.batch.runner import BatchRunner
 from weft.batch.summary import BatchSummary
 from weft.models.budget import Budget
+from weft_executor.history.result import Result
+from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

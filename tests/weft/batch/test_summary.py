@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.history.result import Result
-from planner.model import Usage
 from weft.batch.summary import BatchSummary
+from weft_executor.history.result import Result
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from planner.events import RunStatus
+    from weft_planner.events import RunStatus
 
 
 def ended(status: RunStatus, code: str | None = None, cost: float | None = 0.1) -> Result:

@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from executor.history.result import Result
-from planner.events import CallFinished, CallRetried
-from planner.model import Reply, Usage
 from weft.batch.goals import BatchGoal
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.summary import BatchSummary
 from weft.cli.view.batch_progress import BatchProgress, drawn, duration
+from weft_executor.history.result import Result
+from weft_planner.events import CallFinished, CallRetried
+from weft_planner.model import Reply, Usage
 
 
 class Clock:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal import trace_file
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft import recorded
 from tests.weft.cli.test_main import ended
 from tests.weft.traces.test_timeline import BEGUN, RESUMED, event, rows
+from weft_executor.journal import trace_file
 
 if TYPE_CHECKING:
     from pathlib import Path

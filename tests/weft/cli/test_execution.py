@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.history.result import Result, TaskReport
-from planner.model import Usage
 from tests.executor.stores.runs import filled
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
@@ -24,9 +22,11 @@ from weft.runs.answer import NO_RESULT
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft_executor.history.result import Result, TaskReport
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from planner.events import RunStatus
+    from weft_planner.events import RunStatus
 
 
 async def run_ending(status: RunStatus) -> Result:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from planner.events import CallFailed, CallFinished, CallStarted, TaskFinished, TaskStarted
-from planner.model import Reply
 from weft.cli.view.heartbeat import Heartbeat, beating
 from weft.cli.view.progress import ProgressLines
+from weft_planner.events import CallFailed, CallFinished, CallStarted, TaskFinished, TaskStarted
+from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     import pytest

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from executor.history.result import Result
-from planner.events import PlanMade, TextStreamed, Warned
-from planner.model import Usage
-from planner.plan.plan import Plan, Task
 from weft.cli.main import main
 from weft.cli.view import answer, output
 from weft.cli.view.live.live_view import LiveView
+from weft_executor.history.result import Result
+from weft_planner.events import PlanMade, TextStreamed, Warned
+from weft_planner.model import Usage
+from weft_planner.plan.plan import Plan, Task
 
 TITLE = "\x1b]0;evil\x07"
 CLEAR = "\x1b[2J"

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from planner.event_fields import to_dict
-from planner.events import (
+from weft.cli.view.live.live_view import LiveView
+from weft.cli.view.progress import ProgressLines
+from weft_planner.event_fields import to_dict
+from weft_planner.events import (
     CallFailed,
     CallFinished,
     CallRetried,
@@ -25,11 +27,9 @@ from planner.events import (
     ToolCalled,
     Warned,
 )
-from planner.model import Message, Reply, Usage
-from planner.plan.plan import Plan, Task
-from skills.selection.detector import Selection
-from weft.cli.view.live.live_view import LiveView
-from weft.cli.view.progress import ProgressLines
+from weft_planner.model import Message, Reply, Usage
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
     import pytest

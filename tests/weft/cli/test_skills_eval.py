@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.evaluation.evaluate import Evaluation
 from tests.openai_server import Say
 from tests.weft.cli.test_main import ended
 from weft.cli.view import counting, evaluation, output
+from weft_skills.evaluation.evaluate import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

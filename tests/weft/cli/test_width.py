@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.stores.row import RunSummary
 from weft.cli.view import run_list, width
+from weft_executor.stores.row import RunSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from planner.plan.plan import Plan, Task
 from weft.cli.view.plan_graph import draw
 from weft.drawing.dot import dot
 from weft.drawing.layers import layers
 from weft.drawing.mermaid import mermaid
 from weft.drawing.svg import svg
 from weft.drawing.terminal import lines
+from weft_planner.plan.plan import Plan, Task
 
 HOSTILE = 'x"]; evil --> t1 <script>alert(1)</script> #quot; \\n`${a}`\x1b[31m\n"'
 

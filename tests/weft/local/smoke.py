@@ -10,13 +10,13 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from planner.plan.plan import Plan
-from planner.prompting import profile
 from weft import Goal, Settings, Weft
 from weft.local import model as local_model
 from weft.local.pull import hash_of, pull
 from weft.local.server import close_shared
 from weft.local.store import ModelStore, models_dir
+from weft_planner.plan.plan import Plan
+from weft_planner.prompting import profile
 
 MODEL = "smollm2-135m"
 GOAL = "Write API documentation for a to-do service, then a changelog for its first release"

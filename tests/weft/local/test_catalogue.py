@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.prompting.profile import profiles
 from weft.local import catalogue
 from weft.local.catalogue import Packages, Url
 from weft.local.store import models_dir
+from weft_planner.prompting.profile import profiles
 
 
 def test_every_listed_model_can_be_pulled_checked_and_planned_with() -> None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.errors import ServerFailed
-from planner.model import Message, Request
 from weft.local import catalogue
 from weft.local.model import LocalModel
 from weft.local.server import SLOTS, Endpoint, Load
 from weft.models.open import model_opener
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
+from weft_planner.errors import ServerFailed
+from weft_planner.model import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import PromptTooLong
-from planner.model import Message
 from weft.local.prompt_fit import CUT, fitted
+from weft_planner.errors import PromptTooLong
+from weft_planner.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import InputError
 from tests.weft.local import wheels
 from tests.weft.local.hub import Hub
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Source, Url
@@ -19,6 +18,7 @@ from weft.local.download import DownloadTimeouts
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
 from weft.local.pull import PullOptions, pull
 from weft.local.store import ModelStore
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.errors import Unreachable
-from skills.errors import SetupError
 from tests.needs import needs_local
 from weft.local.server import Endpoint, Load, Server, count_tokens, shared
+from weft_planner.errors import Unreachable
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def test_a_missing_extra_is_reported_with_the_command_that_installs_it() -> None
     code = (
         "import sys; sys.modules['xllamacpp'] = None\n"
         "from pathlib import Path\n"
-        "from skills.errors import SetupError\n"
+        "from weft_skills.errors import SetupError\n"
         "from weft.local.server import Load, Server\n"
         "try: Server(Load(Path('x.gguf')))\n"
         "except SetupError as error: print(error.message, error.hint, error.exit_status)\n"

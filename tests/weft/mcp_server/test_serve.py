@@ -15,7 +15,6 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from planner.model import Reply
 from tests.fakes import ScriptedModel
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
 from tests.weft.approving import GOAL, calling, prepare, weft
@@ -23,14 +22,15 @@ from tests.weft.recorded import rows
 from tests.weft.recorded import weft as runtime
 from weft.mcp_server.protocol import build
 from weft.mcp_server.tools import GoalTools
+from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from planner.model import Request
     from tests.openai_server import Answer
     from weft.runs.runtime import Weft
+    from weft_planner.model import Request
 
 TWO = [
     {"id": "one", "action_type": "llm", "instruction": "First"},

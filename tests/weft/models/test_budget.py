@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from planner.errors import BudgetSpent, ServerFailed
-from planner.events import Warned
-from planner.model import Message, Reply, Request, Usage
 from tests.fakes import Recorder
 from weft.models.budget import ASSUMED_PRICE, Budget, BudgetedModel
 from weft.models.usage_check import CheckedModel
 from weft.providers.prices import Price
+from weft_planner.errors import BudgetSpent, ServerFailed
+from weft_planner.events import Warned
+from weft_planner.model import Message, Reply, Request, Usage
 
 PRICE = Price(prompt=1e-6, output=10e-6, max_output=10_000, context=100_000)
 UNKNOWN = Price()

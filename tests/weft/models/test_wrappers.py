@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import (
+from tests.fakes import Recorder, ScriptedModel, saying
+from weft.models.budget import Budget, BudgetedModel
+from weft.models.fallback import FallbackModel
+from weft.models.retry import RetryingModel, RetryPolicy
+from weft.providers.capabilities import Capabilities
+from weft.providers.prompted_tools import with_calls, without_tools
+from weft_planner.errors import (
     BudgetSpent,
     CallTimedOut,
     KeyRefused,
@@ -19,14 +25,8 @@ from planner.errors import (
     UnknownModel,
     Unreachable,
 )
-from planner.events import CallRetried, Warned
-from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
-from tests.fakes import Recorder, ScriptedModel, saying
-from weft.models.budget import Budget, BudgetedModel
-from weft.models.fallback import FallbackModel
-from weft.models.retry import RetryingModel, RetryPolicy
-from weft.providers.capabilities import Capabilities
-from weft.providers.prompted_tools import with_calls, without_tools
+from weft_planner.events import CallRetried, Warned
+from weft_planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

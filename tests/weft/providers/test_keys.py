@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.errors import ModelError
 from weft.models.model_check import check_names
 from weft.providers import keys, litellm_model
+from weft_planner.errors import ModelError
 
 
 @pytest.mark.slow

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from planner.errors import ModelError, Transient
-from planner.model import Message, Request
 from weft.providers import litellm_model
 from weft.providers.http_limits import MAX_ANSWER
 from weft.providers.litellm_model import LitellmModel
+from weft_planner.errors import ModelError, Transient
+from weft_planner.model import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

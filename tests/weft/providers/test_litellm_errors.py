@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner.errors import (
+from weft.providers.litellm_errors import explain
+from weft_planner.errors import (
     CallTimedOut,
     ContentRefused,
     FormatRefused,
@@ -24,7 +25,6 @@ from planner.errors import (
     UnknownModel,
     Unreachable,
 )
-from weft.providers.litellm_errors import explain
 
 
 def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exception:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import CallTimedOut
-from planner.model import Message, Request
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
+from weft_planner.errors import CallTimedOut
+from weft_planner.model import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

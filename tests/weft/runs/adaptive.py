@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import RequestRefused
-from planner.model import Reply, Request
-from planner.plan.plan import Plan
-from planner.plan.reading import read_plan
-from planner.plan.validate import Known
 from tests.fakes import Recorder, ScriptedModel
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.errors import RequestRefused
+from weft_planner.model import Reply, Request
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
+from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 Answers = dict[str, str | Exception]
 

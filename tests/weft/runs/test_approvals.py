@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.approvals import Answer, ApprovalRequest
-from planner.events import ApprovalAsked, ApprovalGiven, PlanMade, TaskStarted, ToolCalled, ToolStarted, Warned
-from planner.model import Reply
-from skills.errors import InputError
 from tests.fakes import Recorder, ScriptedModel, saying
 from tests.weft.approving import GOAL, NOTES, calling, noted, prepare, weft
 from weft.runs.goal import Goal
+from weft_planner.approvals import Answer, ApprovalRequest
+from weft_planner.events import ApprovalAsked, ApprovalGiven, PlanMade, TaskStarted, ToolCalled, ToolStarted, Warned
+from weft_planner.model import Reply
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.model import Request
+    from weft_planner.model import Request
 
 ALLOW, DENY = Answer("allow", by="cli"), Answer("deny", note="not this one", by="cli")
 
@@ -326,6 +326,6 @@ async def test_a_request_stays_the_same_over_a_resume_without_an_answer(office: 
 
 
 def _plan(*tasks: dict[str, Any]) -> Any:
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
     return Plan.from_dict({"tasks": list(tasks)})

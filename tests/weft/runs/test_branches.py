@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.events import ConditionChecked, TaskStarted
-from planner.plan.plan import Plan
 from tests.weft.runs.adaptive import REFUSED, Adaptive, holds, llm, outputs, planned, statuses
+from weft_planner.events import ConditionChecked, TaskStarted
+from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pathlib import Path

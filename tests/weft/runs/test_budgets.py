@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.events import Warned
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.events import Warned
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.events import TaskFinished, TaskReused
-from planner.model import Reply, Request, ToolCall
-from planner.plan.plan import Plan
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import replayed, rows, weft
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.events import TaskFinished, TaskReused
+from weft_planner.model import Reply, Request, ToolCall
+from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 GOAL = "Write about a city"
 FACTS = {"id": "facts", "action_type": "llm", "instruction": "Find a city"}
@@ -155,10 +155,10 @@ async def test_a_resumed_run_keeps_what_it_took_from_others(workspace: Path) -> 
 
 
 async def test_an_imported_result_is_not_used(workspace: Path, tmp_path: Path) -> None:
-    from executor.journal import trace_file
     from tests.weft.recorded import store
     from weft.settings.paths import Paths
     from weft.traces.transfer import delete_runs, import_runs
+    from weft_executor.journal import trace_file
 
     first, _, _ = await run(workspace, FACTS)
     lines = [json.loads(text) | {"run_id": "stranger"} for text in trace_file.lines(rows(workspace))]

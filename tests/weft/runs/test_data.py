@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import BaseModel, field_validator
 
-from executor.tasks.results.data_schema import DataSchema
-from planner.events import AnswerChecked, RunStarted
-from planner.plan.plan import Plan
-from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, in_turn, scripted
 from weft.runs.goal import Goal
 from weft.runs.run_goal import run_goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_executor.tasks.results.data_schema import DataSchema
+from weft_planner.events import AnswerChecked, RunStarted
+from weft_planner.plan.plan import Plan
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

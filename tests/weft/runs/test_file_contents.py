@@ -9,16 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.capture.secrets import Secrets
-from executor.journal.open_store import open_store
-from executor.stores.urls import url_of
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.results import file_contents
-from executor.tasks.results.file_contents import FileContents
-from executor.tasks.results.kept_files import Artifact
-from planner.events import FileKept, TaskFinished, Warned
-from planner.model import Reply, Request, ToolCall
 from tests.conftest import CATALOGING, add_skill
 from tests.fakes import Recorder, ScriptedModel
 from weft.runs.runtime import Weft
@@ -26,11 +16,21 @@ from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.transfer import delete_runs, import_runs
+from weft_executor.capture.capture import Capture
+from weft_executor.capture.secrets import Secrets
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.urls import url_of
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.results import file_contents
+from weft_executor.tasks.results.file_contents import FileContents
+from weft_executor.tasks.results.kept_files import Artifact
+from weft_planner.events import FileKept, TaskFinished, Warned
+from weft_planner.model import Reply, Request, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 TEXT = "The orders of May, in euros.\n" * 40
 PLAN = {
@@ -101,7 +101,7 @@ async def test_a_run_that_stopped_on_one_machine_reads_its_files_on_another(
 
 
 async def test_an_exported_run_brings_its_files_and_a_strangers_leads_nowhere_else(tmp_path: Path) -> None:
-    from executor.journal import trace_file
+    from weft_executor.journal import trace_file
 
     url = url_of(tmp_path / "j.sqlite")
     async with machine(tmp_path / "a", url, ScriptedModel(replying)) as weft:

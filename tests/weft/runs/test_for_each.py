@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from executor.journal import trace_file
-from planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted
-from planner.plan.plan import Item, Task
-from planner.plan.validate import Known
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import replayed, rows
@@ -37,12 +33,16 @@ from weft.traces.diff import compare
 from weft.traces.html_page import render
 from weft.traces.strict_replay import strict
 from weft.traces.timeline import timeline
+from weft_executor.journal import trace_file
+from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted
+from weft_planner.plan.plan import Item, Task
+from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 FILES = llm("files")
 REVIEW = llm("review", "files", instruction="Review <<item>>", for_each="<<files.output>>", title="Review the files")

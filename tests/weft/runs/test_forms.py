@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.approvals import Answer as Allowed
-from planner.decompose.decompose import Brief, messages
-from planner.events import (
+from tests.conftest import add_skill
+from tests.fakes import Recorder
+from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
+from weft.runs.goal import Goal
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
+from weft_planner.approvals import Answer as Allowed
+from weft_planner.decompose.decompose import Brief, messages
+from weft_planner.events import (
     CallFinished,
     CallStarted,
     PlanRefused,
@@ -19,21 +25,15 @@ from planner.events import (
     TaskFinished,
     Warned,
 )
-from planner.plan.plan import Plan
-from planner.plan.validate import Known
-from planner.prompting.profile import profile_of
-from planner.prompting.prompts import Prompts
-from tests.conftest import add_skill
-from tests.fakes import Recorder
-from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
-from weft.runs.goal import Goal
-from weft.runs.runtime import Weft
-from weft.settings.settings import Settings
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.validate import Known
+from weft_planner.prompting.profile import profile_of
+from weft_planner.prompting.prompts import Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 Serve = Callable[[Script], OpenAIServer]
 MODEL = "openai/test-model"

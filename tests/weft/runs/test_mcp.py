@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.events import CatalogueTaken, Warned
-from planner.model import Reply, ToolCall
 from tests.fakes import Recorder, ScriptedModel
 from tests.mcp_workspace import configure, open_servers, small, starts
 from tests.weft.recorded import replayed, rows, weft
 from weft import Answer
 from weft.batch.run_batch import run_batch
 from weft.settings.settings import Settings
+from weft_planner.events import CatalogueTaken, Warned
+from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.model import Request
+    from weft_planner.model import Request
 
 GOAL = "Add the numbers"
 ADD = {"id": "sum", "action_type": "tool", "name": "mcp__small__add", "arguments": {"a": 2, "b": 3}}
@@ -145,6 +145,6 @@ def test_a_run_without_servers_imports_nothing_of_mcp(workspace: Path) -> None:
         f"import sys\nfrom weft.cli.main import main\ntry: main({run!r})\nexcept SystemExit as end: status = end.code\n"
     )
     code += "found = [one for one in sys.modules if one.split('.')[0] in ('mcp', 'mcp_types', 'httpx2')"
-    code += " or one.startswith(('skills.mcp', 'weft.mcp_server'))]\nprint(status, found)"
+    code += " or one.startswith(('weft_skills.mcp', 'weft.mcp_server'))]\nprint(status, found)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=workspace)
     assert ran.stdout.splitlines()[-1] == "0 []"

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from planner.events import CatalogueTaken, RunStarted, Warned
-from planner.model import Reply, Request
-from planner.plan.plan import Plan
-from planner.prompting.prompts import SEED, Prompts
-from skills.programs.manifest import Manifest
-from skills.tools.parameter import Parameter
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import answering, replayed, rows, weft
 from weft.runs.goal import Goal
 from weft.runs.stop import Stop
 from weft.workspace.run_capabilities import capabilities
+from weft_planner.events import CatalogueTaken, RunStarted, Warned
+from weft_planner.model import Reply, Request
+from weft_planner.plan.plan import Plan
+from weft_planner.prompting.prompts import SEED, Prompts
+from weft_skills.programs.manifest import Manifest
+from weft_skills.tools.parameter import Parameter
 
 GOAL = "Extract the table of prices from https://example.com"
 FETCHING = """---

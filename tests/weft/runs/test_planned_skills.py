@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.events import CatalogueTaken, RunStarted, SkillsSelected
-from planner.plan.plan import Plan
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, NOTES, SKILL, SURVEY, answering, prepare, replayed, rows, weft
 from weft.batch.goals import BatchGoal
@@ -20,6 +18,8 @@ from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.reselect import reselect
 from weft.workspace.workspace import Workspace
+from weft_planner.events import CatalogueTaken, RunStarted, SkillsSelected
+from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from executor.approvals.policy import ApprovalRule
-from executor.capture.capture import Capture
-from planner.errors import ModelError
-from skills.errors import InputError
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, failing, prepare, store, weft
 from weft.runs import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft_executor.approvals.policy import ApprovalRule
+from weft_executor.capture.capture import Capture
+from weft_planner.errors import ModelError
+from weft_skills.errors import InputError
 
 SEED = Path(__file__).parents[3] / "seed"
 

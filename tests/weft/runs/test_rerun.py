@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.events import TaskReused
-from planner.plan.plan import Plan
-from skills.errors import InputError
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, PLAN, SKILL, answering, prepare, replayed, rows, store, weft
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.events import TaskReused
+from weft_planner.plan.plan import Plan
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

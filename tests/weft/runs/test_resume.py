@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
-from executor.stores.lease import Handover, myself
-from planner.errors import RequestRefused
-from planner.events import Event, PlanMade, TaskFinished, TaskStarted
-from planner.model import Reply
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, store, weft
 from weft.runs.stop import Stop
+from weft_executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from weft_executor.stores.lease import Handover, myself
+from weft_planner.errors import RequestRefused
+from weft_planner.events import Event, PlanMade, TaskFinished, TaskStarted
+from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.model import Request
+    from weft_executor.history.result import Result
+    from weft_planner.model import Request
 
 
 @pytest.fixture(autouse=True)

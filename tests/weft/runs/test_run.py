@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from executor.tasks.truncation import NOTE
-from planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
-from planner.events import (
+from tests.conftest import trust
+from tests.fakes import Recorder
+from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
+from weft.runs.goal import Goal
+from weft.runs.run_goal import run_goal
+from weft.runs.runtime import Weft
+from weft.runs.stop import Stop
+from weft.settings.settings import Settings
+from weft_executor.tasks.truncation import NOTE
+from weft_planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
+from weft_planner.events import (
     CallRetried,
     Event,
     PlanRefused,
@@ -23,16 +31,8 @@ from planner.events import (
     TextStreamed,
     Warned,
 )
-from planner.prompting.prompts import SEED
-from skills.errors import InputError
-from tests.conftest import trust
-from tests.fakes import Recorder
-from tests.openai_server import Answer, Call, Drop, Fail, OpenAIServer, Say, Script, in_turn, instruction, scripted
-from weft.runs.goal import Goal
-from weft.runs.run_goal import run_goal
-from weft.runs.runtime import Weft
-from weft.runs.stop import Stop
-from weft.settings.settings import Settings
+from weft_planner.prompting.prompts import SEED
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal import trace_file
-from planner.events import FileRead, PlanMade, Warned
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
 from tests.weft.recorded import replayed, rows
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_executor.journal import trace_file
+from weft_planner.events import FileRead, PlanMade, Warned
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 Serve = Callable[[Script], OpenAIServer]
 TINY = "lm_studio/qwen2.5-0.5b"

@@ -8,18 +8,18 @@ from pathlib import Path  # noqa: TC003  the signature of a tool becomes its sch
 
 import pytest
 
-from planner.approvals import Answer
-from planner.events import CatalogueTaken, RunStarted, Warned
-from planner.plan.plan import Plan
-from skills.builtin import toolset
-from skills.errors import InputError
-from skills.tools.effects import changes_file
 from tests.conftest import add_skill
 from tests.fakes import Recorder
 from tests.weft.calling_tools import model, weft
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings, resolve
+from weft_planner.approvals import Answer
+from weft_planner.events import CatalogueTaken, RunStarted, Warned
+from weft_planner.plan.plan import Plan
+from weft_skills.builtin import toolset
+from weft_skills.errors import InputError
+from weft_skills.tools.effects import changes_file
 
 
 async def test_a_run_keeps_its_tools_when_weft_gets_new_ones(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import BudgetSpent, Overloaded
-from planner.events import CallFinished, SkillsSelected, Warned
-from planner.model import Reply, Request
-from skills.selection.language import Foreign
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import OpenAIServer, Say, Script
 from tests.weft.recorded import SKILL, answering, prepare, replayed, rows, weft
@@ -23,6 +19,10 @@ from weft.settings.settings import Settings
 from weft.traces.reselect import reselect
 from weft.workspace.goal_keywords import MOST_CHARACTERS, MOST_LINES, MOST_TOKENS, MOST_WORDS, NoKeywords, keywords
 from weft.workspace.workspace import Workspace
+from weft_planner.errors import BudgetSpent, Overloaded
+from weft_planner.events import CallFinished, SkillsSelected, Warned
+from weft_planner.model import Reply, Request
+from weft_skills.selection.language import Foreign
 
 if TYPE_CHECKING:
     from pathlib import Path

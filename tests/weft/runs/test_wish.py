@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.events import CallStarted
 from tests.weft.recorded import GOAL, answering, prepare, store, weft
 from weft.runs.stop import Stop
+from weft_planner.events import CallStarted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.stores.lease import Wish
-    from planner.events import Event
-    from planner.model import Reply, Request
+    from weft_executor.stores.lease import Wish
+    from weft_planner.events import Event
+    from weft_planner.model import Reply, Request
 
 
 class Slow:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skills.errors import SetupError
 from weft.settings.default_model import LOCAL, choose, explore, providers
+from weft_skills.errors import SetupError
 
 OLLAMA = "ollama_chat/qwen3:4b"
 

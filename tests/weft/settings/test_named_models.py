@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import SetupError
 from weft.models.choice import ModelChoice
 from weft.runs import records
 from weft.settings.paths import Paths
 from weft.settings.recorded import check_recorded
 from weft.settings.settings import InvalidSettings, Resolved, Settings, resolve
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import SetupError
 from weft.settings.settings import Resolved, resolve
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path

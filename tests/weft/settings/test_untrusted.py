@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.approvals.policy import ApprovalPolicy, ApprovalRule
-from skills.errors import InputError, SetupError
-from skills.tools.effects import Effects
 from tests.conftest import trust
 from tests.weft.settings.test_settings import resolved
 from weft.settings.paths import Paths
 from weft.settings.recorded import check_recorded
 from weft.settings.settings import Settings
 from weft.workspace.workspace import Workspace
+from weft_executor.approvals.policy import ApprovalPolicy, ApprovalRule
+from weft_skills.errors import InputError, SetupError
+from weft_skills.tools.effects import Effects
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError
-from planner.events import Event, Warned
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
 from weft.telemetry.exporter import SpanExporter
+from weft_planner.errors import ModelError
+from weft_planner.events import Event, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from planner.model import Reply, Request
+    from weft_planner.model import Reply, Request
 
 
 def runtime(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.errors import ModelError
-from planner.model import Reply, Request
-from planner.plan.plan import Plan
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
 from weft.runs.goal import BatchPlace, Goal
 from weft.telemetry import otlp
+from weft_planner.errors import ModelError
+from weft_planner.model import Reply, Request
+from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pathlib import Path

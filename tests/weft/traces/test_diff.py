@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.row import Row
 from weft.traces.diff import compare
 from weft.traces.timeline import timeline
+from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

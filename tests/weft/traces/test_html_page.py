@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.row import Row
 from tests.needs import needs_node
 from weft.traces import page_script
 from weft.traces.html_page import render
+from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

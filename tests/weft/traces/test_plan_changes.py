@@ -6,13 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.history.ledger import Ledger
-from executor.history.run_history import RunHistory
-from executor.journal import codec
-from executor.journal.summary import updated
-from executor.stores.row import Row, RunSummary
-from skills.errors import InputError
 from weft.cli.view.event_text import describe
 from weft.cli.view.timeline import draw
 from weft.runs.rerun import plan_rerun
@@ -20,6 +13,13 @@ from weft.telemetry import otlp
 from weft.traces.diff import compare
 from weft.traces.html_page import render
 from weft.traces.timeline import timeline
+from weft_executor.capture.capture import Capture
+from weft_executor.history.ledger import Ledger
+from weft_executor.history.run_history import RunHistory
+from weft_executor.journal import codec
+from weft_executor.journal.summary import updated
+from weft_executor.stores.row import Row, RunSummary
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

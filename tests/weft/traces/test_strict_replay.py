@@ -8,12 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal import trace_file
-from executor.stores.row import Row
-from planner.errors import RequestRefused
-from planner.model import Reply
-from skills.errors import InputError
-from skills.selection.detector import Selection
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
@@ -22,11 +16,17 @@ from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.reselect import Reselection, reselect
 from weft.workspace.workspace import Workspace
+from weft_executor.journal import trace_file
+from weft_executor.stores.row import Row
+from weft_planner.errors import RequestRefused
+from weft_planner.model import Reply
+from weft_skills.errors import InputError
+from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.model import Request
+    from weft_planner.model import Request
 
 pytestmark = pytest.mark.changes_skills
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.row import Row
 from weft.cli.view import width
 from weft.cli.view.timeline import draw
 from weft.traces.timeline import timeline
+from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.journal import trace_file
-from executor.stores.errors import RunExists
-from executor.stores.sqlite.store import SqliteStore
-from skills.errors import InputError
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare, rows, weft
 from weft.settings.paths import Paths
 from weft.traces import transfer
+from weft_executor.journal import trace_file
+from weft_executor.stores.errors import RunExists
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import Row, RunSummary
 
 
 @pytest.fixture

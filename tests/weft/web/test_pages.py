@@ -7,13 +7,13 @@ import pkgutil
 import re
 from typing import TYPE_CHECKING
 
-import executor.stores.errors
-import skills
 import weft
-from skills.errors import WeftError
+import weft_executor
+import weft_skills
 from tests.weft.web.served import PORT, client, make_site
 from weft.web import errors
 from weft.web.app import ROUTES, load
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_
 def test_every_route_names_a_function_and_every_status_an_error() -> None:
     for one in ROUTES:
         assert callable(load(one.handler)), one
-    for package in (weft, skills, executor):
+    for package in (weft, weft_skills, weft_executor):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if found.name.rpartition(".")[2] in ("errors", "answers", "edit", "install", "trust", "safe_files"):
                 importlib.import_module(found.name)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.errors import RequestRefused
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, PLAN, SKILL, answering, failing, prepare
 from tests.weft.recorded import store as open_journal
 from tests.weft.recorded import weft as runtime
 from tests.weft.web.served import asking
+from weft_planner.errors import RequestRefused
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
 
-    from planner.model import Reply, Request
+    from weft_planner.model import Reply, Request
 
 
 class Slow(ScriptedModel):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.stores.lease import Handover, myself
-from executor.stores.sqlite.store import SqliteStore
-from skills.errors import SetupError
 from tests.executor.stores.runs import line, row
 from tests.openai_server import Fail, OpenAIServer, Say, Script, scripted
 from tests.weft.web.served import asking
 from tests.weft.web.test_runs import ended
 from weft import BatchOptions, run_batch
 from weft.settings.user_config import set_value
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

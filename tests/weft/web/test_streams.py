@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite.store import SqliteStore
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare
 from tests.weft.web.served import events, make_site, serving
 from weft.web import tail
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 RUN = "20260101T000000000-aaaaaa"
 WRITER = """
 import sys, time
-from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite.store import SqliteStore
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
 from pathlib import Path
 
 store, run = SqliteStore(Path(sys.argv[1])), sys.argv[2]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.capture.capture import Capture
-from executor.capture.secrets import Secrets
-from executor.stores import texts
-from planner.events import CatalogueTaken, SkillPrint
-from skills.discovery.file_stamp import RACY
 from tests.skills.tree import put, registry
 from weft.workspace import fingerprints
 from weft.workspace.fingerprints import Fingerprints
+from weft_executor.capture.capture import Capture
+from weft_executor.capture.secrets import Secrets
+from weft_executor.stores import texts
+from weft_planner.events import CatalogueTaken, SkillPrint
+from weft_skills.discovery.file_stamp import RACY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 
 def aged(folder: Path, names: str) -> list[Skill]:
@@ -35,7 +35,7 @@ def aged(folder: Path, names: str) -> list[Skill]:
 
 @pytest.fixture
 def skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Skill]:
-    monkeypatch.setattr("skills.discovery.file_stamp.RACY_NS", 0)
+    monkeypatch.setattr("weft_skills.discovery.file_stamp.RACY_NS", 0)
     return aged(tmp_path, "abc")
 
 

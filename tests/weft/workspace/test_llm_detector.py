@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.errors import BudgetSpent, Overloaded
-from planner.events import CallFinished, SkillsSelected, Warned
-from planner.model import Reply, Request
-from planner.prompting.profile import profiles
-from planner.prompting.prompts import Prompts
-from skills.selection.ranked import THRESHOLD, RankedDetector
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.openai_server import Fail, OpenAIServer, Say, Script
@@ -26,12 +20,18 @@ from weft.runs.stop import Stop
 from weft.settings.settings import Settings, resolve
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import SHORTLIST, LlmDetector
+from weft_planner.errors import BudgetSpent, Overloaded
+from weft_planner.events import CallFinished, SkillsSelected, Warned
+from weft_planner.model import Reply, Request
+from weft_planner.prompting.profile import profiles
+from weft_planner.prompting.prompts import Prompts
+from weft_skills.selection.ranked import THRESHOLD, RankedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
     from tests.nursery import Ran
+    from weft_skills.skill import Skill
 
 Serve = Callable[[Script], OpenAIServer]
 PICK = json.dumps({"skills": [{"name": "cataloging-apis", "reason": "it catalogues  endpoints"}]})

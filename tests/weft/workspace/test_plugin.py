@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.errors import InputError
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.workspace.skills import WorkspaceSkills
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 POINTS = """[weft.detectors]
 foreign = tests.weft.workspace.test_plugin:Foreign

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from executor.history.run_history import RunHistory
-from planner.events import CatalogueTaken, SkillsSelected
-from skills.selection.detector import Selection
-from skills.skill import Skill
 from weft.workspace.recorded_selection import RecordedSelection
+from weft_executor.history.run_history import RunHistory
+from weft_planner.events import CatalogueTaken, SkillsSelected
+from weft_skills.selection.detector import Selection
+from weft_skills.skill import Skill
 
 
 def skill(name: str) -> Skill:

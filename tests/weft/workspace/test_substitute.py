@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.discovery import file_stamp
-from skills.errors import InputError
-from skills.selection.ranked import RankedDetector
 from tests.conftest import add_skill
 from weft.workspace.substitute import SubstitutingRegistry
+from weft_skills.discovery import file_stamp
+from weft_skills.errors import InputError
+from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 NAME = "brewing-tea"
 TEXT = f"---\nname: {NAME}\ndescription: Brew tea by leaf and water.\n{{keys}}---\n{{body}}\n"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from skills.manage.archive import ArchiveLimits
 from weft.batch.bundle.refusal import BundleRefused
+from weft_skills.manage.archive import ArchiveLimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from skills.discovery.skill_file import read_all
-from skills.errors import InputError
 from weft.batch.bundle.refusal import BundleRefused
 from weft.version import __version__
+from weft_skills.discovery.skill_file import read_all
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skills.discovery.registry import Registry
+    from weft_skills.discovery.registry import Registry
 
 NAME = PurePosixPath("bundle.json")
 _SHOWN = 5

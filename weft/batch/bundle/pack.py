@@ -13,25 +13,25 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from executor.capture.secrets import Secrets
-from executor.files.named import named_files
-from executor.tasks.artifacts import IGNORED
-from skills.hidden_paths import PARTS, is_hidden_name
-from skills.manage.archive import ArchiveRefused, members
 from weft.batch.bundle import archive
 from weft.batch.bundle.archive import LIMITS, BundleFile
 from weft.batch.bundle.manifest import NAME, BundleManifest, catalogue_of
 from weft.batch.bundle.refusal import BundleRefused
 from weft.batch.bundle.settings_file import settings_text
 from weft.settings.untrusted import TEMPLATES
+from weft_executor.capture.secrets import Secrets
+from weft_executor.files.named import named_files
+from weft_executor.tasks.artifacts import IGNORED
+from weft_skills.hidden_paths import PARTS, is_hidden_name
+from weft_skills.manage.archive import ArchiveRefused, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from skills.skill import Skill
     from weft.batch.goals import BatchGoal
     from weft.runs.runtime import Weft
     from weft.settings.settings import Settings
+    from weft_skills.skill import Skill
 
 WORKSPACE = PurePosixPath("workspace")
 HOME = PurePosixPath("home")
@@ -162,7 +162,7 @@ class _Packing:
 
 
 def _fingerprint(files: Mapping[PurePosixPath, BundleFile]) -> str:
-    """What `skills.programs.trust.fingerprint` says of these files once they are unpacked."""
+    """What `weft_skills.programs.trust.fingerprint` says of these files once they are unpacked."""
     digest = hashlib.sha256()
     for path in sorted(files, key=lambda path: path.parts):
         kind = "program" if files[path].executable else "file"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.errors import SetupError
+from weft_skills.errors import SetupError
 
 
 class BundleRefused(SetupError):

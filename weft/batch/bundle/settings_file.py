@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from skills.text.model_names import carries_address
 from weft.batch.bundle.refusal import BundleRefused
 from weft.settings.settings import Settings
 from weft.settings.untrusted import MODELS, names_in
+from weft_skills.text.model_names import carries_address
 
 # What belongs to the machine that runs the goals, besides what no untrusted weft.toml may set.
 _OWN = frozenset({"helper_minutes"})

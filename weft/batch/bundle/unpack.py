@@ -15,10 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from skills import user_folders
-from skills.manage.archive import ArchiveRefused, members
-from skills.manage.archive import unpack as unpack_members
-from skills.programs.trust import SentTrust
 from weft.batch.bundle import archive
 from weft.batch.bundle.archive import LIMITS, RUNS
 from weft.batch.bundle.manifest import NAME, BundleManifest
@@ -26,12 +22,16 @@ from weft.batch.bundle.pack import HOME, WORKSPACE
 from weft.batch.bundle.refusal import BundleRefused
 from weft.settings.paths import Paths
 from weft.settings.settings import resolve
+from weft_skills import user_folders
+from weft_skills.manage.archive import ArchiveRefused, members
+from weft_skills.manage.archive import unpack as unpack_members
+from weft_skills.programs.trust import SentTrust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skills.discovery.registry import Registry
     from weft.settings.settings import Resolved
+    from weft_skills.discovery.registry import Registry
 
 _AGAIN = "send it again"
 

@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from executor.stores.errors import UnknownRun
-from planner.errors import ModelError
 from weft.batch.engine import goal_of
 from weft.batch.limits.dedupe import ReplyCache
 from weft.batch.limits.limited_model import CallLimits
@@ -27,21 +25,23 @@ from weft.runs.answers import approve_all
 from weft.runs.runtime import Weft
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
+from weft_executor.stores.errors import UnknownRun
+from weft_planner.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.approvals import Approve
-    from planner.events import Event
-    from planner.model import Model
     from weft.batch.engine import Job, Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Event
+    from weft_planner.model import Model
 
 # From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
 MANY_GOALS = 50

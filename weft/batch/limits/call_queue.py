@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError, UnknownModel
+from weft_planner.errors import ModelError, UnknownModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

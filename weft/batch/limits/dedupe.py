@@ -7,12 +7,12 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from executor.capture.fast_json import digest
-from executor.tasks.memo import request_form
-from planner.model import Usage
+from weft_executor.capture.fast_json import digest
+from weft_executor.tasks.memo import request_form
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from planner.model import Model, Reply, Request
+    from weft_planner.model import Model, Reply, Request
 
 _MOST_KEPT = 10_000
 

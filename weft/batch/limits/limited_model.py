@@ -10,18 +10,18 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError, Transient
-from planner.model import estimated_tokens
 from weft.batch.engine import ModelPause, Pace
 from weft.batch.limits.call_queue import CallQueue, CallRequest
 from weft.batch.limits.demand import Demand
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.settings.default_model import is_local
+from weft_planner.errors import ModelError, Transient
+from weft_planner.model import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.model import Model, Reply, Request
+    from weft_planner.model import Model, Reply, Request
 
 # How long a call waits for a provider that is down, without using up the goal's attempts.
 _OUTAGE = 900.0

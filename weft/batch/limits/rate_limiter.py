@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, UnknownModel, Unreachable
+from weft_planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Transient, UnknownModel, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,16 +6,16 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from skills.text.plural import counted, plural
 from weft.cli import request_text
 from weft.cli.view import output, width
+from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from executor.history.result import Result
     from weft.cli.view.result_target import ResultTarget
+    from weft_executor.history.result import Result
 
 _MOST_FILES = 20
 
@@ -40,7 +40,7 @@ def show(result: Result, target: ResultTarget | None, resume: Sequence[str], wor
 
 def _show_artifacts(result: Result, workspace: Path) -> None:
     """List the files that the run made."""
-    from executor.tasks.artifacts import Artifacts
+    from weft_executor.tasks.artifacts import Artifacts
 
     output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
     for one in result.artifacts[:_MOST_FILES]:

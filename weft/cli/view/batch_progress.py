@@ -9,11 +9,11 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from planner.events import CallFinished, CallRetried, Event
-from skills.text.plural import counted
 from weft.batch.runner import BatchObserver
 from weft.cli.view import output
 from weft.cli.view.heartbeat import beating
+from weft_planner.events import CallFinished, CallRetried, Event
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

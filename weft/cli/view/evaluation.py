@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from skills.text.plural import counted
-from skills.text.shorten import shorten
 from weft.cli.view import output
+from weft_skills.text.plural import counted
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skills.evaluation.evaluate import Evaluation, Outcome
-    from skills.evaluation.explain import Explainer
+    from weft_skills.evaluation.evaluate import Evaluation, Outcome
+    from weft_skills.evaluation.explain import Explainer
 
 _MOST_MISSES = 20
 _MOST_SKILLS = 10

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from planner.events import (
+from weft.cli.request_text import short_id, title
+from weft.traces.change_text import change_text, checked_text
+from weft.workspace.planned_selection import PLAN
+from weft_planner.events import (
     AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
@@ -21,10 +24,7 @@ from planner.events import (
     TaskStarted,
     Warned,
 )
-from skills.text.plural import counted
-from weft.cli.request_text import short_id, title
-from weft.traces.change_text import change_text, checked_text
-from weft.workspace.planned_selection import PLAN
+from weft_skills.text.plural import counted
 
 
 def describe(event: Event) -> str | None:

@@ -7,8 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from planner.events import CallFailed, CallFinished, CallStarted, Event, TaskFinished, TaskStarted
-from skills.text.plural import counted
+from weft_planner.events import CallFailed, CallFinished, CallStarted, Event, TaskFinished, TaskStarted
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from weft.cli.view.output import escape_controls
 from weft.drawing.terminal import lines
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 _MAX_ID = 32
 _GAP = 2

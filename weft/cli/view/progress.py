@@ -7,16 +7,16 @@ import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
-from planner.events import (
+from weft.cli.view import output, width
+from weft.cli.view.event_text import describe
+from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
+from weft_planner.events import (
     CallFailed,
     Event,
     SkillLoaded,
     ToolCalled,
     ToolLogged,
 )
-from weft.cli.view import output, width
-from weft.cli.view.event_text import describe
-from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

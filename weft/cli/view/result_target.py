@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 ANSWER = "answer.md"
 _LARGEST = 1024**3
@@ -45,7 +45,7 @@ class ResultTarget:
             if result.answer is not None:
                 self.path.write_text(result.answer + "\n", encoding="utf-8")
             return []
-        from skills import safe_files
+        from weft_skills import safe_files
 
         self.path.mkdir(parents=True, exist_ok=True)
         folder = self.path.resolve()
@@ -56,8 +56,8 @@ class ResultTarget:
         return self._copy(result, workspace, folder)
 
     def _copy(self, result: Result, workspace: Path, folder: Path) -> list[str]:
-        from executor.tasks.artifacts import Artifacts
-        from skills import safe_files
+        from weft_executor.tasks.artifacts import Artifacts
+        from weft_skills import safe_files
 
         home = Artifacts.of(workspace.resolve(), result.run_id)
         left = []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.text.plural import counted
 from weft.cli.view import width
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from executor.stores.row import RunSummary
+    from weft_executor.stores.row import RunSummary
 
 # The columns it takes to recognise a goal.
 _MIN_GOAL_WIDTH = 24

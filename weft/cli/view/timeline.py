@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skills.text.plural import counted
 from weft.cli import request_text
 from weft.cli.view import output, width
 from weft.traces.change_text import change_text
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from executor.stores.row import Row
     from weft.traces.timeline import Span, Timeline
+    from weft_executor.stores.row import Row
 
 # Widths in columns.
 _MAX_BAR = 32

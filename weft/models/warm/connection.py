@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import ModelError
 from weft.models.warm import place, wire
+from weft_planner.errors import ModelError
 
 if TYPE_CHECKING:
-    from planner.model import OnText, Reply, Request
     from weft.models.warm.place import Place
     from weft.settings.settings import Settings
+    from weft_planner.model import OnText, Reply, Request
 
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

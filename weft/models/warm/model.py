@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from planner.model import Model, Reply, Request
     from weft.models.open import OpenModel
     from weft.settings.settings import Settings
+    from weft_planner.model import Model, Reply, Request
 
 _CI = ("CI", "GITHUB_ACTIONS", "BUILD_NUMBER")
 

@@ -21,15 +21,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.errors import WeftError
 from weft.models.open import model_opener
 from weft.models.warm import place, wire
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from planner.model import Model
+    from weft_planner.model import Model
 
 BEAT = 2.0
 _LOOK = 1.0  # seconds between two looks at how long it has been idle

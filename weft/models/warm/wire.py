@@ -7,14 +7,14 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
-from planner import errors, event_fields
-from planner.errors import ModelError
-from planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
+from weft_planner import errors, event_fields
+from weft_planner.errors import ModelError
+from weft_planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skills.errors import WeftError
+    from weft_skills.errors import WeftError
 
 _LENGTH = struct.Struct(">I")
 _LONGEST = 256 * 2**20

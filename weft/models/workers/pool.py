@@ -16,17 +16,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import Transient
-from skills.errors import WeftError
 from weft.models.workers import frames, process
+from weft_planner.errors import Transient
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner.model import Reply, Request
     from weft.models.model_check import ModelProblem
     from weft.models.workers.process import Process, StartingWorker
     from weft.models.workers.worker import WorkerSettings
+    from weft_planner.model import Reply, Request
 
 # This many concurrent calls keep one process busy; beyond that, starting another pays off.
 _BUSY = 8

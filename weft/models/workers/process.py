@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from planner.errors import ModelError
 from weft.models.workers import frames
+from weft_planner.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,18 +16,18 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.errors import WeftError
 from weft.models.model_check import find_problem
 from weft.models.open import model_opener
 from weft.models.workers import frames
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.model import Model, Request
     from weft.settings.settings import Settings
+    from weft_planner.model import Model, Request
 
 
 @dataclass(frozen=True, slots=True)

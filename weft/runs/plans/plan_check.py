@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from planner.plan.plan import Plan
-from planner.plan.reading import read_plan
-from skills.format.safe_yaml import JsonLoader
 from weft.runs.plans.plan_file import load
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
+from weft_skills.format.safe_yaml import JsonLoader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner.plan.validate import Known
+    from weft_planner.plan.validate import Known
 
 _NUMBER = re.compile(r"^task number (\d+)")
 _NAMED = re.compile(r"^(?:task(?: id)?|the id) '([^']*)'")

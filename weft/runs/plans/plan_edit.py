@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.events import ApprovalGiven, PlanChanged, ReplanAsked
-from planner.plan.changes.change import Change, problems
-from skills.errors import InputError
-from skills.text.plural import counted
+from weft_planner.events import ApprovalGiven, PlanChanged, ReplanAsked
+from weft_planner.plan.changes.change import Change, problems
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from executor.history.replans import TaskEnd
-    from executor.history.run_history import RunHistory
-    from planner.plan.plan import Plan, Task
-    from planner.plan.validate import Known
+    from weft_executor.history.replans import TaskEnd
+    from weft_executor.history.run_history import RunHistory
+    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.validate import Known
 
 # How a person changes a plan, and what they are then no longer asked.
 GivenChange = PlanChanged | ReplanAsked | ApprovalGiven

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from planner.plan.plan import Plan
-from planner.plan.reading import read_plan
-from skills.builtin.toolset import SWITCHED
-from skills.errors import InputError
-from skills.format.safe_yaml import JsonLoader
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
+from weft_skills.builtin.toolset import SWITCHED
+from weft_skills.errors import InputError
+from weft_skills.format.safe_yaml import JsonLoader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.plan.validate import Known
+    from weft_planner.plan.validate import Known
 
 _LARGEST = 20_000_000
 _FIX = "fix the plan and run it again"

@@ -10,19 +10,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from executor.capture.beginnings import beginnings
-from executor.history.run_history import RunHistory
-from planner.events import EarlierOutput, EarlierRun
-from skills.errors import InputError
+from weft_executor.capture.beginnings import beginnings
+from weft_executor.history.run_history import RunHistory
+from weft_planner.events import EarlierOutput, EarlierRun
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from executor.capture.capture import Capture
-    from executor.stores.store import Store
-    from planner.plan.plan import Task
-    from planner.prompting.profile import Profile
-    from planner.prompting.prompts import Prompts
+    from weft_executor.capture.capture import Capture
+    from weft_executor.stores.store import Store
+    from weft_planner.plan.plan import Task
+    from weft_planner.prompting.profile import Profile
+    from weft_planner.prompting.prompts import Prompts
 
 _ENDED = ("done", "partial", "failed")
 # Characters that are taken over: of the goal, of the answer, of each result and of all of them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skills.discovery.needs import WEB
+from weft_skills.discovery.needs import WEB
 
 if TYPE_CHECKING:
     from weft.workspace.workspace import Catalogue

@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from executor.capture.secrets import Secrets
-from executor.stores.errors import UnknownRun
-from planner import rules
-from planner.events import ReplanAsked, RunResumed
-from skills.errors import InputError
-from skills.tools.recorded import RecordedTool
 from weft.runs import records
 from weft.runs.answers import resolved
 from weft.runs.plans.plan_edit import edit, plan_in_hand
 from weft.runs.run import Run
 from weft.workspace.workspace import Workspace
+from weft_executor.capture.secrets import Secrets
+from weft_executor.stores.errors import UnknownRun
+from weft_planner import rules
+from weft_planner.events import ReplanAsked, RunResumed
+from weft_skills.errors import InputError
+from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from executor.history.run_history import RunHistory
-    from planner.approvals import Approve
-    from planner.events import ApprovalGiven, Record
-    from planner.plan.validate import Known
     from weft.runs.answers import Answers
     from weft.runs.plans.plan_edit import GivenChange
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
+    from weft_executor.history.run_history import RunHistory
+    from weft_planner.approvals import Approve
+    from weft_planner.events import ApprovalGiven, Record
+    from weft_planner.plan.validate import Known
 
 FINISHED = ("done", "clarification")
 _LONGEST = 20_000

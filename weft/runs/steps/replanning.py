@@ -9,34 +9,34 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from executor.capture.beginnings import beginnings
-from executor.history.replans import TaskEnd
-from executor.tasks.outcome import Cancelled, Waiting
-from planner import rules
-from planner.decompose.replan import Replanned, Situation, TaskState, replan
-from planner.errors import ModelError
-from planner.events import PlanChanged, RunFinished, Warned
-from planner.events.run import PLAN_NOT_CHANGED
-from planner.plan.changes.change import Change, problems
-from planner.plan.shape import SHAPES
-from skills.builtin.plan_is_wrong import PlanIsWrong
 from weft.settings.settings import Settings
+from weft_executor.capture.beginnings import beginnings
+from weft_executor.history.replans import TaskEnd
+from weft_executor.tasks.outcome import Cancelled, Waiting
+from weft_planner import rules
+from weft_planner.decompose.replan import Replanned, Situation, TaskState, replan
+from weft_planner.errors import ModelError
+from weft_planner.events import PlanChanged, RunFinished, Warned
+from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_planner.plan.changes.change import Change, problems
+from weft_planner.plan.shape import SHAPES
+from weft_skills.builtin.plan_is_wrong import PlanIsWrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from executor.history.replans import ReplanRecord, Replans
-    from executor.tasks.expand import CurrentPlan
-    from executor.tasks.memo import Memo
-    from executor.tasks.outcome import Outcome
-    from executor.tasks.schedule import Schedule
-    from planner.decompose.decompose import Brief
-    from planner.events.run import RunStatus
-    from planner.plan.plan import Plan, Task
-    from planner.prompting.models import Models
-    from planner.prompting.prompts import Prompts
     from weft.runs.pipeline import Pipeline
     from weft.workspace.workspace import Catalogue
+    from weft_executor.history.replans import ReplanRecord, Replans
+    from weft_executor.tasks.expand import CurrentPlan
+    from weft_executor.tasks.memo import Memo
+    from weft_executor.tasks.outcome import Outcome
+    from weft_executor.tasks.schedule import Schedule
+    from weft_planner.decompose.decompose import Brief
+    from weft_planner.events.run import RunStatus
+    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.prompting.models import Models
+    from weft_planner.prompting.prompts import Prompts
 
 # Characters of a task's error or output that the request shows, of one and of all.
 _EACH = 1_500

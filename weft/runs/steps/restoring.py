@@ -6,18 +6,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from executor.journal import codec
-from executor.tasks.artifacts import Artifacts
-from executor.tasks.results.file_contents import FileContents
-from planner.events import FileKept, Warned
+from weft_executor.journal import codec
+from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.tasks.results.file_contents import FileContents
+from weft_planner.events import FileKept, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from executor.capture.capture import Capture
-    from executor.stores.store import Store
-    from planner.events import Event
     from weft.runs.run import Run
+    from weft_executor.capture.capture import Capture
+    from weft_executor.stores.store import Store
+    from weft_planner.events import Event
 
 
 @dataclass(frozen=True, slots=True)

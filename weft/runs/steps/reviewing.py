@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from planner.events import RunFinished
 from weft.runs.plans.plan_edit import PlanInHand, edit
+from weft_planner.events import RunFinished
 
 if TYPE_CHECKING:
-    from executor.tasks.expand import CurrentPlan
-    from planner.plan.plan import Plan, Task
-    from planner.plan.validate import Known
+    from weft_executor.tasks.expand import CurrentPlan
+    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.validate import Known
 
 # Takes the plan; returns the one to run, or None if none is to run now.
 Review = Callable[["Plan"], Awaitable["Plan | None"]]

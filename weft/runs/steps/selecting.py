@@ -7,29 +7,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from planner import rules
-from planner.errors import ModelError
-from planner.events import CatalogueTaken, SkillsSelected, Warned
-from skills.discovery import listing
-from skills.selection import detectors
-from skills.selection.translated import TranslatedDetector
 from weft.runs.steps.live_data import web_note
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.planned_selection import PLAN, PlannedSelection
+from weft_planner import rules
+from weft_planner.errors import ModelError
+from weft_planner.events import CatalogueTaken, SkillsSelected, Warned
+from weft_skills.discovery import listing
+from weft_skills.selection import detectors
+from weft_skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
-    from executor.history.run_history import RunHistory
-    from planner.events import Record
-    from planner.prompting.models import Models
-    from skills.selection.detector import SkillDetector
-    from skills.selection.language import Foreign
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
+    from weft_executor.history.run_history import RunHistory
+    from weft_planner.events import Record
+    from weft_planner.prompting.models import Models
+    from weft_skills.selection.detector import SkillDetector
+    from weft_skills.selection.language import Foreign
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from planner import rules
-from planner.events import PlanChanged, TextStreamed, Warned
-from planner.plan.changes.early_parts import parts_in, with_parts
-from planner.plan.task_id import parent_of
-from skills.text.plural import counted, plural
-from skills.tools.effects import effects_of
+from weft_planner import rules
+from weft_planner.events import PlanChanged, TextStreamed, Warned
+from weft_planner.plan.changes.early_parts import parts_in, with_parts
+from weft_planner.plan.task_id import parent_of
+from weft_skills.text.plural import counted, plural
+from weft_skills.tools.effects import effects_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from executor.approvals.policy import ApprovalPolicy
-    from executor.tasks.expand import CurrentPlan
-    from executor.tasks.memo import Memo
-    from executor.tasks.outcome import Outcome
-    from executor.tasks.schedule import Schedule
-    from planner.decompose.early import EarlyReader
-    from planner.model import OnText
-    from planner.plan.plan import Plan, Task
-    from skills.tools.tool import Tool
+    from weft_executor.approvals.policy import ApprovalPolicy
+    from weft_executor.tasks.expand import CurrentPlan
+    from weft_executor.tasks.memo import Memo
+    from weft_executor.tasks.outcome import Outcome
+    from weft_executor.tasks.schedule import Schedule
+    from weft_planner.decompose.early import EarlyReader
+    from weft_planner.model import OnText
+    from weft_planner.plan.plan import Plan, Task
+    from weft_skills.tools.tool import Tool
 
 _NOT_ACCEPTED = "it is not in the plan that was accepted"
 

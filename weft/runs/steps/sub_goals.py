@@ -10,30 +10,30 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from executor.tasks.inputs import fill, given_to, item_texts, results_for, shorten
-from executor.tasks.outcome import Done, Grown, Outcome
-from executor.tasks.results.form import FormOfAnswer
-from executor.tasks.synthesis import NOTHING_NEEDED, Synthesis
-from planner.decompose.decompose import decompose
-from planner.plan.changes.sub_goals import joining
-from planner.plan.forms.output_schema import canonical
-from planner.plan.references import REFERENCE
-from planner.plan.task_id import depth_of
-from skills.errors import WeftError
-from skills.text.plural import counted
 from weft.models.budget import ASSUMED_PRICE
 from weft.runs.goal import Goal
 from weft.runs.steps.selecting import Selecting
+from weft_executor.tasks.inputs import fill, given_to, item_texts, results_for, shorten
+from weft_executor.tasks.outcome import Done, Grown, Outcome
+from weft_executor.tasks.results.form import FormOfAnswer
+from weft_executor.tasks.synthesis import NOTHING_NEEDED, Synthesis
+from weft_planner.decompose.decompose import decompose
+from weft_planner.plan.changes.sub_goals import joining
+from weft_planner.plan.forms.output_schema import canonical
+from weft_planner.plan.references import REFERENCE
+from weft_planner.plan.task_id import depth_of
+from weft_skills.errors import WeftError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from executor.tasks.expand import CurrentPlan, FanOut
-    from planner.decompose.decompose import Brief
-    from planner.plan.plan import Plan, Task
     from weft.runs.pipeline import Pipeline
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
+    from weft_executor.tasks.expand import CurrentPlan, FanOut
+    from weft_planner.decompose.decompose import Brief
+    from weft_planner.plan.plan import Plan, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,20 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from planner.approvals import Answer
-from skills.errors import InputError
 from weft.web import bodies
 from weft.web.replies import json_reply
+from weft_planner.approvals import Answer
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from executor.history.result import Result
-    from planner.events import Record
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.web.site import Site
+    from weft_executor.history.result import Result
+    from weft_planner.events import Record
 
 _MOST = 1_000
 

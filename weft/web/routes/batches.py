@@ -7,9 +7,9 @@ from collections import Counter
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.errors import NotRunning
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft_executor.stores.errors import NotRunning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from executor.stores.row import BatchCount
-    from executor.stores.store import Store
     from weft.web.site import Site
+    from weft_executor.stores.row import BatchCount
+    from weft_executor.stores.store import Store
 
 _FAILURES = ("failed", "partial", "stopped")
 _MOST_FAILURES = 300

@@ -8,16 +8,16 @@ import shlex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from executor.capture.secrets import Secrets
 from weft.web.replies import json_reply
+from weft_executor.capture.secrets import Secrets
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from skills.mcp.entry import ServerEntry
-    from skills.mcp.servers import ServerState
     from weft.web.site import Site
+    from weft_skills.mcp.entry import ServerEntry
+    from weft_skills.mcp.servers import ServerState
 
 
 async def list_servers(site: Site, _: Request) -> Response:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from planner.event_fields import to_dict as event_dict
-from planner.events import Event, TextStreamed
-from skills.errors import WeftError
 from weft.runs.plans import plan_check, plan_file
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.web.routes.steer import check_local, goal_in
+from weft_planner.event_fields import to_dict as event_dict
+from weft_planner.events import Event, TextStreamed
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from planner.plan.plan import Plan
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
     from weft.web.site import Site
+    from weft_planner.plan.plan import Plan
 
 # What a page shows of planning; prompts and replies are left out.
 _SHOWN = ("skills_selected", "call_started", "call_retried", "call_finished", "call_failed", "plan_refused", "warned")

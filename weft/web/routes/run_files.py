@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from executor.tasks.artifacts import Artifacts
-from skills import safe_files
 from weft.traces import run_changes
 from weft.web.errors import HttpError
 from weft.web.replies import attachment, json_reply
+from weft_executor.tasks.artifacts import Artifacts
+from weft_skills import safe_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.errors import RunHeld
 from weft.traces import transfer
 from weft.traces.read import Trace
 from weft.traces.timeline import TYPES
 from weft.web import bodies, shapes
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft_executor.stores.errors import RunHeld
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from executor.stores.row import Row
-    from executor.stores.store import Store
     from weft.web.site import Site
+    from weft_executor.stores.row import Row
+    from weft_executor.stores.store import Store
 
 _MOST_WARNINGS = 100
 

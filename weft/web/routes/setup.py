@@ -7,9 +7,6 @@ import os
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from executor.capture.secrets import Secrets
-from skills.errors import InputError, SetupError, WeftError
-from skills.text.model_names import carries_address
 from weft.local import model_list
 from weft.local.store import ModelStore, models_dir
 from weft.settings import ollama, user_config
@@ -19,6 +16,9 @@ from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.workspace.workspace import Workspace
+from weft_executor.capture.secrets import Secrets
+from weft_skills.errors import InputError, SetupError, WeftError
+from weft_skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

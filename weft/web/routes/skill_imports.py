@@ -7,16 +7,16 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from skills.errors import InputError
 from weft.web import bodies
 from weft.web.replies import json_reply
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from skills.manage.install import Staged
     from weft.web.site import Site
+    from weft_skills.manage.install import Staged
 
 
 async def stage_import(site: Site, request: Request) -> Response:

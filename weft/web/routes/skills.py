@@ -6,22 +6,22 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from skills import check as checks
-from skills.errors import InputError, UnknownSkill
-from skills.functions import installed
-from skills.manage import edit, install
-from skills.programs.trust import OWN, fingerprint
-from skills.text.nearest import nearest_names
 from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft_skills import check as checks
+from weft_skills.errors import InputError, UnknownSkill
+from weft_skills.functions import installed
+from weft_skills.manage import edit, install
+from weft_skills.programs.trust import OWN, fingerprint
+from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from skills.skill import Skill
     from weft.web.site import Site
+    from weft_skills.skill import Skill
 
 
 async def list_skills(site: Site, request: Request) -> Response:

@@ -7,9 +7,6 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from executor.tasks.artifacts import Artifacts
-from skills import safe_files
-from skills.errors import InputError, SetupError
 from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.plans import plan_check
@@ -19,6 +16,9 @@ from weft.settings.recorded import check_recorded
 from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft_executor.tasks.artifacts import Artifacts
+from weft_skills import safe_files
+from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from executor.history.result import Result
-    from planner.events import Record
-    from planner.plan.plan import Plan
-    from planner.plan.validate import Known
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft.web.site import Site
+    from weft_executor.history.result import Result
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.validate import Known
 
 _PULL = "pull it under Models, or set a provider's key and start `weft serve` again"
 

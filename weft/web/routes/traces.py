@@ -6,8 +6,6 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from executor.journal import trace_file
-from skills.errors import InputError
 from weft.traces import transfer
 from weft.traces.diff import compare
 from weft.traces.read import recorded_selections
@@ -16,6 +14,8 @@ from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies
 from weft.web.replies import attachment, json_reply
 from weft.workspace.workspace import Workspace
+from weft_executor.journal import trace_file
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from executor.journal.open_store import migrate_store
-from executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
-from executor.stores.lease import SHARED_EXPIRY, Handover, myself
-from executor.stores.postgres import connections, leases, retention, run_list, schema
-from executor.stores.postgres.address import address_of
-from executor.stores.postgres.schema import PARTITION
-from executor.stores.postgres.statements import Append
-from executor.stores.postgres.store import PostgresStore
 from tests.executor.stores.runs import fill, line, row
+from weft_executor.journal.open_store import migrate_store
+from weft_executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from weft_executor.stores.lease import SHARED_EXPIRY, Handover, myself
+from weft_executor.stores.postgres import connections, leases, retention, run_list, schema
+from weft_executor.stores.postgres.address import address_of
+from weft_executor.stores.postgres.schema import PARTITION
+from weft_executor.stores.postgres.statements import Append
+from weft_executor.stores.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +168,9 @@ def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password
 
 
 def test_nothing_of_it_is_loaded_for_another_journal() -> None:
-    code = "import sys, weft.cli.main, executor.journal.journal, weft.runs.records; print('psycopg' in sys.modules)"
+    code = (
+        "import sys, weft.cli.main, weft_executor.journal.journal, weft.runs.records; print('psycopg' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal.open_store import open_store
-from executor.stores.errors import BadStore, UnknownRun
-from executor.stores.sqlite import schema
-from executor.stores.sqlite.store import SqliteStore
-from executor.stores.urls import url_of
 from tests.executor.stores.runs import filled, line, row
+from weft_executor.journal.open_store import open_store
+from weft_executor.stores.errors import BadStore, UnknownRun
+from weft_executor.stores.sqlite import schema
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.stores.sqlite import schema
-from executor.stores.sqlite.store import SqliteStore
+from weft_executor.stores.sqlite import schema
+from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path

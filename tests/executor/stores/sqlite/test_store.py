@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import filled, line, row
+from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path

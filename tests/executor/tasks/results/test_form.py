@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from executor.tasks.conversation import Conversation, Toolbox
-from executor.tasks.memo import Memo
-from executor.tasks.results.form import Form, UnfitAnswer
-from planner.model import Message, Reply
-from planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
+from weft_executor.tasks.conversation import Conversation, Toolbox
+from weft_executor.tasks.memo import Memo
+from weft_executor.tasks.results.form import Form, UnfitAnswer
+from weft_planner.model import Message, Reply
+from weft_planner.prompting.prompts import Prompts
 
 FACTS = {
     "type": "object",

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.changes.change import Change, problems
-from planner.plan.plan import Plan, Task
-from planner.plan.validate import Known
 from tests.plans import plans
+from weft_planner.plan.changes.change import Change, problems
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.validate import Known
 
 PLAN = Plan(
     (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from planner.plan.changes.change_answer import change_schema, read_change
-from planner.plan.plan import Plan, Task
-from planner.plan.validate import Known
+from weft_planner.plan.changes.change_answer import change_schema, read_change
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.validate import Known
 
 PLAN = Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)), Task("c", "llm", depends_on=("b",))))
 BEGUN = {"a": "done", "b": "failed"}

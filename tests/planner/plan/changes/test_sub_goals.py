@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from planner.plan.changes.sub_goals import joining
-from planner.plan.plan import Plan, Task
-from planner.plan.validate import Known, problems
+from weft_planner.plan.changes.sub_goals import joining
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.validate import Known, problems
 
 
 def faults(row: dict[str, Any], *, max_depth: int = 2, made_by: int = 3) -> list[str]:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.builtin.allowed_tools import narrowed, unknown
-from skills.builtin.code import boxed_run
-from skills.builtin.code.script_tool import RunScript, ScriptHost
-from skills.builtin.code.tools import PythonRun, ShellRun
-from skills.programs.trust import Trust
-from skills.skill import Skill
 from tests.skills.workbench import WALLS, Workbench, walls
+from weft_skills.builtin.allowed_tools import narrowed, unknown
+from weft_skills.builtin.code import boxed_run
+from weft_skills.builtin.code.script_tool import RunScript, ScriptHost
+from weft_skills.builtin.code.tools import PythonRun, ShellRun
+from weft_skills.programs.trust import Trust
+from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 
 @pytest.fixture(params=WALLS)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.builtin.readable_roots import ReadableRoots
-from skills.builtin.search import tools, walk
-from skills.builtin.search.glob import BadGlob, Glob
-from skills.builtin.search.tools import Grep, ListFilesGlob
-from skills.tools import left_files
+from weft_skills.builtin.readable_roots import ReadableRoots
+from weft_skills.builtin.search import tools, walk
+from weft_skills.builtin.search.glob import BadGlob, Glob
+from weft_skills.builtin.search.tools import Grep, ListFilesGlob
+from weft_skills.tools import left_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 
 def put(path: Path, text: str) -> None:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from skills.builtin.web import fetch, hosts, tool
-from skills.builtin.web.fetch import Fetcher
-from skills.builtin.web.hosts import AllowedHost, is_public
-from skills.builtin.web.page_text import page_text
-from skills.builtin.web.tool import WebFetch, WebPlace
-from skills.tools.fault import ToolFault
+from weft_skills.builtin.web import fetch, hosts, tool
+from weft_skills.builtin.web.fetch import Fetcher
+from weft_skills.builtin.web.hosts import AllowedHost, is_public
+from weft_skills.builtin.web.page_text import page_text
+from weft_skills.builtin.web.tool import WebFetch, WebPlace
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 PAGE = """<!doctype html><html><head><title>The  news</title><style>p{}</style><script>alert("SECRET")</script>
 <body><nav><a href="/home">Home</a></nav><h1>Head &amp; line</h1><p>First <b>bold</b>

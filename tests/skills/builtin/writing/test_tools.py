@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.approvals import ApprovalRequest
-from skills import safe_files
-from skills.builtin.writing.changes import sha256
-from skills.builtin.writing.claims import Claims
-from skills.builtin.writing.tools import EditFile, WriteFile, WritePlace
-from skills.tools.current_call import calling
 from weft.cli import request_text
+from weft_planner.approvals import ApprovalRequest
+from weft_skills import safe_files
+from weft_skills.builtin.writing.changes import sha256
+from weft_skills.builtin.writing.claims import Claims
+from weft_skills.builtin.writing.tools import EditFile, WriteFile, WritePlace
+from weft_skills.tools.current_call import calling
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.tools.envelope import Envelope
+    from weft_skills.tools.envelope import Envelope
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skills.programs.build_cache import BuildError
-from skills.programs.builds import npm_lock, npm_manifest, npm_settings
+from weft_skills.programs.build_cache import BuildError
+from weft_skills.programs.builds import npm_lock, npm_manifest, npm_settings
 
 PUBLIC = "https://registry.npmjs.org/tea/-/tea-1.0.0.tgz"
 LOCK = Path("package-lock.json")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.programs.build_cache import BuildError
-from skills.programs.builds.pip_settings import read
+from weft_skills.programs.build_cache import BuildError
+from weft_skills.programs.builds.pip_settings import read
 
 
 def configured(tmp_path: Path, text: str, **environ: str) -> dict[str, str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.programs.build_cache import BuildError
-from skills.programs.builds.requirements import parse, read
+from weft_skills.programs.build_cache import BuildError
+from weft_skills.programs.builds.requirements import parse, read
 
 FILE = Path("requirements.txt")
 

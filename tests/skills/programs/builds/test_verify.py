@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.programs.build_cache import BuildError
-from skills.programs.builds.verify import verify
+from weft_skills.programs.build_cache import BuildError
+from weft_skills.programs.builds.verify import verify
 
 
 @pytest.fixture

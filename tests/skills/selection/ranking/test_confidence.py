@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.selection.ranked import THRESHOLD, RankedDetector
-from skills.selection.ranking.confidence import LONE, MOST, probability, strength
-from skills.selection.ranking.intents import asked
 from tests.skills.tree import put, registry
+from weft_skills.selection.ranked import THRESHOLD, RankedDetector
+from weft_skills.selection.ranking.confidence import LONE, MOST, probability, strength
+from weft_skills.selection.ranking.intents import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 POOL = {
     "weekly-report": "Turns a week's notes into a report of plans and progress.",

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.selection.ranked import RankedDetector
-from skills.selection.ranking.nesting import parents
 from tests.skills.tree import put, registry
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranking.nesting import parents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.selection.ranked import MAX_SELECTED, RankedDetector
-from skills.selection.ranking.cover import bound
 from tests.skills.tree import put, registry
+from weft_skills.selection.ranked import MAX_SELECTED, RankedDetector
+from weft_skills.selection.ranking.cover import bound
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 POOL = {
     "pdf-tables": "Reads tables from PDF files, scanned pages included.",

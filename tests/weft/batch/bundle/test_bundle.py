@@ -14,11 +14,6 @@ from urllib.parse import quote
 
 import pytest
 
-from executor.approvals.policy import ApprovalRule
-from executor.journal import trace_file
-from planner.events import CallStarted
-from planner.model import Reply, Request, Usage
-from skills.programs.trust import fingerprint
 from tests.conftest import CATALOGING, add_skill, trust
 from tests.fakes import Recorder, ScriptedModel
 from weft.batch.bundle import archive
@@ -32,6 +27,11 @@ from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.strict_replay import strict
+from weft_executor.approvals.policy import ApprovalRule
+from weft_executor.journal import trace_file
+from weft_planner.events import CallStarted
+from weft_planner.model import Reply, Request, Usage
+from weft_skills.programs.trust import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

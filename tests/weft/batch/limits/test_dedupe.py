@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from planner.errors import KeyRefused
-from planner.model import Message, Reply, Request, Usage
 from tests.fakes import ScriptedModel, saying
 from weft.batch.limits.dedupe import ReplyCache
+from weft_planner.errors import KeyRefused
+from weft_planner.model import Message, Reply, Request, Usage
 
 ASK = Request((Message("user", "hi"),), task="a")
 

@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed, UnknownModel
-from planner.model import Message, Reply, Request, Usage
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft.batch.limits.call_queue import CallQueue, CallRequest
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.models.fallback import FallbackModel
 from weft.models.retry import RetryingModel, RetryPolicy
+from weft_planner.errors import KeyRefused, Overloaded, RateLimited, ServerFailed, UnknownModel
+from weft_planner.model import Message, Reply, Request, Usage
 
 REQUEST = Request((Message("user", "hi"),))
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import ModelError, RateLimited
-from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say, scripted
 from weft.models.warm import connection, place, wire
 from weft.models.warm.connection import HelperLost
 from weft.models.warm.model import Helper, WarmModel, is_wanted
 from weft.models.warm.place import NoPlace, Place
 from weft.settings.settings import Settings
+from weft_planner.errors import ModelError, RateLimited
+from weft_planner.model import Message, Request, ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from planner.model import Reply
     from tests.openai_server import Answer, Script
+    from weft_planner.model import Reply
 
 MODEL = "openai/test-model"
 PROVIDER = (MODEL,)
@@ -76,7 +76,7 @@ class Own:
 
     async def complete(self, request: Request) -> Reply:
         self.asked.append(request.messages[-1].content)
-        from planner.model import Reply
+        from weft_planner.model import Reply
 
         return Reply("from the run itself")
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import ModelError, RateLimited, Transient
-from planner.model import Message, Request, ToolSpec
 from tests.openai_server import Call, Fail, OpenAIServer, Say
 from weft.models.workers import process
 from weft.models.workers.pool import RemoteModel, Worker, WorkerPool
 from weft.models.workers.process import ForkedProcess
 from weft.models.workers.worker import WorkerSettings
 from weft.settings.settings import Settings
+from weft_planner.errors import ModelError, RateLimited, Transient
+from weft_planner.model import Message, Request, ToolSpec
 
 if TYPE_CHECKING:
     from tests.nursery import Nursery

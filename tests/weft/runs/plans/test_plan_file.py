@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from planner.plan.plan import Plan
-from planner.plan.validate import Known
-from skills.errors import InputError
 from tests.plans import plans
 from weft.runs.plans import plan_file
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.validate import Known
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

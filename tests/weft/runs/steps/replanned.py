@@ -6,20 +6,20 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import RequestRefused
-from planner.model import Reply, ToolCall
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, rows, weft
+from weft_planner.errors import RequestRefused
+from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from executor.history.result import Result
-    from executor.stores.row import Row
-    from planner.events import Record
-    from planner.model import Request
     from weft.runs.stop import Stop
+    from weft_executor.history.result import Result
+    from weft_executor.stores.row import Row
+    from weft_planner.events import Record
+    from weft_planner.model import Request
 
 __all__ = ["GOAL", "Planner", "add", "change", "changed", "llm", "plan", "run", "statuses"]
 

@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.approvals import Answer
-from planner.errors import RequestRefused
-from planner.events import ApprovalGiven
-from planner.plan.plan import Task
-from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.weft.recorded import GOAL, replayed, rows, store, weft
 from tests.weft.runs.steps.replanned import Planner, change, llm, plan, run, statuses
@@ -22,11 +17,16 @@ from weft.runs.plans.plan_file import PlanFile
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.traces.timeline import timeline
+from weft_planner.approvals import Answer
+from weft_planner.errors import RequestRefused
+from weft_planner.events import ApprovalGiven
+from weft_planner.plan.plan import Task
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 # `send` waits for approval, `fetch` has failed, and `end` waits for `send`.
 WAITS = plan(llm("one"), llm("fetch"), llm("send", "one", needs_approval=True), llm("end", "send"), synthesis="short")

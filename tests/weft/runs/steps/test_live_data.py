@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.events import Warned
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import answering
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_planner.events import Warned
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from executor.stores.errors import RunHeld
-from planner.events import Event, PlanChanged, TaskStarted
-from planner.plan.plan import Plan, Task
-from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.weft.recorded import GOAL, rows, weft
 from tests.weft.runs.steps.replanned import Planner, add, change, changed, llm, plan, resumed, run, statuses
 from weft.runs.plans.plan_file import PlanFile
 from weft.runs.stop import Stop
+from weft_executor.stores.errors import RunHeld
+from weft_planner.events import Event, PlanChanged, TaskStarted
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
+    from weft_executor.history.result import Result
 
 CHAIN = plan(llm("one"), llm("two", "one"), llm("three", "two"), synthesis="short")
 GIVEN_UP: list[str | Exception] = [change(give_up="no")]

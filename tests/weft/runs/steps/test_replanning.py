@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import BudgetSpent, Overloaded
-from planner.events import CallStarted, Event, PlanChanged, PlanRefused, TaskStarted, Warned
-from planner.model import Reply
-from planner.prompting.prompts import SEED
 from tests.conftest import trust
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import replayed, rows
 from tests.weft.runs.steps.replanned import GOAL, Planner, add, change, changed, llm, plan, resumed, run, statuses
 from weft.runs.stop import Stop
+from weft_planner.errors import BudgetSpent, Overloaded
+from weft_planner.events import CallStarted, Event, PlanChanged, PlanRefused, TaskStarted, Warned
+from weft_planner.model import Reply
+from weft_planner.prompting.prompts import SEED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.model import Request
+    from weft_planner.model import Request
 
 REPLACED = add("fetch-2", "survey", instead_of="fetch")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import InputError
 from tests.fakes import Recorder
 from tests.weft.recorded import GOAL, weft
 from tests.weft.runs.steps.replanned import Planner, changed, llm, plan, statuses
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 TWO = plan(llm("one"), llm("two", "one"))
 

@@ -11,20 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner import rules
-from planner.errors import BudgetSpent
-from planner.events import (
-    CallFinished,
-    PlanChanged,
-    PlanMade,
-    TaskFinished,
-    TaskStarted,
-    TextStreamed,
-    Warned,
-)
-from planner.model import Reply, Usage
-from planner.plan.plan import Task
-from skills.tools.effects import READ_ONLY, Effects
 from tests.fakes import Recorder
 from weft.runs import records
 from weft.runs.goal import Goal
@@ -33,14 +19,28 @@ from weft.runs.steps.streaming import may_begin
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft_planner import rules
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import (
+    CallFinished,
+    PlanChanged,
+    PlanMade,
+    TaskFinished,
+    TaskStarted,
+    TextStreamed,
+    Warned,
+)
+from weft_planner.model import Reply, Usage
+from weft_planner.plan.plan import Task
+from weft_skills.tools.effects import READ_ONLY, Effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.events import Event
-    from planner.model import Request
+    from weft_executor.history.result import Result
+    from weft_planner.events import Event
+    from weft_planner.model import Request
 
 GOAL = "Do several things"
 
@@ -301,7 +301,7 @@ class _Tool:
     ],
 )
 def test_only_what_does_no_harm_starts_early(row: dict[str, Any], expected: bool) -> None:
-    from executor.approvals.policy import ApprovalPolicy
+    from weft_executor.approvals.policy import ApprovalPolicy
 
     tools: dict[str, Any] = {"reads": _Tool(READ_ONLY), "writes": _Tool(Effects("workspace")), "untold": _Tool(None)}
     assert may_begin(Task.from_dict(row), tools, ApprovalPolicy()) is expected

@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from planner.events import PlanChanged, PlanMade, TaskFinished, TaskStarted, Warned
-from planner.plan.plan import Task
 from tests.fakes import Recorder
 from tests.weft.recorded import rows
 from tests.weft.runs.steps.test_streaming import (
@@ -24,12 +22,14 @@ from weft.cli.view.live.run_state import RunState
 from weft.mcp_server.goal_runs import TaskProgress
 from weft.telemetry.otlp import spans
 from weft.traces.timeline import timeline
+from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskStarted, Warned
+from weft_planner.plan.plan import Task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.events import Event
+    from weft_executor.history.result import Result
+    from weft_planner.events import Event
 
 FRUIT = ["apple", "pear", "plum"]
 

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from planner.approvals import Answer
-from planner.errors import RequestRefused
-from planner.events import CallFinished, CatalogueTaken, PlanChanged, PlanRefused, SkillsSelected
-from planner.model import Reply, Usage
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import GOAL, replayed, rows, weft
 from tests.weft.runs.steps.replanned import change, llm, plan, statuses
@@ -20,14 +16,18 @@ from weft.traces.diff import compare
 from weft.traces.reselect import reselect
 from weft.traces.timeline import timeline
 from weft.workspace.workspace import Workspace
+from weft_planner.approvals import Answer
+from weft_planner.errors import RequestRefused
+from weft_planner.events import CallFinished, CatalogueTaken, PlanChanged, PlanRefused, SkillsSelected
+from weft_planner.model import Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from executor.history.result import Result
-    from planner.events import Event
-    from planner.model import Request
+    from weft_executor.history.result import Result
+    from weft_planner.events import Event
+    from weft_planner.model import Request
 
 
 def goal(task: str, *before: str, **rest: Any) -> dict[str, Any]:

@@ -10,9 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite.store import SqliteStore
 from tests.weft.web.static.sample_texts import (
     ANSWER,
     ARGUMENTS,
@@ -33,6 +30,9 @@ from tests.weft.web.static.sample_texts import (
 )
 from tests.weft.web.static.served_page import PageModel, served
 from tests.weft.web.static.written_runs import write_change
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
 
 
 @dataclass

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import expect
 
-from planner.model import Reply, Request, ToolCall, Usage
 from tests.fakes import ScriptedModel
 from weft.web.serve import WebServer, bind
 from weft.web.site import Site
+from weft_planner.model import Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

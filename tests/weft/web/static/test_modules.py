@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from executor.journal import trace_file
 from tests.needs import needs_es_modules
 from tests.record_version import packed
 from weft.traces.timeline import TYPES
 from weft.web import shapes
+from weft_executor.journal import trace_file
 
 if TYPE_CHECKING:
-    from executor.stores.row import Row
+    from weft_executor.stores.row import Row
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import expect
 
-from planner.errors import RequestRefused
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, go, run_id_of, served, task
+from weft_planner.errors import RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -10,13 +10,13 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from executor.stores.row import Row
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import go, served
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write, write_change
 from weft.traces import html_page
 from weft.web.app import ROUTES
+from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from executor.stores.lease import Handover, myself
-from executor.stores.row import Row, RunSummary
-from executor.stores.sqlite.store import SqliteStore
-from skills.builtin.writing.changes import FileChange, WorkspaceChanges, sha256
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
+from weft_skills.builtin.writing.changes import FileChange, WorkspaceChanges, sha256
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,12 +17,12 @@ from ray.job_config import JobConfig
 from ray.util import metrics
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from skills.errors import InputError, SetupError
 from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.batch.engines.ray.worker import GoalWorker
 from weft.batch.limits.shared.limiter import Limiter
 from weft.models.workers.pool import default_workers
 from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
+from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,22 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.errors import SetupError
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.placement import Placement, Seat
 from weft.batch.engines.ray.questions import BudgetAnswer
 from weft.batch.limits.shared.budget import SharedBudget
 from weft.version import __version__
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from planner.events import Event
     from weft.batch.engines.ray.cluster import WorkerLink
     from weft.batch.engines.ray.messages import WorkerFacts, WorkerReport
     from weft.models.budget import Budget
     from weft.runs.stop import Stop
+    from weft_planner.events import Event
 
 # No new goals for a worker whose last commit took longer, in seconds.
 SLOW_COMMIT = 5.0

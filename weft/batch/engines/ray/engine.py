@@ -10,10 +10,6 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from executor.history.result import Result
-from planner.errors import BudgetSpent
-from planner.model import Usage
-from skills.errors import WeftError
 from weft.batch.batch_settings import RETRY_PATIENCE
 from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
@@ -26,6 +22,10 @@ from weft.batch.options import BatchOptions
 from weft.runs import records
 from weft.settings.settings import Settings
 from weft.version import __version__
+from weft_executor.history.result import Result
+from weft_planner.errors import BudgetSpent
+from weft_planner.model import Usage
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
+from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
-    from executor.history.result import Result
-    from planner.events import Event
     from weft.batch.engine import Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.goal import BatchPlace
     from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_planner.events import Event
 
 
 @dataclass(frozen=True, slots=True)

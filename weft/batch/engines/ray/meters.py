@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.events import CallFinished
+from weft_planner.events import CallFinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable

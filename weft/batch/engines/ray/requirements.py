@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from executor.stores.urls import shown
-from skills.errors import InputError, SetupError
 from weft.runs import records
+from weft_executor.stores.urls import shown
+from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from weft.batch.options import ClusterOptions

@@ -17,9 +17,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 from uuid import uuid4
 
-from executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
-from planner.errors import BudgetSpent
-from skills.errors import WeftError
 from weft.batch.engine import Job
 from weft.batch.engines.ray.messages import (
     GoalEnded,
@@ -36,16 +33,19 @@ from weft.batch.limits.shared.allotted_budget import AllottedBudget
 from weft.batch.limits.shared.client import LimiterClient
 from weft.runs.stop import Stop
 from weft.version import __version__
+from weft_executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
+from weft_planner.errors import BudgetSpent
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from planner.events import Event
     from weft.batch.engines.in_process import InProcess
     from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedParts, WorkerSetup
     from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
     from weft.batch.engines.ray.workplace import Workplace
     from weft.batch.limits.shared.messages import Allotment, Ask
+    from weft_planner.events import Event
 
 # Seconds between two reports.
 REPORT = 0.5

@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.model import Usage
 from weft.batch.limits.shared.budget import NOTHING, Amount, BudgetAsk
 from weft.models.budget import Budget
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from planner.errors import BudgetSpent
     from weft.batch.limits.shared.budget import BudgetShare
     from weft.models.reservation import Call, Reservation
+    from weft_planner.errors import BudgetSpent
 
     AskBudget = Callable[[BudgetAsk], Awaitable[BudgetShare]]
 

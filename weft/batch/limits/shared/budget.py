@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.model import Usage
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
     from weft.models.budget import Budget

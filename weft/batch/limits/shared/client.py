@@ -13,16 +13,16 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.errors import RateLimited
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.batch.limits.shared.messages import EVERY, LATE, LIFE, Ask, CallOutcome, ModelAsk
+from weft_planner.errors import RateLimited
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from planner.errors import ModelError
     from weft.batch.limits.shared.messages import Allotment, ModelAllotment
+    from weft_planner.errors import ModelError
 
     AskLimiter = Callable[[Ask], Awaitable[Allotment]]
 

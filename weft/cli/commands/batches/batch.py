@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

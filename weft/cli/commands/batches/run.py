@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.text.plural import counted, plural
 from weft.cli import execution, model_download, trust_prompt
 from weft.cli.view import batch_report, output
 from weft.cli.view.batch_progress import watching
+from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from weft.batch.run_batch import Batch, BatchReport

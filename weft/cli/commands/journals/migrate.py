@@ -28,9 +28,9 @@ def migrate(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) ->
 
     Exit status: 0 done or nothing to do, 4 the journal cannot be used.
     """
-    from executor.journal.open_store import migrate_store
-    from executor.stores.urls import shown
     from weft.settings import journal_place
+    from weft_executor.journal.open_store import migrate_store
+    from weft_executor.stores.urls import shown
 
     url = journal_place.url(*options.journal_settings(workspace, journal))
     before, after = migrate_store(url)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from executor.stores.row import StoreStatus
+    from weft_executor.stores.row import StoreStatus
 
 
 @click.command()

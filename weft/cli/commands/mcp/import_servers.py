@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 
 @click.command("import")
@@ -27,7 +27,7 @@ def import_servers(workspace: Path, *, as_json: bool, quiet: bool, verbose: bool
 
     Exit status: 0 done, 2 there is nothing to import, or a file cannot be read.
     """
-    from skills.mcp import importing
+    from weft_skills.mcp import importing
 
     where = options.paths(workspace)
     pairs = (

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.errors import InputError
-from skills.text.nearest import nearest_names
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.errors import InputError
+from weft_skills.text.nearest import nearest_names
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.mcp.servers import ServerState
     from weft.workspace.tools import WorkspaceTools
+    from weft_skills.mcp.servers import ServerState
 
 
 def open_tools(workspace: Path) -> WorkspaceTools:

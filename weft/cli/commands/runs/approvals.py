@@ -69,8 +69,8 @@ def _open_requests(workspace: Path, journal: str | None, run: str | None) -> lis
 
 
 def _journal_url(workspace: Path, journal: str | None) -> str:
-    from executor.stores.urls import shown
     from weft.runs import records
+    from weft_executor.stores.urls import shown
 
     where, settings = options.journal_settings(workspace, journal)
     return shown(records.url(where, settings))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner.errors import BudgetSpent
-from planner.events import Warned
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output, result_target, width
 from weft.cli.view.output_mode import OutputMode
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import Warned
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.plan.plan import Plan
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
+    from weft_planner.plan.plan import Plan
 
 _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 

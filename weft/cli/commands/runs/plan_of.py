@@ -12,7 +12,7 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner.plan.plan import Plan
+    from weft_planner.plan.plan import Plan
 
 
 def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, str]:

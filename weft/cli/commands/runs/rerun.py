@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner.plan.task_id import parent_of
-from skills.errors import InputError
 from weft.cli import execution, options
 from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
+from weft_planner.plan.task_id import parent_of
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from weft.cli.view.result_target import ResultTarget

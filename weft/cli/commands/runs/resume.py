@@ -15,12 +15,12 @@ from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
-    from executor.history.result import Result
-    from planner.approvals import Approve
-    from planner.events import Record
     from weft.cli.execution import RunFunction
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.stop import Stop
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
 
 
 @click.command()
@@ -82,7 +82,7 @@ async def _resume(
     resume: RunFunction, run_id: str, mode: OutputMode, *, record: Record, stop: Stop, approve: Approve | None
 ) -> Result:
     """Resume a run; say so if it was already done, or its answer would look new."""
-    from planner.events import Event, RunResumed
+    from weft_planner.events import Event, RunResumed
 
     resumed = False
 

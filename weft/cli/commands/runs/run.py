@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.text.plural import counted
 from weft.cli import execution, options
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from planner.plan.plan import Plan
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
+    from weft_planner.plan.plan import Plan
 
 # Part of the prompts, and so of every recorded run: do not change it.
 _NO_GOAL = "Carry out this plan."

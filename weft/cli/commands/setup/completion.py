@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from skills.errors import InputError
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 _LINES = {
     "bash": ('eval "$(_WEFT_COMPLETE=bash_source weft)"', ".bashrc"),

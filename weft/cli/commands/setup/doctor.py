@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.errors import SetupError
 from weft.cli import options
 from weft.cli.view import output, width
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path

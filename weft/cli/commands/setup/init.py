@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,8 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_:
 
     Exit status: 0 done, 2 weft.toml (without --skill) or the skill already exists.
     """
-    from skills import safe_files
-    from skills.manage import install
+    from weft_skills import safe_files
+    from weft_skills.manage import install
 
     folder = options.paths(workspace).workspace
     path = folder / "weft.toml"

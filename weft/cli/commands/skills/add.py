@@ -24,7 +24,7 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
     Examples:
       weft skills add release-notes --description "Write release notes from a list of changes."
     """
-    from skills.manage import install
+    from weft_skills.manage import install
 
     path = install.add(options.paths(workspace).workspace, name, description)
     if as_json:

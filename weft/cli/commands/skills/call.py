@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.commands.skills.workspace import open_tools
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,10 +38,10 @@ def call(
     """
     import asyncio  # lazily, as all below: `weft skills call --help` needs none of it
 
-    from executor.tasks.artifacts import Artifacts, make_home
-    from skills.text.nearest import nearest_names
     from weft.cli import trust_prompt
     from weft.runs.run_id import new_run_id
+    from weft_executor.tasks.artifacts import Artifacts, make_home
+    from weft_skills.text.nearest import nearest_names
 
     where = options.paths(workspace)
     offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)

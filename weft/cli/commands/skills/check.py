@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.commands.skills.workspace import open_tools
 from weft.cli.view import output
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from skills.check import Report
     from weft.workspace.tools import WorkspaceTools
+    from weft_skills.check import Report
 
 SKILL_FILES = ("SKILL.md", "skill.yaml")
 SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages"})
@@ -49,7 +49,7 @@ def check(
     """
     import asyncio
 
-    from skills import check as checks
+    from weft_skills import check as checks
 
     tools = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
     folders = _skill_folders(paths) if paths else tools.own_folders()
@@ -76,8 +76,8 @@ async def _review(
     """A report on each file; `say` gets the progress of builds, which may take long."""
     import tempfile
 
-    from skills import check as checks
     from weft.workspace.run_capabilities import of_builtin
+    from weft_skills import check as checks
 
     reports: list[Report] = []
     able = tools.capabilities(tools.by_name()) | of_builtin(offered)
@@ -99,7 +99,7 @@ def _silent(_: str) -> None:
 
 def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
     """Reports on the tools of installed packages that this workspace documents or contains."""
-    from skills import check as checks
+    from weft_skills import check as checks
 
     found, reports = tools.functions[0], []
     for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.errors import InputError
 from weft.cli import confirm, options
 from weft.cli.commands.skills.workspace import open_registry
 from weft.cli.view import output
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool,
       weft skills delete release-notes --yes
       weft skills delete word-count
     """
-    from skills.manage import install
+    from weft_skills.manage import install
 
     registry = open_registry(workspace)
     found = install.own(registry, name)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.commands.skills.workspace import warn
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skills.evaluation.evaluate import Outcome
-    from skills.evaluation.explain import Explainer
-    from skills.evaluation.labelled import LabelledGoal
-    from skills.selection.detector import SkillDetector
     from weft.workspace.skills import WorkspaceSkills
+    from weft_skills.evaluation.evaluate import Outcome
+    from weft_skills.evaluation.explain import Explainer
+    from weft_skills.evaluation.labelled import LabelledGoal
+    from weft_skills.selection.detector import SkillDetector
 
 _SHARE = click.FloatRange(0, 1)
 _MOST_NAMED = 5
@@ -65,9 +65,9 @@ def evaluate(
 
     Exit status: 0 measured, and within the bounds; 1 with --check: below them; 2 wrong usage or a wrong line.
     """
-    from skills.selection import detectors
     from weft.cli.commands.skills.select import with_llm_detector
     from weft.workspace.skills import WorkspaceSkills
+    from weft_skills.selection import detectors
 
     names = ("r_at_1", "r_at_5", "set_recall", "picked_for_none")
     given = {name: rest.pop(f"{'max' if name == 'picked_for_none' else 'min'}_{name}") for name in names}
@@ -89,7 +89,7 @@ def evaluate(
 
 def read_goals(source: str, pool: str | None = None, *, labelled: bool = True) -> list[LabelledGoal]:
     """The goals of a file or of stdin, or those of one pool."""
-    from skills.evaluation import labelled as goal_file
+    from weft_skills.evaluation import labelled as goal_file
 
     if source == "-":
         goals = goal_file.parse(sys.stdin.buffer.read(), "stdin", labelled=labelled)
@@ -109,10 +109,10 @@ def _evaluate(
     bounds: Mapping[str, float] | None,
     mode: OutputMode,
 ) -> int:
-    from skills.evaluation.evaluate import Evaluation, evaluate
-    from skills.evaluation.explain import Explainer
     from weft.cli.view import evaluation as view
     from weft.cli.view.counting import counting
+    from weft_skills.evaluation.evaluate import Evaluation, evaluate
+    from weft_skills.evaluation.explain import Explainer
 
     active = skills.active()
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)

@@ -24,7 +24,7 @@ def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bo
     Examples:
       weft skills files cataloging-apis
     """
-    from skills.manage import install
+    from weft_skills.manage import install
 
     registry = open_registry(workspace)
     skill = registry.get(name)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import confirm, options
 from weft.cli.view import output
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
-    from skills.manage.git_source import GitUrl
-    from skills.manage.install import Staged
+    from weft_skills.manage.git_source import GitUrl
+    from weft_skills.manage.install import Staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def import_skill(
       weft skills import https://github.com/anthropics/skills#skills/pdf
       weft skills import --all git@example.com:team/skills.git
     """
-    from skills.manage import install, lock_file
-    from skills.manage.git_source import GitUrl, fetched
+    from weft_skills.manage import install, lock_file
+    from weft_skills.manage.git_source import GitUrl, fetched
 
     if everything and name:
         raise InputError("--all and --id exclude each other", hint="leave out --id")
@@ -99,7 +99,7 @@ def _address(remote: GitUrl, at: PurePosixPath | None) -> str:
 
 def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[str, Any], Path]:
     """Import one skill; returns what `--json` prints of it, and its folder."""
-    from skills.manage import install
+    from weft_skills.manage import install
 
     with install.stage(source, asked.workspace, id=asked.name, at=at) as staged:
         if not asked.quiet:

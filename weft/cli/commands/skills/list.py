@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.discovery.needs import needs, told
 from weft.cli import options
 from weft.cli.commands.skills.workspace import able, installed_tools, mcp_tools, open_skills, warn
 from weft.cli.view import output, width
+from weft_skills.discovery.needs import needs, told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from skills.skill import Skill
+    from weft_skills.skill import Skill
 
 # Of more skills, only the frontmatter is asked for what they need.
 _MOST_BODIES = 1_000

@@ -36,7 +36,7 @@ def new(name: str, kind: str | None, description: str | None, runtime: Any, work
       weft skills new word-count --tool
       weft skills new image_resize --runtime node
     """
-    from skills.manage import install, new_tool
+    from weft_skills.manage import install, new_tool
 
     where = options.paths(workspace).workspace
     if (kind or _asked(description)) == "skill":

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.text.plural import counted
-from skills.text.shorten import shorten
 from weft.cli import options
 from weft.cli.commands.skills.workspace import open_skills, warn
 from weft.cli.view import output
+from weft_skills.text.plural import counted
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.evaluation.overlap import Overlap
+    from weft_skills.evaluation.overlap import Overlap
 
 _LIMIT = 50
 _SHOWN = 3
@@ -47,10 +47,10 @@ def overlap(
       weft skills overlap --skill code-review
       weft skills overlap --goals goals.jsonl --json
     """
-    from skills.evaluation import overlap as overlaps
-    from skills.selection import detectors
     from weft.cli.commands.skills.evaluate import read_goals
     from weft.cli.view.counting import counting
+    from weft_skills.evaluation import overlap as overlaps
+    from weft_skills.selection import detectors
 
     goals = read_goals(source, labelled=False) if source is not None else None
     skills = open_skills(workspace, flags, quiet=quiet)

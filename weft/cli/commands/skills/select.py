@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.commands.skills.workspace import warn
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from planner.events import Event
-    from skills.selection.detector import Selection, SkillDetector
     from weft.settings.settings import Settings
     from weft.workspace.skills import WorkspaceSkills
+    from weft_planner.events import Event
+    from weft_skills.selection.detector import Selection, SkillDetector
 
 Select = Callable[[str, tuple[str, ...]], "list[Selection]"]
 _EXAMPLE = 'weft skills select "Write API documentation"'
@@ -52,8 +52,8 @@ def select(
     """
     if (goal is None) == (source is None):
         raise InputError("give either a goal or --from FILE", hint=_EXAMPLE)
-    from skills.selection import detectors
     from weft.workspace.skills import WorkspaceSkills
+    from weft_skills.selection import detectors
 
     where = options.paths(workspace)
     settings = options.settings(where, flags, quiet=quiet).settings
@@ -134,8 +134,8 @@ def with_llm_detector(
     """Do the work in a thread, with a detector that asks the model of the settings; returns the exit status."""
     import asyncio  # lazily, as all below: other detectors need no model
 
-    from planner.events import Warned
     from weft.runs.runtime import Weft
+    from weft_planner.events import Warned
 
     def record(event: Event) -> None:
         if isinstance(event, Warned) and not mode.quiet:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skills.discovery.needs import SWITCHES, needs, told
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
 from weft.cli.view import output
+from weft_skills.discovery.needs import SWITCHES, needs, told
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

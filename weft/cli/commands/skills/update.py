@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError, WeftError
 from weft.cli import confirm, options
 from weft.cli.view import output
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from skills.manage.lock_file import Origin
+    from weft_skills.manage.lock_file import Origin
 
 _MAX_LINES = 400
 
@@ -40,7 +40,7 @@ def update(names: tuple[str, ...], workspace: Path, *, check: bool, allow_local:
 
     Exit status: 0 done; 1 with --check if something would change, or a repository could not be read; 2 no such skill.
     """
-    from skills.manage import lock_file
+    from weft_skills.manage import lock_file
 
     where = options.paths(workspace).workspace
     known = lock_file.read(where)
@@ -69,8 +69,8 @@ def update(names: tuple[str, ...], workspace: Path, *, check: bool, allow_local:
 
 def _update(where: Path, name: str, origin: Origin, *, check: bool, local: bool, yes: bool) -> str:
     """Update one skill; returns what became of it."""
-    from skills.manage import install, lock_file
-    from skills.manage.git_source import GitUrl, fetched
+    from weft_skills.manage import install, lock_file
+    from weft_skills.manage.git_source import GitUrl, fetched
 
     source = GitUrl.parse(origin.url, local=local)
     if source is None:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from skills.discovery.registry import Registry
-    from skills.functions.functions import FunctionTool
-    from skills.programs.manifest import Manifest
-    from skills.skill import Skill, Source, State
     from weft.workspace.skills import WorkspaceSkills
     from weft.workspace.tools import WorkspaceTools
+    from weft_skills.discovery.registry import Registry
+    from weft_skills.functions.functions import FunctionTool
+    from weft_skills.programs.manifest import Manifest
+    from weft_skills.skill import Skill, Source, State
 
 
 def open_skills(workspace: Path, flags: dict[str, Any], *, quiet: bool) -> WorkspaceSkills:
@@ -48,7 +48,7 @@ def open_tools(workspace: Path, *, unsafe: bool | None, trust: bool, quiet: bool
 
 def installed_tools(*, everything: bool) -> list[Skill]:
     """The tools of installed packages as rows; disabled ones only if `everything` is asked for."""
-    from skills.functions import installed
+    from weft_skills.functions import installed
 
     return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
 
@@ -58,8 +58,8 @@ def mcp_tools(workspace: Path, *, everything: bool) -> list[Skill]:
     where = options.paths(workspace)
     if not (where.workspace / ".mcp.json").is_file() and not where.user_mcp.is_file():
         return []
-    from skills.skill import Skill
     from weft.cli.commands.mcp.workspace import open_tools as open_servers
+    from weft_skills.skill import Skill
 
     rows = []
     for state in open_servers(workspace).mcp.states()[0]:
@@ -80,12 +80,12 @@ def able(skills: WorkspaceSkills, functions: Sequence[Skill]) -> frozenset[str]:
     folders = {skill.base_dir for skill in registry.list_skills() if skill.kind == "executable"}
     programs: list[Manifest] = []
     if folders:  # reading manifests and functions takes long to import
-        from skills.programs import manifest_file
+        from weft_skills.programs import manifest_file
 
         programs = [one for folder in sorted(folders) for one in manifest_file.read(folder)[0]]
     others: list[FunctionTool] = []
     if any(skill.source != "bundled" for skill in functions):
-        from skills.functions.functions import discover
+        from weft_skills.functions.functions import discover
 
         others = discover(registry.workspace, os.environ)[0]
     return capabilities(programs, others) | of_builtin(skills.offered)
@@ -93,7 +93,7 @@ def able(skills: WorkspaceSkills, functions: Sequence[Skill]) -> frozenset[str]:
 
 def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
     """Print the problems of skills: a summary, or with `verbose` each of them."""
-    from skills.discovery.registry import summary
+    from weft_skills.discovery.registry import summary
 
     if quiet and not verbose:
         return

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from executor.stores.row import Row, RunSummary
-    from executor.stores.store import Store
+    from weft_executor.stores.row import Row, RunSummary
+    from weft_executor.stores.store import Store
 
 
 @click.command()
@@ -89,7 +89,7 @@ def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool
         alive = {run.run_id for run in runs if run.status == "running"}
         file.write(html_page.render([_shown(store.rows(run.run_id)) for run in runs], alive))
         return
-    from executor.journal import trace_file
+    from weft_executor.journal import trace_file
 
     for run in runs:
         for line in trace_file.lines(store.rows(run.run_id)):

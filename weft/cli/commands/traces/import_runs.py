@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.text.plural import counted
 
 
 @click.command("import")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from executor.stores.row import RunSummary
+    from weft_executor.stores.row import RunSummary
 
 _DEFAULT_LIMIT = 50
 

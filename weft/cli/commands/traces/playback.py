@@ -21,12 +21,12 @@ _INDENT = 11  # the width of the time in front of a line
 
 def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
     """Print each event with the time the run had worked; with a speed, pause as the run did."""
-    from executor.journal import codec
-    from planner.events import RunFinished, RunResumed, RunStarted
     from weft.cli.view.event_text import describe
     from weft.runs import records
     from weft.traces.clock import Clock
     from weft.traces.read import find_traces
+    from weft_executor.journal import codec
+    from weft_planner.events import RunFinished, RunResumed, RunStarted
 
     max_width = width.of(sys.stdout)
 
@@ -61,9 +61,9 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
 
 def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
     """Print the results of recorded runs as JSON, as `weft run --json` does."""
-    from executor.history.run_history import RunHistory
     from weft.runs import records
     from weft.traces.read import find_traces
+    from weft_executor.history.run_history import RunHistory
 
     results = [
         RunHistory.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()

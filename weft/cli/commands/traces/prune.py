@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from executor.stores.store import Store
+    from weft_executor.stores.store import Store
 
 
 class _Days(click.FloatRange):

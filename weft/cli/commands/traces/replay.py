@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
-from skills.text.plural import counted
 from weft.cli import options
 from weft.cli.view import output
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.errors import InputError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

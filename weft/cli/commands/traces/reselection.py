@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.text.plural import counted
 from weft.cli.view import output
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

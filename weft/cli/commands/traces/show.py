@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skills.errors import InputError
 from weft.cli import options
 from weft.cli.view import output, width
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from executor.history.result import Result
     from weft.traces.read import Trace
+    from weft_executor.history.result import Result
 
 
 @click.command()

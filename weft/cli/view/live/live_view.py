@@ -11,7 +11,11 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from planner.events import (
+from weft.cli.view.event_text import describe
+from weft.cli.view.live.run_frame import frame
+from weft.cli.view.live.run_state import RunState
+from weft.cli.view.output import escape_controls
+from weft_planner.events import (
     ApprovalGiven,
     Event,
     ModelLoaded,
@@ -21,10 +25,6 @@ from planner.events import (
     TaskReused,
     TaskStarted,
 )
-from weft.cli.view.event_text import describe
-from weft.cli.view.live.run_frame import frame
-from weft.cli.view.live.run_state import RunState
-from weft.cli.view.output import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,8 @@ from weft.cli.view.output import escape_controls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from planner.plan.plan import Task
     from weft.cli.view.live.run_state import RunState, TaskRow
+    from weft_planner.plan.plan import Task
 
 MARKS = {
     "pending": ("·", "dim"),

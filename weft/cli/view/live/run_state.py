@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from planner.events import (
+from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,
     CallFinished,
@@ -23,13 +23,13 @@ from planner.events import (
     TaskStarted,
     TextStreamed,
 )
-from planner.plan.fan_out import heading
-from planner.plan.task_id import in_order, parent_of
+from weft_planner.plan.fan_out import heading
+from weft_planner.plan.task_id import in_order, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner.plan.plan import Task
+    from weft_planner.plan.plan import Task
 
 _TAIL = 8_000  # more than any terminal shows of an answer
 

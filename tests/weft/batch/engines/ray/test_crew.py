@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from planner.events import CallFinished, Event
-from planner.model import Reply, Usage
-from skills.errors import SetupError
 from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Pace
 from weft.batch.engines.ray.crew import Crew
@@ -21,6 +18,9 @@ from weft.models.budget import Budget
 from weft.models.model_check import ModelProblem
 from weft.runs.stop import Stop
 from weft.version import __version__
+from weft_planner.events import CallFinished, Event
+from weft_planner.model import Reply, Usage
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

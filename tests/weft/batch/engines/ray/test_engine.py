@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from executor.history.result import Result
-from planner.errors import BudgetSpent
-from planner.model import Usage
-from skills.errors import WeftError
 from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
 from weft.batch.engine import Job
 from weft.batch.engines.in_process import InProcess
@@ -21,12 +17,16 @@ from weft.batch.goals import BatchGoal
 from weft.batch.options import BatchOptions, ClusterOptions
 from weft.runs.stop import Stop
 from weft.settings.settings import Settings
+from weft_executor.history.result import Result
+from weft_planner.errors import BudgetSpent
+from weft_planner.model import Usage
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from planner.events import Event
+    from weft_planner.events import Event
 
 DONE = GoalEnded(Result("run-1", "done", "g", "ok", None, None, (), (), Usage(), 0.0, None))
 

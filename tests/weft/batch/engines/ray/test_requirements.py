@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.errors import InputError, SetupError
 from weft import BatchOptions, ClusterOptions, run_batch
 from weft.settings.ray_security import is_this_machine, token_is_set
+from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

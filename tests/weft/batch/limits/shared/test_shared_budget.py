@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import BudgetSpent
-from planner.model import Message, Reply, Request, Usage
 from tests.virtual_time import run_virtually
 from weft.batch.limits.shared.allotted_budget import AllottedBudget
 from weft.batch.limits.shared.budget import Amount, BudgetAsk, SharedBudget
 from weft.models.budget import Budget, BudgetedModel
 from weft.providers.prices import Price
+from weft_planner.errors import BudgetSpent
+from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
     from weft.batch.limits.shared.budget import BudgetShare

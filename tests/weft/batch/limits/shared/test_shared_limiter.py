@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.errors import ModelError, RateLimited, ServerFailed
-from planner.model import Message, Reply, Request, Usage
 from tests.virtual_time import run_virtually
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.limiter import Limiter
+from weft_planner.errors import ModelError, RateLimited, ServerFailed
+from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
     from weft.batch.limits.shared.messages import Allotment, Ask

@@ -13,7 +13,9 @@ from pathlib import Path
 import pyte
 import pytest
 
-from planner.events import (
+from weft.cli.view.live.run_frame import frame
+from weft.cli.view.live.run_state import RunState
+from weft_planner.events import (
     CallFinished,
     CallStarted,
     ModelLoaded,
@@ -26,10 +28,8 @@ from planner.events import (
     TaskStarted,
     TextStreamed,
 )
-from planner.model import Reply, Usage
-from planner.plan.plan import Item, Plan, Task
-from weft.cli.view.live.run_frame import frame
-from weft.cli.view.live.run_state import RunState
+from weft_planner.model import Reply, Usage
+from weft_planner.plan.plan import Item, Plan, Task
 
 SIZES = [(80, 24), (40, 12), (120, 40)]
 
@@ -193,7 +193,7 @@ def test_wide_characters_and_long_words_stay_within_the_width() -> None:
 # Draws a run with tasks that start and end in random order; the title of the window says which ones run in this frame.
 CHILD = r"""
 import os, random, sys
-from planner.events import PlanMade, TaskFinished, TaskStarted, TextStreamed, Warned
+from weft_planner.events import PlanMade, TaskFinished, TaskStarted, TextStreamed, Warned
 from tests.weft.cli.view.live.test_run_frame import layered
 from weft.cli.view.live.live_view import LiveView
 

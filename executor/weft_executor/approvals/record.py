@@ -1,0 +1,70 @@
+"""What a run has asked and what was answered, from its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolCalled, ToolStarted
+from weft_planner.events.approvals import WITHDRAWN
+
+if TYPE_CHECKING:
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.events import Event, PlanChanged
+    from weft_planner.plan.plan import Plan
+
+
+@dataclass(slots=True)
+class ApprovalRecord:
+    """The requests by id in the order in which they were first asked, and the answer to each, if there is one.
+
+    A request that is asked again, because its call may have been done, has no answer until it is given again.
+    `under_way` are calls that started and have no result; `rest` has the tools whose further calls are allowed, and by
+    whom.
+    """
+
+    asked: dict[str, ApprovalRequest] = field(default_factory=dict)
+    given: dict[str, ApprovalGiven] = field(default_factory=dict)
+    under_way: set[str] = field(default_factory=set)
+    rest: dict[str, str] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case ApprovalAsked():
+                self.asked[event.id] = event
+                self.given.pop(event.id, None)
+                self.under_way.discard(event.id)
+            case ApprovalGiven():
+                self.given[event.call] = event
+                if event.decision == "allow_rest" and event.tool and event.holds:
+                    self.rest[event.tool] = event.by
+            case ToolStarted():
+                self.under_way.add(event.call)
+            case ToolCalled():
+                self.under_way.discard(event.call)
+            case _:
+                pass
+
+    @property
+    def waiting(self) -> tuple[ApprovalRequest, ...]:
+        """The requests without an answer, in the order in which they were first asked."""
+        return tuple(request for request in self.asked.values() if request.id not in self.given)
+
+    def withdrawals(self, plan: Plan, change: PlanChanged) -> tuple[ApprovalGiven, ...]:
+        """What closes the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked.
+
+        It is recorded before the change: if the process dies in between, the task asks again.
+        """
+        after = change.applied(plan)
+        return tuple(
+            ApprovalGiven(one.id, "deny", "the plan was changed", by=WITHDRAWN, task=one.task, tool=one.tool)
+            for one in self.waiting
+            if (name := one.task) is not None
+            and name in plan
+            and (name not in after or after.task(name) != plan.task(name))
+        )
+
+    def copy(self) -> ApprovalRecord:
+        """The same state, to be continued apart."""
+        return ApprovalRecord(dict(self.asked), dict(self.given), set(self.under_way), dict(self.rest))

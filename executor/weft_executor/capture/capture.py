@@ -1,0 +1,167 @@
+"""Turns values into recorded ones, without secrets and with paths relative to named roots, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft_executor.capture.fast_json import digest
+from weft_executor.capture.named_roots import NamedRoots
+from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
+from weft_executor.capture.shared_lists import SharedLists
+from weft_planner.event_fields import ATOMS, fields_of
+from weft_planner.events import SkillPrint
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.text.nesting import flattened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_planner.events import Event
+
+# Characters of a hash.
+HASH = 32
+_SEP = os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """How one run's values are recorded: its named roots, its secrets, and what it shares with other runs."""
+
+    roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
+    secrets: Secrets = field(default_factory=Secrets)
+    shared: SharedLists = field(default_factory=SharedLists, compare=False)
+    _tasks: dict[int, tuple[Task, dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
+
+    def text(self, text: str) -> str:
+        """The text as it is recorded."""
+        if len(text) < self.secrets.shortest and _SEP not in text and "⟦" not in text:
+            return text
+        return self.secrets.redact(self.roots.portable(text))
+
+    def event(self, event: Event) -> dict[str, Any]:
+        """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
+        found = fields_of(event)
+        shortest = self.secrets.shortest
+        for name, item in found.items():
+            if type(item) is str:
+                if len(item) >= shortest or _SEP in item or "⟦" in item:
+                    found[name] = self.text(item)
+            elif type(item) not in ATOMS:
+                found[name] = self._whole_or_flattened(item)
+        return found
+
+    def _whole_or_flattened(self, value: Any) -> Any:
+        """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
+        try:
+            return self.value(value)
+        except RecursionError:
+            return self.value(flattened(value))
+
+    def value(self, value: Any) -> Any:
+        """A value as it is recorded: plain JSON, without secrets, paths relative to named roots."""
+        # By exact type first: every event of every run passes through here.
+        kind = type(value)
+        if kind is str:
+            return self.text(value)
+        if kind in ATOMS:
+            return value
+        if kind is dict or isinstance(value, Mapping):
+            return self._mapping(value)
+        if kind is list or kind is tuple:
+            if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
+                return self.shared.get(value, self._fields)
+            return self._list(value)
+        if kind is Task:
+            return self.task(value)
+        if kind is Plan:
+            named = value.to_dict(self.task).items()
+            return {name: item if name == "tasks" else self.value(item) for name, item in named}
+        if hasattr(value, "to_dict"):
+            return self.value(value.to_dict())
+        return self._fields(value) if is_dataclass(value) else value
+
+    def local(self, value: Any) -> Any:
+        """A recorded value with the paths of this checkout."""
+        match value:
+            case str():
+                return self.roots.local(value)
+            case Mapping():
+                return {self.roots.local(key): self.local(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self.local(item) for item in value]
+            case _:
+                return value
+
+    def hash(self, value: Any) -> str:
+        """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""
+        return self.hash_of_recorded(self.value(value))
+
+    def hash_of_recorded(self, recorded: Any) -> str:
+        """The same of a value in the form in which it is recorded."""
+        return digest(recorded)[:HASH]
+
+    def hash_of_tool(self, name: str, description: str, parameters: Mapping[str, Any]) -> str:
+        """The hash of an offered tool, made once for all runs if it is recorded as it is.
+
+        Then it names no folder of a run either: those lie in the workspace.
+        """
+        known = self.shared.hash_of(name, description, parameters)
+        if known is None:
+            given = [name, description, parameters]
+            recorded = self.value(given)
+            known = self.hash_of_recorded(recorded)
+            if recorded == given:
+                self.shared.note_hash(name, description, parameters, known)
+        return known
+
+    def task(self, task: Task) -> dict[str, Any]:
+        """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
+        known = self._tasks.get(id(task))
+        if known is None:
+            self._tasks[id(task)] = known = (task, self._mapping(task.to_dict()))  # kept: no other has its id
+        return known[1]
+
+    def _fields(self, value: Any) -> dict[str, Any]:
+        return {name: self._item(name, item) for name, item in fields_of(value).items()}
+
+    # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
+
+    def _list(self, value: Sequence[Any]) -> list[Any]:
+        shortest = self.secrets.shortest
+        return [
+            item
+            if type(item) is str and len(item) < shortest and _SEP not in item and "⟦" not in item
+            else self.value(item)
+            for item in value
+        ]
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        found = {}
+        shortest, names = self.secrets.shortest, self.secrets.names
+        for name, item in value.items():
+            key, marks_secret = names.get(name) or self._name(name)
+            if marks_secret:
+                found[key] = self._item(key, item)
+            elif type(item) is str:
+                is_safe = len(item) < shortest and _SEP not in item and "⟦" not in item
+                found[key] = item if is_safe else self.text(item)
+            else:
+                found[key] = item if type(item) in ATOMS else self.value(item)
+        return found
+
+    def _name(self, name: Any) -> tuple[str, bool]:
+        """The name of a field as it is recorded, and whether it marks a secret."""
+        if type(name) is str and name.isidentifier():  # no path: the same in every run
+            return self.secrets.name(name)
+        key = self.text(str(name))
+        return key, is_secret(key)
+
+    def _item(self, key: str, item: Any) -> Any:
+        if type(item) is str:
+            return REDACTED if item and is_secret(key) else self.text(item)
+        if type(item) in (list, tuple) and is_secret(key):  # a repeated header, or old passwords
+            return [REDACTED if type(one) is str and one else self.value(one) for one in item]
+        return item if type(item) in ATOMS else self.value(item)

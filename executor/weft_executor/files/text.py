@@ -1,0 +1,73 @@
+"""The text of a file, or why it has none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft_skills.format.frontmatter import decode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZE_LIMIT = 20 * 1024 * 1024
+_START = 65_536
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+# Formats whose first bytes may look like text.
+_FORMATS = {b"%PDF-": "a PDF", b"PK\x03\x04": "an archive or an office document", b"{\\rtf": "an RTF document"}
+
+
+class FileRefused(Exception):
+    """A file that has no text to read; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file's text, and the hash of its bytes."""
+
+    text: str
+    sha256: str
+
+
+def read(path: Path) -> FileText:
+    """The text of a file; raises FileRefused if it is too large, no text, or cannot be read."""
+    try:
+        with open(path, "rb", opener=_quietly) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise FileRefused("it is not a regular file; give one with text")
+            if found.st_size > SIZE_LIMIT:
+                raise FileRefused(
+                    f"it has {found.st_size:,} bytes, and {SIZE_LIMIT:,} are read at most; give a part of it"
+                )
+            data = file.read(SIZE_LIMIT + 1)
+    except FileNotFoundError as error:
+        raise FileRefused("it no longer exists") from error
+    except OSError as error:
+        raise FileRefused(f"it cannot be read: {error.strerror or error}") from error
+    for start, name in _FORMATS.items():
+        if data.startswith(start):
+            raise FileRefused(f"it is {name}, not a text file; give its text, or use a model that calls tools")
+    if b"\0" in data[:_START] and data[:2] not in _WIDE:
+        raise FileRefused("it is not a text file; give its text, or use a model that calls tools")
+    text = decode(data).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return FileText(text.strip("\n"), hashlib.sha256(data).hexdigest())
+
+
+def digest(path: Path) -> str | None:
+    """The hash of a file's bytes; None if it cannot be read."""
+    try:
+        with open(path, "rb", opener=_quietly) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _quietly(path: str, flags: int) -> int:
+    """Open without waiting: a pipe in the file's place must not stop the run."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))

@@ -1,0 +1,198 @@
+"""A run's state, computed from its events: the same while it runs, when it ends, and when it is read later."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from weft_executor.approvals.record import ApprovalRecord
+from weft_executor.history.result import Result, TaskReport
+from weft_executor.stores.row import COST_PLACES
+from weft_executor.tasks.results.kept_files import KeptFiles
+from weft_planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CallFinished,
+    CallRetried,
+    Event,
+    PlanChanged,
+    PlanMade,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    ToolCalled,
+)
+from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_planner.model import Usage
+from weft_planner.plan.changes.early_parts import parts_in, with_parts
+from weft_planner.plan.task_id import parent_of, root_of
+
+if TYPE_CHECKING:
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.plan.plan import Plan, Task
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Takes a run's events in order; `result` gives the state at any time.
+
+    `early` are tasks that began before there was a plan.
+    """
+
+    run_id: str = ""
+    goal: str = ""
+    skills: tuple[str, ...] = ()
+    plan: Plan | None = None
+    early: dict[str, Task] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    finished: RunFinished | None = None
+    approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
+    files: KeptFiles = field(default_factory=KeptFiles)
+    _tasks: dict[str, TaskReport] = field(default_factory=dict)
+    _attempts: Counter[str] = field(default_factory=Counter)
+    _seconds: float = 0.0
+    _reopened: dict[str, TaskReport] = field(default_factory=dict)  # how tasks stood before the last resume
+    _begun: set[str] = field(default_factory=set)  # tasks that started since
+
+    def note(self, event: Event) -> None:
+        """Add an event."""
+        match event:
+            case RunStarted():
+                self.run_id, self.goal = event.run_id, event.goal
+            case SkillsSelected(task=None):
+                self.skills = tuple(selection.name for selection in event.selections)
+            case PlanMade():
+                self._accept(event.plan)
+            case PlanChanged():
+                self._change(event)
+            case RunResumed():
+                self._reopen()
+            case TaskStarted(task=task):
+                self._attempts[task] += 1
+                self._begun.add(task)
+            case CallRetried(task=str(task)):
+                self._attempts[task] += 1
+            case CallFinished(reply=reply):
+                self.usage += reply.usage
+                self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+            case TaskFinished() if event.task in self._tasks:
+                self._reopened.pop(event.task, None)
+                self._close(event)
+            case TaskReused() if event.task in self._tasks:
+                self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
+            case ToolCalled():
+                self.files.note(event.task, event.envelope)
+            case ApprovalAsked() | ApprovalGiven():
+                self.approvals.note(event)
+            case RunFinished():
+                self.finished = event
+                self._seconds += event.seconds
+                if event.code == PLAN_NOT_CHANGED:  # nothing was tried again
+                    self._tasks |= {name: task for name, task in self._reopened.items() if name in self._tasks}
+            case _:
+                pass
+
+    def done_early(self) -> frozenset[str] | None:
+        """The tasks that have a result before there is a plan; None if there is one."""
+        if self.plan is not None:
+            return None
+        return frozenset(task.id for task in self._tasks.values() if task.status == "done")
+
+    @property
+    def early_parts(self) -> int:
+        """How many items have grown before there is a plan."""
+        return len(parts_in(self.early.values()))
+
+    def copy(self) -> Ledger:
+        """The same state, to be continued apart."""
+        parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
+        parts |= {"_reopened": dict(self._reopened), "_begun": set(self._begun)}
+        return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
+
+    def _accept(self, plan: Plan) -> None:
+        """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
+        begun = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if parent_of(part.id) in begun))
+        kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        for task_id in self._attempts.keys() - kept:
+            del self._attempts[task_id]
+        self._tasks = {task.id: self._tasks[task.id] if task.id in kept else _pending(task) for task in plan.tasks}
+        self.plan, self.early = plan, {}
+
+    def _change(self, event: PlanChanged) -> None:
+        if self.plan is not None:
+            self.plan = event.applied(self.plan)
+        else:
+            self.early = {name: task for name, task in self.early.items() if name not in event.dropped}
+            self.early |= {task.id: task for task in event.added}
+        for task_id in event.dropped:
+            self._tasks.pop(task_id, None)
+        self._tasks |= {task.id: _pending(task) for task in event.added}
+        for task_id, before in self._reopened.items() if event.rewired else ():
+            ended = before.status in ("failed", "skipped")
+            if ended and root_of(task_id) in event.rewired and task_id in self._tasks:  # it will not be tried again
+                self._tasks[task_id] = before
+
+    def _reopen(self) -> None:
+        """Resume: tasks without a result are pending again, unless others have taken their place.
+
+        To have waited for a person is no attempt.
+        """
+        waited = self.finished is not None and self.finished.status == "waiting"
+        self.finished = None
+        replaced = self.plan.replaced if self.plan is not None else ()
+        self._reopened = {task.id: task for task in self._tasks.values() if task.status not in ("done", "pending")}
+        for task in self._tasks.values():
+            if task.status != "done" and root_of(task.id) not in replaced:
+                if waited and task.status == "pending" and task.id in self._begun and self._attempts[task.id]:
+                    self._attempts[task.id] -= 1
+                self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+        self._begun.clear()
+
+    @property
+    def waiting(self) -> tuple[ApprovalRequest, ...]:
+        """The requests without an answer; not those of tasks that are no longer in the plan."""
+        return tuple(one for one in self.approvals.waiting if one.task is None or one.task in self._tasks)
+
+    def _close(self, event: TaskFinished) -> None:
+        self._tasks[event.task] = replace(
+            self._tasks[event.task],
+            status=event.status,
+            attempts=self._attempts[event.task],
+            seconds=event.seconds,
+            output=event.output,
+            error=event.error,
+        )
+
+    def result(self, journal: str | None = None) -> Result:
+        """The run's current result; a run that has not ended counts as interrupted."""
+        end = self.finished or RunFinished("interrupted")
+        return Result(
+            run_id=self.run_id,
+            status=end.status,
+            goal=self.goal,
+            answer=end.answer,
+            error=end.error,
+            question=end.question,
+            skills=self.skills,
+            tasks=tuple(self._tasks.values()),
+            usage=self.usage,
+            cost_usd=None if self.cost is None else round(self.cost, COST_PLACES),
+            journal=journal,
+            seconds=self._seconds,
+            plan=self.plan,
+            code=end.code,
+            data=end.data,
+            waiting=() if end.status == "clarification" else self.waiting,
+            artifacts=self.files.listed(),
+        )
+
+
+def _pending(task: Task) -> TaskReport:
+    return TaskReport(task.id, task.action_type, task.name)

@@ -1,0 +1,34 @@
+"""The limits on growth that a replayed run came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft_planner.plan.changes.change import is_growth_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_executor.history.run_history import RunHistory
+    from weft_executor.tasks.expand import GrowthLimits
+    from weft_planner.plan.plan import Plan, Task
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLimits:
+    """How far a recorded plan could grow: which task came to the limit for all depended on who was faster."""
+
+    history: RunHistory
+    limits: GrowthLimits
+
+    def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
+        """Why the recorded task did not grow; None if it did."""
+        if self.history.plan is not None and self.history.plan.parts_of(task.id):
+            return None
+        then = self.history.tasks.get(task.id)
+        error = then.error if then is not None and then.status == "failed" else None
+        if error is not None and is_growth_fault(error):
+            return error
+        now = self.limits.fault(task, added, plan)
+        return None if now is not None and is_growth_fault(now) else now

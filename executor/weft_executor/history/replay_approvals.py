@@ -1,0 +1,53 @@
+"""The approvals of a replayed run: every answer comes from the record, and nobody is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft_executor.approvals.approvals import Approvals
+from weft_executor.tasks.memo import at_once
+from weft_planner.approvals import Answer
+from weft_planner.errors import AnswerNeeded
+from weft_planner.events import ApprovalAsked
+
+if TYPE_CHECKING:
+    from weft_executor.history.replay import Tape
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.events import ApprovalGiven, Record
+
+
+@dataclass(slots=True)
+class ReplayApprovals(Approvals):
+    """Answers as the tape says; a request that is not on it is drift, unless the record ends there."""
+
+    tape: Tape | None = None
+
+    @classmethod
+    def of(cls, tape: Tape, record: Record) -> ReplayApprovals:
+        """The approvals on a tape."""
+        return cls(record, at_once, tape.capture, known=tape.history.finished.approvals.copy(), tape=tape)
+
+    def _given(self, request_id: str) -> ApprovalGiven | None:
+        given = self.known.given.get(request_id)
+        return given if given is not None and not given.withdrawn else None
+
+    async def _ask(self, request: ApprovalRequest) -> Answer:
+        """What follows from a request that has no answer on record."""
+        assert self.tape is not None  # noqa: S101 - `of` gives it one
+        wait_for(request.id, self)
+        if self.tape.was_cut_off(request.task):
+            raise self.tape.end_of(request.task)
+        if request.kind == "question":  # the plan differs, which is drift already
+            raise AnswerNeeded(request)
+        self.tape.differs(f"task {request.task}", f"task {request.task!r} asks for an approval that is not on record")
+        then = next((one for one in self.known.given.values() if one.task == request.task), None)
+        return Answer() if then is None else Answer(then.decision, then.note, then.arguments, then.text, then.by)
+
+
+def wait_for(request_id: str, approvals: Approvals) -> None:
+    """Raise if the record waits for an answer to this request."""
+    asked = approvals.known.asked.get(request_id)
+    if asked is not None and request_id not in approvals.known.given:
+        approvals.record(ApprovalAsked(**asked.to_dict()))
+        raise AnswerNeeded(asked)

@@ -1,0 +1,82 @@
+"""The result of a run, as the library returns it and `--json` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft_executor.tasks.results.kept_files import Artifact
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.events import RunStatus, TaskStatus
+    from weft_planner.model import Usage
+    from weft_planner.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
+    that were made.
+
+    `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
+    them; None if it asked for none, or the answer has another form.
+    """
+
+    run_id: str
+    status: RunStatus
+    goal: str
+    answer: str | None
+    error: str | None
+    question: str | None
+    skills: tuple[str, ...]
+    tasks: tuple[TaskReport, ...]
+    usage: Usage
+    cost_usd: float | None
+    journal: str | None
+    seconds: float = 0.0
+    plan: Plan | None = field(default=None, repr=False)
+    code: str | None = None
+    waiting: tuple[ApprovalRequest, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    data: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as `--json` prints it."""
+        document = {
+            "run_id": self.run_id,
+            "status": self.status,
+            "goal": self.goal,
+            "answer": self.answer,
+            "error": self.error,
+            "question": self.question,
+            "skills": list(self.skills),
+            "tasks": [task.to_dict() for task in self.tasks],
+            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "cost_usd": self.cost_usd,
+            "artifacts": [one.to_dict() for one in self.artifacts],
+            "waiting": [request.to_dict() for request in self.waiting],
+            "journal": self.journal,
+        }
+        if self.data is None:
+            return document
+        from pydantic_core import to_jsonable_python  # the data may be a program's own model
+
+        return document | {"data": to_jsonable_python(self.data)}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """The outcome of one task."""
+
+    id: str
+    action_type: str
+    name: str | None
+    status: TaskStatus = "pending"
+    attempts: int = 0
+    seconds: float = 0.0
+    output: str | None = None
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The task as `--json` prints it."""
+        return {key: getattr(self, key) for key in self.__slots__} | {"seconds": round(self.seconds, 3)}

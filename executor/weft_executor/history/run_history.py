@@ -1,0 +1,262 @@
+"""A run read back from its record: its state, and all the work that it has finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_executor.history.ledger import Ledger
+from weft_executor.history.replans import Replans
+from weft_executor.journal import codec
+from weft_executor.journal.event_check import plan_faults
+from weft_executor.tasks.memo import FinishedPart, FinishedWork
+from weft_executor.tasks.results.form import UnfitAnswer
+from weft_planner.events import (
+    AnswerChecked,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CatalogueTaken,
+    Event,
+    FileRead,
+    PlanChanged,
+    PlanMade,
+    PlanRefused,
+    ResultChecked,
+    RunResumed,
+    RunStarted,
+    SkillLoaded,
+    SkillsSelected,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    ToolCalled,
+)
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task_id import parent_of
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weft_executor.capture.capture import Capture
+    from weft_executor.stores.row import Row
+    from weft_planner.plan.plan import Task
+
+
+@dataclass(slots=True)
+class RunHistory:
+    """What the record says about a run; recorded paths are turned into paths of this checkout.
+
+    `planned` is the last of the `plans`: those before it were questions, which were answered. `catalogues` and
+    `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
+    cost is unknown.
+    `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
+    a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
+    before the run was stopped, in the first request that it has answered.
+    """
+
+    started: RunStarted | None = None
+    catalogue: CatalogueTaken | None = None
+    selected: SkillsSelected | None = None
+    catalogues: dict[str, CatalogueTaken] = field(default_factory=dict)
+    selections: dict[str, SkillsSelected] = field(default_factory=dict)
+    planned: PlanMade | None = None
+    plans: list[PlanMade] = field(default_factory=list)
+    refusals: list[PlanRefused] = field(default_factory=list)
+    calls: list[CallStarted] = field(default_factory=list)
+    failed: dict[str, CallFailed] = field(default_factory=dict)
+    loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
+    tasks: dict[str, TaskFinished] = field(default_factory=dict)
+    tools: list[ToolCalled] = field(default_factory=list)
+    files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
+    finished: FinishedWork = field(default_factory=FinishedWork)
+    settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
+    asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    replans: Replans = field(default_factory=Replans)
+    paid: dict[str, tuple[float, int]] = field(default_factory=dict)
+    last_seq: int = 0
+    fixed: tuple[Task, ...] = ()
+    _latest: dict[str | None, Event] = field(default_factory=dict)
+    _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
+    _inputs: dict[str, str] = field(default_factory=dict)
+    _reuse_recorded: dict[str, TaskReused] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
+        """The history in a run's rows, given in order."""
+        history = cls()
+        for row in rows:
+            history.last_seq = row.seq
+            event = codec.event(row.type, capture.local(row.body))
+            if event is not None:
+                history.note(event)
+        return history
+
+    def note(self, event: Event) -> None:
+        """Add an event."""
+        if isinstance(event, PlanChanged):
+            self._check(event)
+        self.ledger.note(event)
+        self.finished.approvals.note(event)
+        self.replans.note(event)
+        match event:
+            case RunStarted():
+                self.started = event
+                self.settings_in_force.append(event.settings)
+                self._note_reused(event)
+            case RunResumed():
+                self.settings_in_force.append(event.settings)
+                self.fixed = self.fixed_now
+            case CatalogueTaken(task=str(task)):
+                self.catalogues[task] = event
+            case CatalogueTaken():
+                self.catalogue = event
+            case SkillsSelected(task=str(task)):
+                self.selections[task] = event
+            case SkillsSelected():
+                self.selected = event
+            case PlanRefused():
+                self.refusals.append(event)
+            case PlanMade():
+                self.planned = event
+                self.plans.append(event)
+            case PlanChanged():
+                for task_id in event.dropped:
+                    self.finished.given.pop(task_id, None)
+                    self._reuse_recorded.pop(task_id, None)
+                    if event.cause == "stream":  # a task of this id ends once more, and is told of
+                        self._forget_output(task_id)
+            case SkillLoaded():
+                self.loaded[event.task, event.name] = event.content
+            case FileRead():
+                self.files[event.task, event.path] = event
+            case CallStarted() | CallFailed() | CallFinished():
+                self._note_call(event)
+            case TaskStarted():
+                self._inputs[event.task] = event.inputs
+            case TaskReused():
+                self._reuse_recorded[event.task] = event
+                self.finished.given[event.task] = event.output
+            case TaskFinished():
+                self.tasks[event.task] = event
+                if event.status == "done" and event.output is not None:
+                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
+            case ResultChecked():
+                self._latest[event.task] = event
+            case AnswerChecked():
+                self.finished.verdicts[event.answer] = event.faults
+            case ToolCalled():
+                self._latest[event.task] = event
+                self.tools.append(event)
+                self.finished.files.note(event.task, event.envelope)
+                if event.call:
+                    self.finished.envelopes[event.call] = codec.envelope(event.envelope)
+            case _:
+                pass
+
+    def _note_reused(self, event: RunStarted) -> None:
+        """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
+        self.finished.given.update({one.task: one.output for one in event.reused if parent_of(one.task) is None})
+        self.finished.parts += parts_of(event)
+
+    def _check(self, event: PlanChanged) -> None:
+        """Raise if a change does not fit the plan before it: a record may come from anyone."""
+        before = self.plan or Plan(tuple(self.ledger.early.values()))
+        if faults := list(plan_faults(event.applied(before))):
+            what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
+            raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan as it was last: the one that was made, with every change since."""
+        return self.ledger.plan
+
+    @property
+    def fixed_now(self) -> tuple[Task, ...]:
+        """The tasks that the planner must keep if the run is resumed now; what it has answered is not asked again."""
+        if ("decomposer", None) in self._last_reply:
+            return self.fixed
+        return tuple(task for task in self.ledger.early.values() if parent_of(task.id) is None)
+
+    @property
+    def recorded_reuse(self) -> tuple[TaskReused, ...]:
+        """The outputs of other runs that tasks of its plan have."""
+        return tuple(one for one in self._reuse_recorded.values() if self.plan is not None and one.task in self.plan)
+
+    @property
+    def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
+        """The outputs that the run was given at its start, but whose own events it did not get to record."""
+        given = planned_reuse(self.started) if self.started is not None else ()
+        return tuple(one for one in given if one.task not in self._reuse_recorded)
+
+    def reopen(self) -> None:
+        """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
+
+        Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
+        is forgotten with the verdict. A task that ended well without one of its parts is forgotten too, so that it goes
+        on in them again.
+        """
+        failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
+        end = self.ledger.finished
+        if self.planned is None and end is not None and end.status == "failed":
+            failed.append(None)
+        if end is not None and end.code == UnfitAnswer.code:
+            self.finished.replies.pop(self._last_reply.get(("synthesis", None), ""), None)
+        for name in failed:
+            match self._latest.get(name):
+                case CallFinished(request=key):
+                    self.finished.replies.pop(key, None)
+                case ResultChecked():
+                    for role in ("task", "checker"):
+                        self.finished.replies.pop(self._last_reply.get((role, name), ""), None)
+                case ToolCalled(call=key):
+                    self.finished.envelopes.pop(key, None)
+                case _:
+                    pass
+            self._forget_parents(name)
+
+    def _forget_parents(self, name: str | None) -> None:
+        while name is not None and (name := parent_of(name)) is not None:
+            self._forget_output(name)
+
+    def _forget_output(self, name: str) -> None:
+        for key in [key for key in self.finished.outputs if key[0] == name]:
+            del self.finished.outputs[key]
+
+    def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
+        self._latest[event.task] = event
+        match event:
+            case CallStarted():
+                self.calls.append(event)
+                self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
+            case CallFailed():
+                self.failed[event.request] = event
+                self.finished.replies.pop(event.request, None)  # it was forgotten and asked for again
+            case CallFinished():
+                self.finished.replies[event.request] = event.reply
+                self._last_reply[event.role, event.task] = event.request
+                if event.task is not None:
+                    cost, tokens = self.paid.get(event.task, (0.0, 0))
+                    unknown = event.reply.usage.tokens if event.reply.cost is None else 0
+                    self.paid[event.task] = cost + (event.reply.cost or 0.0), tokens + unknown
+
+
+def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:
+    """The outputs that a run was given for planned tasks; a grown task's is recorded once an equal one grows."""
+    return tuple(one for one in event.reused if parent_of(one.task) is None)
+
+
+def parts_of(event: RunStarted) -> list[FinishedPart]:
+    """The grown tasks of an earlier run that a run was given with their outputs."""
+    plan = event.plan
+    grown = (one for one in event.reused if parent_of(one.task) is not None)
+    return [FinishedPart(plan.task(one.task), one.output, one.source) for one in grown if plan and one.task in plan]
+
+
+def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:
+    """The reused outputs of the tasks that an event brings into the plan."""
+    tasks = event.plan.tasks if isinstance(event, PlanMade) else event.added
+    joined = {task.id for task in tasks}
+    return [one for one in outputs if one.task in joined]

@@ -1,0 +1,70 @@
+"""The journal as a program uses it: a store, the writer in front of it, and a log for each run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft_executor.journal.log import Log
+from weft_executor.journal.open_store import open_store
+from weft_executor.journal.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from weft_executor.capture.capture import Capture
+    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.row import RunSummary
+    from weft_executor.stores.store import Store
+
+
+class Journal:
+    """An open journal; opening one that cannot be used raises at once."""
+
+    def __init__(self, url: str) -> None:
+        self.store: Store = open_store(url)
+        self._writer = Writer(self.store)
+
+    @property
+    def url(self) -> str:
+        """The URL by which it can be opened again."""
+        return self.store.url
+
+    @property
+    def commit_seconds(self) -> float:
+        """How long the last commit took; it grows while one is under way."""
+        return self._writer.commit_seconds
+
+    def begin(self, run_id: str, capture: Capture) -> Log:
+        """The log of a new run."""
+        return Log(self._writer, run_id, capture)
+
+    def resume(self, summary: RunSummary, capture: Capture, after: int) -> Log:
+        """The log of a stored run that this process has claimed; `after` is the number of its last event."""
+        log = Log(self._writer, summary.run_id, capture, after=after)
+        log.resume(summary)
+        return log
+
+    def take(self, run_id: str) -> None:
+        """Take the lease of a run that this process has just begun; it is taken once its log has settled."""
+        self._writer.take(run_id)
+
+    def claim(self, run_id: str) -> None:
+        """Take the lease of a stored run; raises if another live process has it."""
+        self._writer.claim(run_id)
+
+    def release(self, run_id: str) -> None:
+        """Release a run; it is free once its log has settled."""
+        self._writer.release(run_id)
+
+    def listen(self, run_id: str, heed: Callable[[Wish], None] | None) -> None:
+        """Have `heed` called, in another thread, when another process wishes something of a run; None ends it."""
+        self._writer.listen(run_id, heed)
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until all entries and lease changes so far are on disk."""
+        return self._writer.settle()
+
+    def close(self) -> None:
+        """Write what is left and close."""
+        self._writer.close()
+        self.store.close()

@@ -1,0 +1,123 @@
+"""One run's log: gives each event its number and time, and hands it to the sink that writes it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from weft_executor.journal.summary import CHANGING, updated
+from weft_executor.stores.row import Row, RunSummary
+from weft_planner.event_fields import type_name_of
+from weft_planner.events import Event, TaskFinished, TextStreamed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from weft_executor.capture.capture import Capture
+
+
+class LogEntry(NamedTuple):
+    """An event on its way to the store; `at` is in nanoseconds.
+
+    `summary` is the run's as of this event, without the last `done` of its tasks that are done.
+    """
+
+    # A tuple, because recording an event must cost as little as possible: the rest is done in the writer's thread.
+
+    log: Log
+    seq: int
+    at: int
+    event: Event
+    summary: RunSummary
+    done: int
+
+    def is_written(self) -> bool:
+        """Whether the store has this summary."""
+        summary, done = self.log.written
+        return summary is self.summary and done == self.done
+
+    def row(self) -> Row:
+        """The row to store: without secrets, paths relative to named roots."""
+        log, seq, at, event, _, _ = self
+        kind: type = type(event)
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_name_of(kind), log.capture.event(event)))
+
+
+class Sink(Protocol):
+    """Where a log's entries go: they are written in the order in which they are put."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the journal."""
+
+    def put(self, entry: LogEntry) -> None:
+        """Accept an entry; it is written soon."""
+
+    def settle(self, run_id: str = "") -> Awaitable[None]:
+        """Wait until everything put so far is on disk; raises if it, or that run's part of it, cannot be written."""
+
+
+class Log:
+    """Records one run's events; `settle` waits until they are on disk."""
+
+    def __init__(self, sink: Sink, run_id: str, capture: Capture, *, after: int = 0) -> None:
+        self.run_id = run_id
+        self.capture = capture
+        self.written: tuple[RunSummary | None, int] = (None, 0)
+        self._sink = sink
+        self._seq = after
+        self._summary = RunSummary(run_id, "", "running", "")
+        self._done = 0
+
+    @property
+    def url(self) -> str:
+        """The URL of the journal."""
+        return self._sink.url
+
+    def resume(self, summary: RunSummary) -> None:
+        """Continue from a run's stored summary."""
+        # Its goal was captured when it was stored, and will be captured again.
+        self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
+
+    def record(self, event: Event) -> None:
+        """Record an event, except pieces of a streamed answer: the whole answer follows."""
+        kind = type(event)
+        if kind is TextStreamed:
+            return
+        at = time.time_ns()
+        self._seq += 1
+        if isinstance(event, TaskFinished) and self._summary.early is None:
+            # One for each task of a plan, and another summary takes long to make.
+            self._done += event.status == "done"
+        elif kind in CHANGING:
+            self._summary = updated(self._summary, event, stamp(at))
+        self._sink.put(tuple.__new__(LogEntry, (self, self._seq, at, event, self._summary, self._done)))
+
+    def captured(self, entry: LogEntry) -> RunSummary:
+        """The run's summary as it is stored after an entry."""
+        before = entry.summary
+        done = None if before.done is None else before.done + entry.done
+        return replace(before, goal=self.capture.text(before.goal), done=done)
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until everything recorded so far is on disk."""
+        return self._sink.settle(self.run_id)
+
+
+def now() -> str:
+    """The current time as records spell it."""
+    return stamp(time.time_ns())
+
+
+def stamp(at: int) -> str:
+    """A time in nanoseconds as records spell it: ISO 8601 in UTC, with microseconds."""
+    digits = str(at)
+    return f"{_second(digits[:10])}.{digits[10:16]}Z"
+
+
+@lru_cache(maxsize=8)
+def _second(seconds: str) -> str:
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%S}"

@@ -1,0 +1,261 @@
+"""The journal in a PostgreSQL database: every commit is on disk there, and many machines may use it at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from weft_executor.stores.columns import encode
+from weft_executor.stores.errors import BadStore, LeaseLost, RunExists, RunHeld, StoreFailed
+from weft_executor.stores.postgres import leases, messages, retention, run_list, schema
+from weft_executor.stores.postgres.address import address_of
+from weft_executor.stores.postgres.connections import Connections
+from weft_executor.stores.postgres.statements import Append, WriteCache
+from weft_executor.stores.row import StoreStatus
+from weft_skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from weft_executor.stores.lease import Handover, Holder, Wish
+    from weft_executor.stores.postgres.connections import Connection
+    from weft_executor.stores.row import BatchCount, Row, RunSummary
+
+
+class PostgresStore:
+    """A journal in a database. What a broken connection cut off is repeated: nothing is lost, nothing written twice."""
+
+    look = 0.5
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        address = address_of(url)
+        self.url = address.url
+        self._connections = Connections(address)
+        self._known = WriteCache()
+        self._partition = 0
+        self._beaten: set[Holder] = set()
+        try:
+            with self._connections.connect() as connection:
+                schema.check(connection, address, create=create)
+        except psycopg.Error as error:
+            raise _unusable(self.url, error) from error
+
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
+        """Store rows, summaries and lease changes in one transaction, in two round trips."""
+        commit = Append(rows, [encode(row) for row in rows], summaries, handover)
+        keys = self._connections.write(lambda connection, again: self._commit(connection, commit, again=again))
+        self._known.note(keys, {row.run_id for row in rows}, commit.texts())
+        for run_id in handover.released if handover else ():
+            self._known.keys.pop(run_id, None)
+        if handover and handover.taken:
+            self._beaten.add(handover.holder)
+        ahead = (max(keys.values(), default=0) + schema.PARTITION // 2) // schema.PARTITION
+        if ahead > self._partition:  # made long before the first run needs it
+            self._connections.write(lambda connection, _: _add_partition(connection, ahead))
+            self._partition = ahead
+
+    def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
+        """Store whole runs that arrive in pieces, in one transaction on a connection of its own."""
+        seen: set[str] = set()
+        try:
+            with self._connections.connect() as connection, connection.transaction():
+                connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # reading a piece may take long
+                for rows, summaries in pieces:
+                    new = sorted(set(summaries) - seen)
+                    there = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s) LIMIT 1", (new,))
+                    if (found := there.fetchone()) is not None:
+                        raise RunExists(found[0])
+                    seen.update(new)
+                    Append(rows, [encode(row) for row in rows], summaries, None).write(connection)
+                connection.execute("UPDATE runs SET imported = TRUE WHERE run_id = ANY(%s)", (sorted(seen),))
+        except psycopg.Error as error:
+            raise StoreFailed(
+                f"the journal {self.url} cannot be written: {messages.explain(error)}", hint=messages.hint(error)
+            ) from error
+
+    def summaries(
+        self,
+        most: int | None = None,
+        *,
+        before: str = "",
+        status: Collection[str] = (),
+        text: str = "",
+        batch: str | None = None,
+    ) -> Iterator[RunSummary]:
+        """The runs, newest first; a run whose process died is interrupted."""
+        return run_list.summaries(self._connections, most, before=before, status=status, text=text, batch=batch)
+
+    def batches(self) -> Iterator[BatchCount]:
+        """How many runs each batch has in each status."""
+        return iter(run_list.batches(self._connections))
+
+    def find(self, run: str) -> RunSummary:
+        """The run of that id, of the only id that starts with it, or `last`."""
+        return run_list.find(self._connections, run)
+
+    def rows(
+        self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
+    ) -> Iterator[Row]:
+        """A run's rows in order."""
+        clauses, given = ["r.run_id = %(run_id)s"], dict[str, Any](run_id=run_id)
+        if types:
+            clauses.append("e.type = ANY(%(types)s)")
+            given["types"] = list(types)
+        if task is not None:
+            clauses.append("e.task = %(task)s")
+            given["task"] = task
+        clause = " AND ".join(clauses)
+        if after:
+            clause += " AND e.seq > %(after)s"
+            given["after"] = after
+        return run_list.rows(self._connections, clause, given, after=(-1, 0))
+
+    def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
+        """The rows of some types, of every run."""
+        indexed = next(
+            (
+                f"e.{one} AND "
+                for one in (schema.SELECTIONS, schema.APPROVALS)
+                if all(f"'{name}'" in one for name in types)
+            ),
+            "",
+        )
+        return run_list.rows(
+            self._connections, f"{indexed}e.type = ANY(%(types)s)", {"types": list(types)}, after=(-1, 0)
+        )
+
+    def changed(self) -> int:
+        """The transactions that the server knows: any that writes changes them when it begins and when it ends."""
+        found = self._connections.read(lambda one: one.execute("SELECT pg_current_snapshot()::text").fetchone())
+        return hash(found)
+
+    def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
+        """The newest result with this key, of another run that was not imported."""
+        clause = (
+            "WHERE e.key IS NOT NULL AND e.key = %(key)s AND e.at >= %(since)s AND r.run_id <> %(run_id)s "
+            "AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        )
+        return run_list.first_row(self._connections, clause, {"key": key, "since": since, "run_id": apart_from})
+
+    def claim(self, run_id: str, holder: Holder) -> None:
+        """Take the lease of a run; waits until this process may judge that a holder on another machine is dead."""
+
+        def attempt(connection: Connection, again: bool) -> tuple[int, float]:
+            return leases.claim(connection, run_id, holder, self._connections.steady, again=again)
+
+        key, pause = self._connections.write(attempt)
+        while pause:
+            if self._connections.pause(min(pause, 1.0)):
+                raise RunHeld(f"run {run_id} may still be in use on another machine", hint="try again in a minute")
+            key, pause = self._connections.write(attempt)
+        self._beaten.add(holder)
+        self._known.note({run_id: key})
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        """Send the heartbeat of this process; raises with the runs that were lost to another one."""
+        self._connections.write(lambda connection, _: leases.renew(connection, run_ids, holder))
+        self._beaten.add(holder)
+
+    def wish(self, run_id: str, wish: Wish) -> None:
+        """Leave a wish for the process that holds a run."""
+        self._connections.write(lambda connection, _: leases.wish(connection, run_id, wish))
+
+    def wishes(self) -> dict[str, Wish]:
+        """What is wished for, by run."""
+        wished = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
+        return dict(self._connections.read(lambda connection: connection.execute(wished).fetchall()))
+
+    def delete(self, run_ids: Collection[str]) -> list[str]:
+        """Delete runs that are not leased; their texts wait until all runs of their era are gone."""
+        chosen, deleted = list(run_ids), dict[str, int]()
+        whole = self._connections.read(lambda connection: retention.whole_partitions(connection, chosen))
+        for at in range(0, len(chosen), retention.CHUNK):
+
+            def attempt(
+                connection: Connection, _: bool, some: Sequence[str] = chosen[at : at + retention.CHUNK]
+            ) -> None:
+                retention.delete_runs(connection, some, whole, self._connections.steady, deleted)
+
+            self._connections.write(attempt)
+        for run_id in deleted:
+            self._known.keys.pop(run_id, None)
+        if deleted:
+            self._connections.write(lambda connection, _: retention.clean(connection))
+        return [run_id for run_id in chosen if run_id in deleted]
+
+    def status(self) -> StoreStatus:
+        """How large it is, and how many workers are alive."""
+        return self._connections.read(
+            lambda connection: _status(connection, self.url, self._connections.address.schema)
+        )
+
+    def close(self) -> None:
+        """Close the connections; a worker that ends in order leaves no heartbeat behind."""
+        if self._beaten:
+            self._connections.patience = 0.0
+            names = [holder.to_shared_json() for holder in self._beaten]
+            gone = "DELETE FROM workers w WHERE id = ANY(%s) AND NOT EXISTS (SELECT 1 FROM runs WHERE holder = w.id)"
+            with suppress(WeftError):
+                self._connections.write(lambda connection, _: connection.execute(gone, (names,)).rowcount)
+        self._connections.close()
+
+    def _commit(self, connection: Connection, commit: Append, *, again: bool) -> dict[str, int]:
+        if again and commit.is_there(connection):
+            return {}
+        try:
+            return commit.send(connection, self._known, again=again)
+        except psycopg.errors.CheckViolation:  # no partition for a new run
+            connection.rollback()
+            (last,) = connection.execute("SELECT last_value FROM runs_id_seq").fetchone() or (0,)
+            _add_partition(connection, last // schema.PARTITION)
+            _add_partition(connection, last // schema.PARTITION + 1)
+            return commit.send(connection, self._known, again=again)
+        except LeaseLost:
+            connection.rollback()
+            if again and commit.is_there(connection):  # the lost one is this very commit, which has released it
+                return {}
+            raise
+        except psycopg.errors.UniqueViolation as error:
+            connection.rollback()
+            text = f"the journal {self.url} cannot be written: {messages.explain(error)}"
+            raise LeaseLost(text, commit.taken_places(connection), messages.hint(error)) from error
+
+
+def migrate(url: str) -> tuple[int, int]:
+    """Bring the tables of a journal to this version; returns the version before and after."""
+    address = address_of(url)
+    try:
+        with Connections(address).connect() as connection:
+            return schema.migrate(connection, address)
+    except psycopg.Error as error:
+        raise _unusable(address.url, error) from error
+
+
+def _unusable(url: str, error: psycopg.Error) -> BadStore:
+    return BadStore(f"the journal {url} cannot be used: {messages.explain(error)}", hint=messages.hint(error))
+
+
+def _add_partition(connection: Connection, number: int) -> None:
+    connection.execute("SELECT add_partition(%s)", (number,))
+
+
+def _status(connection: Connection, url: str, name: str) -> StoreStatus:
+    row = connection.execute(
+        "SELECT (SELECT max(version) FROM weft_version), (SELECT count(*) FROM runs), (SELECT min(started) FROM runs), "
+        "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+        "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r')",
+        (name,),
+    ).fetchone()
+    assert row is not None  # noqa: S101 - it has no FROM, so there is one
+    version, runs, oldest, size = row
+    held = connection.execute(
+        f"SELECT r.holder, {leases.AGE} FROM {leases.JOINED} WHERE r.status = 'running'"  # noqa: S608
+    ).fetchall()
+    beats = connection.execute(f"SELECT w.id, {leases.AGE} FROM workers w").fetchall()  # noqa: S608
+    running, workers = (sum(1 for one in some if leases.is_leased(*one)) for some in (held, beats))
+    parts = len(retention.partitions(connection))
+    return StoreStatus(url, "postgresql", version, schema.VERSION, runs, running, oldest, size, parts, workers)

@@ -1,0 +1,57 @@
+"""Lists of runs, as every store makes them: summaries from their columns, and counts by batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from weft_executor.stores.row import BatchCount, RunSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DEAD = "interrupted"  # what a run is whose process died before it could say so
+
+
+def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
+    """The summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
+    found = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
+    found = replace(found, skills=tuple(str(found.skills).split()))
+    return replace(found, status=DEAD) if found.status == "running" and not leased else found
+
+
+def stored_statuses(asked: Iterable[str]) -> list[str]:
+    """The statuses as they are stored: a run that counts as interrupted may be stored as running."""
+    return sorted({*asked, *(("running",) if DEAD in asked else ())})
+
+
+def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list[BatchCount]:
+    """The runs of each batch, counted by status; the newest batch first."""
+    rows = [*ended, *(_one(run) for run in running)]
+    rows.sort(key=lambda one: (one.batch, one.status))
+    merged = [_merged(list(same)) for _, same in groupby(rows, key=lambda one: (one.batch, one.status))]
+    newest = {batch: max(one.last for one in same) for batch, same in groupby(merged, key=lambda one: one.batch)}
+    return sorted(merged, key=lambda one: newest[one.batch], reverse=True)
+
+
+def literal(text: str) -> str:
+    """A text in which LIKE sees no wildcards."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _one(run: RunSummary) -> BatchCount:
+    return BatchCount(run.batch or "", run.status, 1, run.cost_usd, run.seconds or 0.0, run.run_id, run.run_id)
+
+
+def _merged(same: list[BatchCount]) -> BatchCount:
+    costs = [one.cost_usd for one in same]
+    return BatchCount(
+        batch=same[0].batch,
+        status=same[0].status,
+        runs=sum(one.runs for one in same),
+        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+        seconds=sum(one.seconds for one in same),
+        first=min(one.first for one in same),
+        last=max(one.last for one in same),
+    )

@@ -1,0 +1,108 @@
+"""The statements that write to a journal's SQLite file, many rows at a time."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from weft_executor.stores.columns import SUMMARY, clean, summary_values
+from weft_executor.stores.errors import LeaseLost
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from weft_executor.stores.columns import Body
+    from weft_executor.stores.lease import Handover
+    from weft_executor.stores.row import Row, RunSummary
+
+_SUMMARIES = (
+    f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
+    "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
+    "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
+)
+_EVENTS = "INTO events (run, seq, at, type, task, body)"
+_TEXTS = "OR IGNORE INTO texts (sha, text)"
+_USES = "OR IGNORE INTO uses (run, sha)"
+
+# The most rows in one statement. Each statement releases Python's lock and waits to get it back, which takes long
+# while the run itself is busy: one statement per row would be far slower. Statements are cached by size.
+MAX_ROWS = 128
+_MAX_NAMES = 500
+
+
+def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSummary]) -> None:
+    """Write new or changed summaries."""
+    connection.executemany(_SUMMARIES, [summary_values(summary) for summary in summaries])
+
+
+def write_texts(
+    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
+) -> None:
+    """Write large texts that are not stored yet, and which runs use them."""
+    texts_of: dict[str, str] = {}
+    uses: set[tuple[int, str]] = set()
+    for row, (_, large) in zip(rows, bodies, strict=True):
+        for sha in large:
+            texts_of[sha] = large[sha]
+            uses.add((run[row.run_id], sha))
+    _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, clean(text))])
+    _insert(connection, _USES, 2, [value for use in uses for value in use])
+
+
+def write_events(
+    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
+) -> None:
+    """Write events, up to `MAX_ROWS` in one statement."""
+    values: list[object] = []
+    for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
+        values += (run[run_id], seq, at, kind, clean(fields.get("task")), body)
+    _insert(connection, _EVENTS, 6, values)
+
+
+def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The primary keys of runs, which the other tables refer to."""
+    for at in range(0, len(run_ids), _MAX_NAMES):
+        some = run_ids[at : at + _MAX_NAMES]
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
+
+
+def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
+    """The runs of rows whose place is taken already."""
+    taken = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ? AND e.seq = ?"
+    return {row.run_id for row in rows if connection.execute(taken, (row.run_id, row.seq)).fetchone()}
+
+
+def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
+    """Take runs that nobody holds, and release runs of this holder."""
+    holder = handover.holder.to_json()
+    lost = []
+    for run_id in handover.taken:
+        taken = connection.execute(
+            "UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ? AND holder IS NULL",
+            (holder, time.time(), run_id),
+        )
+        if not taken.rowcount:
+            lost.append(run_id)
+    if lost:
+        raise LeaseLost(f"run {', '.join(lost)} is in use by another process", lost, "leave it to that process")
+    connection.executemany(
+        "UPDATE runs SET holder = NULL, beat = NULL, wish = NULL WHERE run_id = ? AND holder = ?",
+        [(run_id, holder) for run_id in handover.released],
+    )
+
+
+def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
+    """Insert rows of `width` columns; `values` holds all their values in one list."""
+    step = MAX_ROWS * width
+    for at in range(0, len(values), step):
+        some = values[at : at + step]
+        connection.execute(_statement(into, width, len(some) // width), some)
+
+
+@cache
+def _statement(into: str, width: int, size: int) -> str:
+    row = f"({', '.join('?' * width)})"
+    return f"INSERT {into} VALUES {', '.join([row] * size)}"  # noqa: S608 - no input

@@ -1,0 +1,271 @@
+"""The journal in one SQLite file: every commit is on disk, several processes may use it at once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft_executor.stores import texts
+from weft_executor.stores.columns import SUMMARY, encode, missing
+from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
+from weft_executor.stores.lease import Holder
+from weft_executor.stores.row import Row, StoreStatus
+from weft_executor.stores.sqlite import run_import, run_list
+from weft_executor.stores.sqlite.database import Database
+from weft_executor.stores.sqlite.schema import APPROVALS, KEY, RESULTS, SELECTIONS, VERSION
+from weft_executor.stores.sqlite.statements import (
+    MAX_ROWS,
+    hand_over,
+    run_keys,
+    write_events,
+    write_summaries,
+    write_texts,
+    written_by_others,
+)
+from weft_executor.stores.urls import url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from weft_executor.stores.lease import Handover, Wish
+    from weft_executor.stores.row import BatchCount, RunSummary
+
+_LIST = "list runs with `weft trace list`"
+
+
+class SqliteStore:
+    """A journal in a file; `_keys` caches the primary keys of the runs that are being written."""
+
+    look = 0.03
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.url = url_of(path)
+        self._database = Database(path, create=create)
+        self._keys: dict[str, int] = {}
+
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
+        """Store rows, summaries and lease changes in one transaction."""
+        try:
+            self._append(rows, summaries, handover)
+        except LeaseLost:
+            raise
+        except StoreFailed as error:
+            if not isinstance(error.__cause__, sqlite3.IntegrityError):
+                raise
+            with self._database.reading() as connection:
+                lost = written_by_others(connection, rows)
+            raise LeaseLost(error.message, lost, error.hint) from error
+
+    def _append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
+        bodies = [encode(row) for row in rows]  # before the transaction, which other processes may be waiting for
+        runs = {row.run_id for row in rows}
+        # A copy: another thread's rollback may clear the cache before this one gets to write.
+        keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
+        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(large for _, large in bodies)
+        if events_only and not summaries and not handover:
+            with self._database.writing() as connection:  # a single statement is a transaction of its own
+                write_events(connection, rows, bodies, keys)
+            return
+        with self._transaction() as connection:
+            write_summaries(connection, summaries.values())
+            if handover:
+                hand_over(connection, handover)
+            self._keys.update(run_keys(connection, list(runs - self._keys.keys())))
+            write_texts(connection, rows, bodies, self._keys)
+            write_events(connection, rows, bodies, self._keys)
+        for run_id in handover.released if handover else ():
+            self._keys.pop(run_id, None)  # it may be pruned from now on, and its key given to another run
+
+    def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
+        """Store whole runs that arrive in pieces: in a file of their own until complete, so that others can write."""
+        import tempfile  # here, because few processes import runs
+
+        with tempfile.TemporaryDirectory(prefix="weft-runs-") as folder:
+            path = Path(folder).resolve() / "runs.sqlite"
+            gathered = SqliteStore(path)
+            try:
+                for rows, summaries in pieces:
+                    gathered.append(rows, summaries)
+            finally:
+                gathered.close()
+            with self._database.writing() as connection:
+                run_import.copy(connection, path)
+
+    def summaries(
+        self,
+        most: int | None = None,
+        *,
+        before: str = "",
+        status: Collection[str] = (),
+        text: str = "",
+        batch: str | None = None,
+    ) -> Iterator[RunSummary]:
+        """The runs, newest first; a run whose process died is interrupted."""
+        with self._database.reading() as connection:
+            found = run_list.summaries(connection, before=before, status=status, text=text, batch=batch)
+            yield from islice(found, most)
+
+    def batches(self) -> Iterator[BatchCount]:
+        """How many runs each batch has in each status."""
+        with self._database.reading() as connection:
+            yield from run_list.batches(connection)
+
+    def find(self, run: str) -> RunSummary:
+        """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
+        if not run:  # every id starts with the empty string
+            raise UnknownRun("no run was named", hint=_LIST)
+        with self._database.reading() as connection:
+            where = "?1 = 'last'" if run == "last" else "substr(run_id, 1, length(?1)) = ?1"
+            found = connection.execute(
+                f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} "  # noqa: S608 - no input
+                "ORDER BY run_id = ?1 DESC, run_id DESC LIMIT 5",
+                (run,),
+            ).fetchall()
+        matches = [row for row in found if row[0] == run] or (found[:1] if run == "last" else found)
+        if len(matches) == 1:
+            return run_list.summary(matches[0])
+        if not matches:
+            raise UnknownRun(f"there is no run {run!r} in {self._database.path}", hint=_LIST)
+        names = ", ".join(row[0] for row in matches)
+        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more of the id")
+
+    def rows(
+        self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
+    ) -> Iterator[Row]:
+        """A run's rows in order."""
+        clauses, given = ["r.run_id = ?"], list[str | int]([run_id])
+        if after:
+            clauses.append("e.seq > ?")
+            given.append(after)
+        if types:
+            clauses.append(f"e.type IN ({', '.join('?' * len(types))})")
+            given += types
+        if task is not None:
+            clauses.append("e.task = ?")
+            given.append(task)
+        yield from self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+
+    def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
+        """The rows of some types, of every run."""
+        # Word for word the condition of a partial index: otherwise SQLite would not use it.
+        indexed = next(
+            (f"e.{one} AND " for one in (SELECTIONS, APPROVALS) if all(f"'{name}'" in one for name in types)), ""
+        )
+        wanted = ", ".join("?" * len(types))
+        yield from self._rows(f"{indexed}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
+
+    def changed(self) -> int:
+        """SQLite's count of commits by others."""
+        return self._database.changed()
+
+    def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
+        """The newest result with this key, of another run that was not imported."""
+        found = f"{RESULTS.format('e.')} AND {KEY.format('e.')} = ? AND e.at >= ?"
+        clause = f"{found} AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        return next(self._rows(clause, [key, since, apart_from]), None)
+
+    def claim(self, run_id: str, holder: Holder) -> None:
+        """Take the lease of a run; a dead holder's is taken over at once."""
+        with self._transaction() as connection:
+            found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            if found is None:
+                raise UnknownRun(
+                    f"run {run_id!r} is no longer in {self._database.path}", hint="it was pruned; run its goal again"
+                )
+            if run_list.is_leased(*found):
+                raise RunHeld(
+                    f"run {run_id} is in use by {Holder.from_json(found[0])}",
+                    hint="wait until that process ends, or stop it first",
+                )
+            mark = (holder.to_json(), time.time(), run_id)
+            connection.execute("UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ?", mark)
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        """Renew leases; raises with those that were lost to another process."""
+        name, lost = holder.to_json(), []
+        with self._transaction() as connection:
+            for run_id in run_ids:
+                mark = (time.time(), run_id, name)
+                changed = connection.execute("UPDATE runs SET beat = ? WHERE run_id = ? AND holder = ?", mark)
+                if not changed.rowcount:
+                    lost.append(run_id)
+        if lost:
+            raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
+
+    def wish(self, run_id: str, wish: Wish) -> None:
+        """Leave a wish for the process that holds a run."""
+        with self._transaction() as connection:
+            found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            if found is None:
+                raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=_LIST)
+            if not run_list.is_leased(*found):
+                raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
+            connection.execute("UPDATE runs SET wish = ? WHERE run_id = ?", (wish, run_id))
+
+    def wishes(self) -> dict[str, Wish]:
+        """What is wished for, by run."""
+        with self._database.reading() as connection:
+            return dict(connection.execute("SELECT run_id, wish FROM runs WHERE wish IS NOT NULL").fetchall())
+
+    def delete(self, run_ids: Collection[str]) -> list[str]:
+        """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
+        deleted = []
+        with self._transaction() as connection:
+            for run_id in run_ids:
+                # Checked inside the transaction: a process may have claimed the run since it was chosen.
+                found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+                if found is None or run_list.is_leased(found[1], found[2]):
+                    continue
+                for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
+                    connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
+                self._keys.pop(run_id, None)
+                deleted.append(run_id)
+            if deleted:
+                connection.execute("DELETE FROM texts WHERE sha NOT IN (SELECT sha FROM uses)")
+        if deleted:
+            self._database.vacuum()
+        return deleted
+
+    def status(self) -> StoreStatus:
+        """How large the file is, and how many of its runs are running."""
+        with self._database.reading() as connection:
+            runs, oldest = connection.execute("SELECT count(*), min(started) FROM runs").fetchone()
+            running = sum(
+                1 for _ in run_list.summaries(connection, before="", status=("running",), text="", batch=None)
+            )
+            (size,) = connection.execute(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ).fetchone()
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        return StoreStatus(self.url, "sqlite", schema, VERSION, runs, running, oldest, size)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._database.transaction(on_rollback=self._keys.clear)  # some may be keys of new runs
+
+    def _rows(self, clause: str, given: Sequence[str | int]) -> Iterator[Row]:
+        with self._database.reading() as connection:
+            reader = connection.cursor()
+
+            def text_of(sha: str) -> str:
+                found = reader.execute("SELECT text FROM texts WHERE sha = ?", (sha,)).fetchone()
+                return str(found[0]) if found else missing(sha)
+
+            query = (
+                f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run WHERE {clause}"  # noqa: S608
+            )
+            found = connection.execute(query, given)
+            for run_id, seq, at, kind, body in found:
+                yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))

@@ -1,0 +1,92 @@
+"""The store port: what a journal needs from whatever stores its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from weft_executor.stores.lease import Handover, Holder, Wish
+    from weft_executor.stores.row import BatchCount, Row, RunSummary, StoreStatus
+
+
+class Store(Protocol):
+    """Stores rows durably: what `append` was given is on disk when it returns. Failures are `StoreFailed`."""
+
+    @property
+    def url(self) -> str:
+        """The URL by which it can be opened again; a password is left out."""
+
+    @property
+    def look(self) -> float:
+        """Seconds between two questions whether it has `changed`."""
+
+    def append(
+        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+    ) -> None:
+        """Store rows in order, new or changed summaries, and lease changes; all or nothing.
+
+        Raises `LeaseLost` with the runs that this process has lost to another one.
+        """
+
+    def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
+        """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
+
+    def summaries(
+        self,
+        most: int | None = None,
+        *,
+        before: str = "",
+        status: Collection[str] = (),
+        text: str = "",
+        batch: str | None = None,
+    ) -> Iterator[RunSummary]:
+        """The runs, newest first: those older than the run `before`, of some statuses, of one batch.
+
+        `text` is looked for in goals, ids and selected skills.
+        """
+
+    def batches(self) -> Iterator[BatchCount]:
+        """How many runs each batch has in each status, newest batch first."""
+
+    def find(self, run: str) -> RunSummary:
+        """The run of that id, of the only id that starts with it, or `last`."""
+
+    def rows(
+        self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
+    ) -> Iterator[Row]:
+        """A run's rows in order: all of them, or those of some types, of one task, or after a number."""
+
+    def changed(self) -> int:
+        """A number that differs from the last one if any process has written since; cheap enough to ask often."""
+
+    def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
+        """The rows of some types of every run, run by run."""
+
+    def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
+        """The newest `task_finished` with this key, recorded since a time in any run but one; None if there is none.
+
+        Imported runs do not count: anyone may have written them.
+        """
+
+    def claim(self, run_id: str, holder: Holder) -> None:
+        """Take the lease of a stored run; raises `RunHeld` if another live process has it."""
+
+    def renew(self, run_ids: Collection[str], holder: Holder) -> None:
+        """Renew leases; raises `LeaseLost` with those that were lost to another process, and renews the others."""
+
+    def wish(self, run_id: str, wish: Wish) -> None:
+        """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""
+
+    def wishes(self) -> Mapping[str, Wish]:
+        """What is wished for, by run."""
+
+    def delete(self, run_ids: Collection[str]) -> Sequence[str]:
+        """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
+
+    def status(self) -> StoreStatus:
+        """How large it is, and who uses it."""
+
+    def close(self) -> None:
+        """Close it."""

@@ -1,0 +1,168 @@
+"""Puts back into a plan what it lost of the goal: a small model writes plans that leave out half of what was asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from weft_planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
+from weft_planner.goal.clauses import mask
+from weft_planner.goal.coverage import content_words, missing, phrases_of
+from weft_planner.plan.plan import graph_of
+from weft_planner.plan.references import strings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_planner.decompose.by_rule import Wanted
+    from weft_planner.goal.parts import Part
+    from weft_planner.plan.plan import Plan, Task
+
+# A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
+_KEPT_PART = 0.3
+_LOST_GOAL = 0.5
+_SHOWN = 6
+_EACH = re.compile(r"(?<!\w)(?:each|apiece|jeweils|chacune?|cada un[oa])(?!\w)", re.IGNORECASE)
+_PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|puis|y|luego)(?!\w)", re.IGNORECASE)
+
+
+def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with everything that the goal says, in the order that it says, and what was put back."""
+    if not plan.tasks:  # a question
+        return plan, ()
+    whole, put_back = _with_all(plan, wanted, most)
+    tasks, linked = _with_links(whole.tasks, wanted)
+    return (replace(whole, tasks=tasks) if linked else whole), (*put_back, *linked)
+
+
+def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
+    lost = wanted.lost(_instructions(plan.tasks))
+    if not lost:
+        return plan, ()
+    named = f"the plan left out {_listed(phrases_of(wanted.goal, lost, wanted.rules))}"
+    parts = wanted.parts().parts
+    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal, wanted.rules)):
+        covered = 1 < len(parts) <= most and not wanted.lost(part.text for part in parts)
+        if covered:
+            return plan_of_parts(parts, wanted), (f"{named}: it has one task for each part of the goal now",)
+        kept = replace(wanted, best=plan.tasks[0].name if len(plan.tasks) == 1 else wanted.best)
+        return whole_plan(kept), (f"{named}: its instruction is the whole goal now",)
+    tasks, added = _with_parts(plan.tasks, parts, wanted)
+    if len(tasks) > most:
+        return whole_plan(wanted), (f"{named}: its instruction is the whole goal now",)
+    tasks, detailed = _with_own_words(tasks, parts, lost, wanted.rules)
+    tasks, changed = _with_phrases(tasks, wanted.goal, wanted.rules)
+    return replace(plan, tasks=tasks), (
+        f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *detailed, *changed)))}",
+    )
+
+
+def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, and one for each part of the goal that they lost."""
+    added: list[str] = []
+    if len(parts) < 2:
+        return tasks, added
+    for part in parts:
+        if _EACH.search(part.text):
+            continue  # a detail of others
+        words = _but_numbers(content_words(part.text, wanted.rules))
+        nearest = _instructions([_nearest(tasks, part.text, wanted.rules)])
+        if len(words) - len(_but_numbers(missing(part.text, nearest, wanted.rules))) < _KEPT_PART * len(words):
+            new = _free_id(tasks)
+            after = tuple(dict.fromkeys(_nearest(tasks, parts[one].text, wanted.rules).id for one in part.after))
+            tasks = (*tasks, task_of(new, part.text, wanted.skill_for(part.text), after, wanted.notes))
+            added.append(new)
+    return tasks, added
+
+
+def _with_own_words(
+    tasks: tuple[Task, ...], parts: Sequence[Part], lost: Sequence[str], made_by: int
+) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each with its own part of the goal if it lost words of it: "in two sentences" is said of each."""
+    changed: list[str] = []
+    for name, part in _matched(tasks, parts, made_by).items():
+        (task,) = (one for one in tasks if one.id == name)
+        if set(missing(part.text, _instructions([task]), made_by)) & set(lost):
+            told = replace(task, instruction=f"{task.instruction} ({part.text})".strip())
+            tasks = tuple(told if one is task else one for one in tasks)
+            changed.append(name)
+    return tasks, changed
+
+
+def _matched(tasks: Sequence[Task], parts: Sequence[Part], made_by: int) -> dict[str, Part]:
+    """The part of the goal that each task is for, by the task's id; empty unless every part has a task of its own."""
+
+    def distance(part: Part, task: Task) -> tuple[int, int]:
+        told = _instructions([task])
+        return len(missing(part.text, told, made_by)), sum(len(missing(one, [part.text], made_by)) for one in told)
+
+    found = {min(tasks, key=lambda task: distance(part, task)).id: part for part in parts}
+    return found if 1 < len(parts) == len(found) else {}
+
+
+def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each with the phrases of the goal that it is nearest to and that no instruction has."""
+    changed: list[str] = []
+    for phrase in _phrases(goal):
+        if not missing(phrase, _instructions(tasks), made_by):
+            continue
+        first = [task for task in tasks if not task.depends_on]
+        told = first if _EACH.search(phrase) and len(first) > 1 else [_nearest(tasks, phrase, made_by)]
+        names = [task.id for task in told]
+        tasks = tuple(
+            replace(task, instruction=f"{task.instruction} ({phrase})".strip()) if task.id in names else task
+            for task in tasks
+        )
+        changed += names
+    return tasks, changed
+
+
+def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks, each after those whose results its part of the goal speaks of: "a subject line for it"."""
+    matched = _matched(tasks, wanted.parts().parts, wanted.rules)
+    ids, graph, said = list(matched), graph_of(tasks), []
+    for name, part in matched.items():
+        for before in (ids[one] for one in part.after):
+            if nx.has_path(graph, before, name) or nx.has_path(graph, name, before):
+                continue
+            graph.add_edge(before, name)
+            tasks = tuple(
+                replace(one, depends_on=(*one.depends_on, before)) if one.id == name else one for one in tasks
+            )
+            said.append(f"the plan did not say that {name} needs the result of {before}: it does now")
+    return tasks, said
+
+
+def _phrases(goal: str) -> list[str]:
+    masked, found, begin = mask(goal), [], 0
+    for gap in _PHRASE.finditer(masked):
+        found.append(goal[begin : gap.start()])
+        begin = gap.end()
+    return [one.strip() for one in [*found, goal[begin:]] if one.strip()]
+
+
+def _nearest(tasks: Sequence[Task], text: str, made_by: int) -> Task:
+    """The task that shares the most words with a text; the last one of several, which the answer comes from."""
+    return min(reversed(tasks), key=lambda task: len(missing(text, _instructions([task]), made_by)))
+
+
+def _instructions(tasks: Sequence[Task]) -> list[str]:
+    return [text for task in tasks for text in (task.instruction, *strings(task.arguments))]
+
+
+def _but_numbers(words: Sequence[str]) -> list[str]:
+    """A number alone is a detail."""
+    return [word for word in words if not word.isdigit()]
+
+
+def _free_id(tasks: Sequence[Task]) -> str:
+    taken = {task.id for task in tasks}
+    return next(name for at in range(1, len(tasks) + 2) if (name := f"t{at}") not in taken)
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(repr(word) for word in words[:_SHOWN]) + more

@@ -1,0 +1,132 @@
+"""A change of a plan at rest: ask the model, check its answer, ask again with all faults, three times in all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft_planner.decompose.decompose import ATTEMPTS, below, variables_of
+from weft_planner.events import PlanRefused, PromptMade, Warned
+from weft_planner.model import Message, Request
+from weft_planner.plan.changes.change import Change
+from weft_planner.plan.changes.change_answer import ChangeReading, change_schema, read_change
+from weft_planner.plan.reading import told
+
+if TYPE_CHECKING:
+    from weft_planner.decompose.decompose import Brief
+    from weft_planner.events import Record
+    from weft_planner.model import Model, Reply
+    from weft_planner.plan.plan import Plan
+    from weft_planner.prompting.prompts import Prompts
+
+_CUT_OFF = "the answer was cut off at the model's output limit; give a shorter change with fewer words"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """How far a task is: its status, and its error or the beginning of its output."""
+
+    id: str
+    status: str
+    text: str = ""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it can no longer be changed."""
+        return self.status not in ("pending", "skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A plan at rest, without its grown tasks, and why it is to be changed.
+
+    This is change `number`; `left` more may follow it, and `budget` says what may still be spent, if that is limited.
+    """
+
+    plan: Plan
+    states: tuple[TaskState, ...]
+    reasons: tuple[str, ...]
+    number: int
+    left: int = 0
+    budget: str = ""
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """The status of each task that has begun."""
+        return {state.id: state.status for state in self.states if state.has_begun}
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The ids of the tasks that may still be changed."""
+        return tuple(state.id for state in self.states if not state.has_begun)
+
+
+@dataclass(frozen=True, slots=True)
+class Replanned:
+    """What came of an attempt to change a plan: a change, or why there is none."""
+
+    change: Change | None
+    note: str = ""
+    given_up: bool = False
+
+
+def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
+    """The variables of the replanner's template."""
+    tasks = [_json(task.to_dict()) for task in situation.plan.tasks]
+    return {
+        "goal": brief.goal,
+        "tasks": tasks,
+        "synthesis": situation.plan.synthesis,
+        "states": [{"id": one.id, "status": one.status, "text": one.text} for one in situation.states],
+        "reasons": situation.reasons,
+        "free": situation.free,
+        "number": situation.number,
+        "left": situation.left,
+        "budget": situation.budget,
+        "files": brief.files,
+        "answers": brief.answers,
+    }
+
+
+async def replan(
+    brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Record, *, system: Prompts | None = None
+) -> Replanned:
+    """A valid change of the plan, or why there is none.
+
+    The system message is the decomposer's, to the byte; `system` has its prompts if they are of earlier rules.
+    """
+    given = variables(brief, situation)
+    record(PromptMade("replanner", None, given))
+    agent = brief.profile.agent("decomposer")
+    conversation: tuple[Message, ...] = (
+        Message("system", (system or prompts).render(agent, "system", variables_of(brief))),
+        Message("user", below(brief.earlier, prompts.render("replanner", "user", given))),
+    )
+    faults: list[str] = []
+    for attempt in range(1, ATTEMPTS + 1):
+        reply = await model.complete(Request(conversation, schema=change_schema(), role="replanner"))
+        reading = _read(reply, brief, situation)
+        faults = list(reading.faults)
+        if not faults:
+            if reading.repairs:
+                record(Warned(f"the change of the plan was repaired: {told(reading.repairs)}"))
+            if reading.give_up:
+                return Replanned(None, f"given up: {reading.give_up}", given_up=True)
+            return Replanned(reading.change, "; ".join(situation.reasons))
+        record(PlanRefused(attempt, tuple(faults), change=situation.number))
+        conversation += (
+            Message("assistant", reply.text or "(an empty answer)"),
+            Message("user", prompts.render("replanner", "again", {"faults": faults})),
+        )
+    return Replanned(None, f"no valid change in {ATTEMPTS} answers; the last one's faults: {'; '.join(faults)}")
+
+
+def _read(reply: Reply, brief: Brief, situation: Situation) -> ChangeReading:
+    if reply.cut_off:
+        return ChangeReading(Change(), faults=(_CUT_OFF,))
+    return read_change(reply.text, situation.plan, situation.begun, brief.known)
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)

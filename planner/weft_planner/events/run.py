@@ -1,0 +1,103 @@
+"""What happens to a run as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_planner.events.tasks import TaskReused
+    from weft_planner.plan.plan import Plan
+
+# `clarification` is how a run with a question ended in earlier versions; it is read, and never written.
+RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
+
+# The code of a run that ended because its plan was not changed as a person asked.
+PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierOutput:
+    """The output of a task of an earlier run, or its beginning."""
+
+    task: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What a run takes over from the one that it follows up: the goal, the answer and results, or their beginnings."""
+
+    run_id: str
+    goal: str
+    status: str
+    answer: str
+    results: tuple[EarlierOutput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run began; `use` maps skill names to files that replace those skills.
+
+    Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
+    A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
+    answer must have, `after` what is taken over from the run that it follows up.
+    """
+
+    run_id: str
+    goal: str
+    workspace: str
+    settings: Mapping[str, Any]
+    date: str = ""
+    asked_skills: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    parent: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    use: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+    reused: tuple[TaskReused, ...] = ()
+    batch: str | None = None
+    batch_goal: str | None = None
+    batch_size: int | None = None
+    schema: Mapping[str, Any] | None = None
+    after: EarlierRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A stopped run was resumed."""
+
+    run_id: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning for the user; the run continues."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChecked:
+    """An answer was compared with the form asked for; `answer` is its hash, `faults` all that is wrong with it."""
+
+    answer: str
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any."""
+
+    status: RunStatus
+    answer: str | None = None
+    error: str | None = None
+    question: str | None = None
+    seconds: float = 0.0
+    code: str | None = None
+    data: Any = None

@@ -1,0 +1,50 @@
+"""Which skills there are, and which were selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft_planner.model import ToolSpec
+    from weft_skills.selection.detector import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPrint:
+    """A skill's fingerprint: the hashes of its description and its file; `body` is empty if the file was not read."""
+
+    name: str
+    description: str
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueTaken:
+    """The skills found, and the listings of skills and tools that prompts contain.
+
+    `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
+    that they are for; without one they are for the run. `mcp` are the tools of MCP servers that the run may call: a
+    resumed or replayed run is offered these, whatever the servers say by then.
+    """
+
+    skills: tuple[SkillPrint, ...]
+    skill_listing: str
+    tool_listing: str
+    own_tools: tuple[ToolSpec, ...] = ()
+    task: str | None = None
+    mcp: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsSelected:
+    """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
+
+    `keywords` are those that a model gave for a goal in another language than the skills.
+    """
+
+    detector: str
+    selections: tuple[Selection, ...]
+    available: int
+    keywords: str = ""
+    task: str | None = None

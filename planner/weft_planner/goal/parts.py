@@ -1,0 +1,175 @@
+"""The parts of a goal that names them plainly, as a person would tick them off, and which of them build on others.
+
+A goal is divided only where its own words say so. Where that is not clear it stays whole: a task too few loses nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from weft_planner import rules
+from weft_planner.goal.clauses import language_of, mask, requests, sentences
+from weft_planner.goal.coverage import content_words
+from weft_planner.goal.enumerations import enumerated
+from weft_planner.goal.objects import things
+from weft_planner.goal.references import Piece, builds_on
+
+if TYPE_CHECKING:
+    from weft_planner.goal.clauses import Clause
+    from weft_planner.goal.enumerations import Enumeration
+    from weft_planner.goal.languages import Language
+
+MOST_PARTS = 20
+# A longer goal holds material, not only requests.
+_LONGEST = 2_000
+_LONGEST_SIMPLE = 300
+_POINTS = re.compile(
+    r"(?<!\w)(?:following|below|this|these|folgend\w*|unten|diese\w*|suivant\w*|ce|cette|siguiente\w*|este|esta|下面|以下|这)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+_ENDS = (".", "!", "?", "。", "！", "？", ":", "”", '"', "`")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a goal asks for; `after` are the positions of the parts that it builds on."""
+
+    text: str
+    after: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoalParts:
+    """The parts of a goal; only the goal itself if it cannot be divided. `simple` if it is clearly one thing."""
+
+    parts: tuple[Part, ...]
+    simple: bool = False
+
+
+def parts_of(goal: str, made_by: int = rules.CURRENT) -> GoalParts:
+    """The parts of a goal, in order, by the words of a run of these rules."""
+    text = goal.strip()
+    language = language_of(text, made_by)
+    listed = enumerated(text)
+    reading = (
+        _listed(listed, language, made_by)
+        if listed
+        else _prose(text, language, made_by)
+        if len(text) <= _LONGEST
+        else _Reading()
+    )
+    if not 2 <= len(reading.pieces) <= MOST_PARTS:
+        return GoalParts((Part(text),), simple=listed is None and _is_simple(text, len(reading.pieces), language))
+    after = builds_on(reading.pieces, language)
+    lead, rules = " ".join(reading.context), " ".join(reading.rules)
+    texts = [" ".join(filter(None, (lead, _sentence(piece.text), rules))) for piece in reading.pieces]
+    return GoalParts(tuple(Part(one, before) for one, before in zip(texts, after, strict=True)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A goal as it was read: its requests, and what holds for all of them."""
+
+    context: list[str] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+
+    def add(self, clause: Clause, language: Language) -> None:
+        """Add a request, or the things that it lists."""
+        group = self.pieces[-1].group + 1 if self.pieces else 0
+        if self.pieces and self.pieces[-1].whole and _chooses(clause.text, language):
+            last = self.pieces.pop()
+            self.pieces.append(replace(last, text=f"{last.text} {language.ands.split()[0]} {clause.text}"))
+            return
+        text = self._with_verb(clause.text, language)
+        listed = things(text, language)
+        self.pieces += [Piece(one, group, clause.then, linked=listed.linked) for one in listed.each or (text,)]
+        if listed.whole:
+            self.pieces.append(Piece(listed.whole, group, whole=True))
+
+    def _with_verb(self, text: str, language: Language) -> str:
+        """The request, with the verb of the one before if it has none: "write a guide, then an announcement"."""
+        former = language.begins_goal.match(self.pieces[-1].text) if self.pieces else None
+        has_article = language.any_of(language.articles, start=True).match(text)
+        if former is None or not has_article or language.begins_goal.match(text):
+            return text
+        return f"{former.group()} {text}"
+
+
+def _listed(listed: Enumeration, language: Language, made_by: int) -> _Reading:
+    """A written list: what stands before it belongs to each item, if it says anything."""
+    reading = _Reading(pieces=[Piece(item, group) for group, item in enumerate(listed.items)])
+    if content_words(listed.before, made_by):
+        reading.context.append(listed.before if listed.before.endswith(_ENDS) else f"{listed.before}:")
+    for sentence in sentences(listed.after):
+        kind, _, clauses = requests(sentence, language)
+        if kind == "request":
+            for clause in clauses:
+                reading.pieces.append(Piece(clause.text, len(reading.pieces), clause.then))
+        else:
+            reading.rules.append(sentence)
+    return reading
+
+
+def _prose(text: str, language: Language, made_by: int) -> _Reading:
+    reading = _Reading()
+    request, material = _apart(text, language)
+    for sentence in sentences(request):
+        kind, before, clauses = requests(sentence, language)
+        if kind == "request":
+            reading.context += [f"{before}:"] if before else []
+            for clause in clauses:
+                reading.add(clause, language)
+        elif kind == "rule" or reading.pieces:
+            reading.rules.append(sentence)
+        elif content_words(sentence, made_by):
+            reading.context.append(sentence)
+    if material and (each := things(material, language).each):  # "two things: a poem and a song"
+        return _Reading(pieces=[Piece(f"{request} {one}", 0, linked=True) for one in each])
+    if not reading.pieces and len(reading.context) == 1:  # "a poem and a song", without a verb
+        return _Reading(pieces=[Piece(one, 0, linked=True) for one in things(text, language).each])
+    reading.rules += [material] if material else []
+    return reading
+
+
+def _apart(text: str, language: Language) -> tuple[str, str]:
+    """The request, and the material that it is about: after a colon, or after "the following text" and a blank line."""
+    masked = mask(text)
+    colon = re.search(r"(?::\s+|：\s*)(?=\S)", masked)
+    if (
+        colon
+        and not language.begins.match(masked, colon.end())
+        and language.begins_goal.search(masked, 0, colon.start())
+    ):
+        return text[: colon.start() + 1], text[colon.end() :]
+    blank = re.search(r"\n\s*\n", masked)
+    if blank and _POINTS.search(masked, 0, blank.start()):
+        return text[: blank.start()], text[blank.end() :]
+    if colon and language.begins.match(masked, colon.end()):  # "Do the following: write a poem"
+        return f"{text[: colon.start()]}. {text[colon.end() :]}", ""
+    return text, ""
+
+
+def _chooses(text: str, language: Language) -> bool:
+    """Whether a request only asks to choose among what was compared."""
+    return language.any_of(language.gathers, start=True).match(text) is not None and len(text.split()) <= 8
+
+
+def _is_simple(text: str, requests_found: int, language: Language) -> bool:
+    """Whether a goal that was not divided is clearly one thing: it joins nothing, and asks once."""
+    masked = mask(text)
+    ands = "|".join(language.ands.split())
+    gap = r"(?<!\w)" if language.spaced else ""
+    lists = re.search(rf"[;；\n、]|,.*{gap}(?:{ands})(?!\w)|,.*,", masked) or len(re.findall(r"[?？]", masked)) > 1
+    follows = language.any_of(f"{language.thens} {language.weak_thens}").search(masked)
+    verb = language.verbs and re.search(rf"{gap}(?:{ands})\s+{language.begins.pattern}", masked, re.IGNORECASE)
+    return requests_found <= 1 and len(text) <= _LONGEST_SIMPLE and not (lists or follows or verb)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip().rstrip(",;")
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(_ENDS) else f"{text}{'.' if text.isascii() or ' ' in text else '。'}"

@@ -1,0 +1,134 @@
+"""The model port: requests to a language model, and its replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from weft_skills.text.surrogates import join_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker"]
+Speaker = Literal["system", "user", "assistant", "tool"]
+
+OnText = Callable[[str], None]
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+def as_events(text: str) -> None:
+    """Asks for a reply's text as events; any other callable gets the pieces itself, an empty one before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call that the model asks for; `arguments` is the JSON text as received."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Speaker
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as it is offered to the model; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
+
+    `max_tokens` is how long a budget lets the answer be, no part of what is recorded or hashed.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    may_call_tools: bool = True
+    schema: Mapping[str, Any] | None = None
+    role: Role = "task"
+    task: str | None = None
+    on_text: OnText | None = field(default=None, compare=False)
+    key: str = field(default="", compare=False)
+    max_tokens: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one call, or of several added up."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens together."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer; `cost` is in US dollars, or None if the price is unknown.
+
+    `left_out` counts the characters of the prompt that did not fit the model and were not sent.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage(calls=1)
+    cost: float | None = None
+    finish: str = "stop"
+    model: str = ""
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.text.isascii():
+            object.__setattr__(self, "text", join_surrogates(self.text))
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer was truncated at the model's token limit."""
+        return self.finish == "length"
+
+
+def estimated_tokens(messages: Iterable[Message]) -> int:
+    """A rough estimate of the tokens in these messages, for when the model's own tokenizer is out of reach."""
+    return sum(len(message.content) for message in messages) // _CHARACTERS_PER_TOKEN
+
+
+class Model(Protocol):
+    """A language model. Failures are `ModelError`s."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request."""

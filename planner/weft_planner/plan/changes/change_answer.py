@@ -1,0 +1,151 @@
+"""Reads a change of a plan from a model's answer, as plans are read: what was repaired, and all faults.
+
+Faults go into the prompt that asks the model again: changing their text breaks strict replay of recorded runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft_planner.plan.changes.change import Change, problems
+from weft_planner.plan.json_answer import NotJson
+from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.plan import ACTION_TYPES, Task
+from weft_planner.plan.reading import find
+from weft_planner.plan.schema import plan_schema
+from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.validate import row_problems
+from weft_skills.text.nesting import is_too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.validate import Known
+
+_KEYS = ("add", "drop", "rewire", "synthesis", "give_up")
+_DECIDING = ("add", "drop", "rewire", "give_up")
+_FORM = "one JSON object with 'add', 'drop', 'rewire', 'synthesis' and 'give_up'"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReading:
+    """A change as it was read, or why the model gives up; it can be made if it has no faults."""
+
+    change: Change
+    give_up: str = ""
+    faults: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def change_schema() -> dict[str, Any]:
+    """The schema of a change, for providers that support structured output."""
+    text: dict[str, Any] = {"type": ["string", "null"]}
+    return {
+        "type": "object",
+        "properties": {
+            "add": {"type": "array", "items": plan_schema()["properties"]["tasks"]["items"]},
+            "drop": {"type": "array", "items": {"type": "string"}},
+            "rewire": {"type": "object", "additionalProperties": {"type": "string"}},
+            "synthesis": text,
+            "give_up": text,
+        },
+        "required": ["add", "drop", "rewire", "give_up"],
+    }
+
+
+def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -> ChangeReading:
+    """The change of a plan in a model's answer; `begun` has the status of each task that has started."""
+    try:
+        value, form = find(text, *_DECIDING)
+    except NotJson as error:
+        return ChangeReading(Change(), faults=(f"{error}; answer with {_FORM}",))
+    if is_too_deep(value):
+        return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
+    document = _unwrapped(value)
+    if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
+        what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
+        return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
+    repairs = ([form] if form else []) + [
+        f"the unknown key '{key}' of the change was dropped" for key in document if key not in _KEYS
+    ]
+    faults = list(_kind_problems(document))
+    if faults:
+        return ChangeReading(Change(), faults=tuple(faults))
+    give_up = (document.get("give_up") or "").strip()
+    rows, repaired, faults = _rows(document.get("add") or [], plan)
+    if faults := faults or [
+        fault for number, row in enumerate(rows, 1) if not _is_sound(row) for fault in row_problems(number, row, known)
+    ]:
+        return ChangeReading(Change(), faults=tuple(faults))
+    change = Change(
+        tuple(Task.from_dict(row) for row in rows),
+        tuple(dict.fromkeys(_listed(document.get("drop")))),
+        dict(document.get("rewire") or {}),
+        document.get("synthesis"),
+    )
+    faults = [*_sense_problems(change, give_up), *problems(change, plan, begun, known)]
+    return ChangeReading(change, give_up, tuple(faults), tuple(repairs + repaired))
+
+
+def _unwrapped(value: Any) -> Any:
+    """The change inside a tool call or a single outer key."""
+    document = normal_form(value).document
+    if isinstance(document, Mapping) and len(document) == 1:
+        (inner,) = document.values()
+        if isinstance(inner, Mapping) and not inner.keys().isdisjoint(_DECIDING):
+            return inner
+    return document
+
+
+def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
+    add, drop, rewire = (document.get(key) for key in ("add", "drop", "rewire"))
+    if add is not None and not (isinstance(add, list) and all(isinstance(row, Mapping) for row in add)):
+        yield "'add' must be a list of tasks"
+    if drop is not None and not all(isinstance(one, str) for one in _listed(drop)):
+        yield "'drop' must be a list of task ids"
+    if rewire is not None and not (
+        isinstance(rewire, Mapping) and all(isinstance(one, str) for one in rewire.values())
+    ):
+        yield "'rewire' must be an object that maps the id of a task to the id of the one that takes its place"
+    for key in ("synthesis", "give_up"):
+        if document.get(key) is not None and not isinstance(document[key], str):
+            yield f"'{key}' must be a string or null"
+
+
+def _sense_problems(change: Change, give_up: str) -> Iterator[str]:
+    changes = bool(change.added or change.dropped or change.rewired or change.synthesis)
+    if give_up and changes:
+        yield "the answer changes the plan and gives up; do one of them"
+    elif not give_up and not changes:
+        yield "the change is empty; change something, or say in 'give_up' why nothing can be done"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _rows(added: Sequence[Mapping[str, Any]], plan: Plan) -> tuple[list[Any], list[str], list[str]]:
+    """The added tasks in the normal form of a plan that has the others before them, with repairs and faults."""
+    if not added:
+        return [], [], []
+    before = [task.to_dict() for task in plan.tasks]
+    form = normal_form({"tasks": [*before, *added]})
+    rows = form.document.get("tasks") if isinstance(form.document, Mapping) else None
+    return list(rows or ())[len(before) :], form.repairs, form.faults
+
+
+def _is_sound(row: Mapping[str, Any]) -> bool:
+    """Whether a row can be read as a task, right or wrong."""
+    texts = [row.get(key) for key in ("title", "name", "instruction")]
+    before = row.get("depends_on")
+    return (
+        isinstance(row.get("id"), str)
+        and bool(row["id"])
+        and parent_of(row["id"]) is None  # only tasks that grow have such ids
+        and row.get("action_type") in ACTION_TYPES
+        and all(text is None or isinstance(text, str) for text in texts)
+        and (before is None or (isinstance(before, list) and all(isinstance(one, str) for one in before)))
+    )

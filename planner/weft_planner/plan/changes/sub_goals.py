@@ -1,0 +1,57 @@
+"""Tasks that are goals: what is wrong with one, and the tasks of its plan as they join the plan of the run.
+
+Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from weft_planner import rules
+from weft_planner.plan.plan import ACTION_TYPES, Plan
+from weft_planner.plan.task_id import sub_task_id
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from weft_planner.plan.plan import Task
+
+GOAL = "goal"
+_OWN_KEYS = ("most_tasks", "max_cost")
+
+
+def action_types(made_by: int) -> tuple[str, ...]:
+    """The actions that a task may have, by the rules of a run."""
+    return ACTION_TYPES if made_by >= rules.SUB_GOALS else tuple(one for one in ACTION_TYPES if one != GOAL)
+
+
+def faults(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
+    """What is wrong with a task as a goal; `max_depth` is how deep goals may still be nested."""
+    most, cost = row.get("most_tasks"), row.get("max_cost")
+    if row.get("action_type") != GOAL:
+        yield from (f"'{key}' is only for action_type 'goal'" for key in _OWN_KEYS if row.get(key) is not None)
+        return
+    if max_depth < 1:
+        yield "'action_type' 'goal' is not possible here, as goals may not be nested deeper; plan the tasks themselves"
+    instruction = row.get("instruction")
+    if instruction is None or (isinstance(instruction, str) and not instruction.strip()):
+        yield "a goal task needs 'instruction', which says what to reach"
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        yield f"'most_tasks' must be a positive integer, not {most!r:.80}"
+    number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    if cost is not None and not (number and math.isfinite(cost) and cost > 0):
+        yield f"'max_cost' must be a positive number of dollars, not {cost!r:.80}"
+
+
+def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
+    """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for."""
+    names = {one.id: sub_task_id(task.id, one.id) for one in plan.tasks}
+    before = tuple(one for one in task.depends_on if one in results)
+
+    def joined(one: Task) -> Task:
+        renamed = one.rewired(names)
+        return replace(renamed, id=names[one.id], depends_on=renamed.depends_on or before)
+
+    return Plan(tuple(map(joined, plan.tasks)), plan.synthesis)

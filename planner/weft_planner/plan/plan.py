@@ -1,0 +1,300 @@
+"""A plan: tasks and their dependencies, as a networkx graph. It never changes; `changed` makes another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from weft_planner.plan.forms.result_keys import ResultCheck
+from weft_planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, renamed, strings
+from weft_planner.plan.task_id import number_of, parent_of
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Collection, Sequence
+
+    import networkx as nx
+
+ActionType = Literal["skill", "tool", "llm", "goal"]
+ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
+_LATER = ("output_schema", "check", "model", "most_tasks", "max_cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The item that a grown task is for: any JSON value of the list that its parent goes through."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One step of a plan.
+
+    With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
+    `width` at a time, only the `first` of them; each of these has its `item`. With an `output_schema` its result is
+    JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings. A `goal` is
+    planned when it is ready, and goes on in the tasks of that plan, `most_tasks` at most, which together may cost
+    `max_cost` dollars.
+
+    Of a run made before results had fields, `names_fields` is false: its references are to whole results alone.
+    """
+
+    id: str
+    action_type: ActionType
+    title: str = ""
+    name: str | None = None
+    instruction: str = ""
+    arguments: str | Mapping[str, Any] = ""
+    depends_on: tuple[str, ...] = ()
+    needs_approval: bool | str = False
+    when: str | Mapping[str, Any] | None = None
+    for_each: str | tuple[Any, ...] | None = None
+    width: int | None = None
+    first: int | None = None
+    item: Item | None = None
+    output_schema: Mapping[str, Any] | None = None
+    check: ResultCheck | None = None
+    model: str | None = None
+    most_tasks: int | None = None
+    max_cost: float | None = None
+    names_fields: bool = field(default=True, repr=False, compare=False)
+
+    @property
+    def given(self) -> tuple[Reference, ...]:
+        """The results, and fields of results, that stand in its instruction or arguments, each once."""
+        return self.referred((self.instruction, self.arguments))
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The ids of tasks whose output it refers to, each once."""
+        if self.check is None and self.arguments == "" and "<<" not in self.instruction:
+            return ()
+        found = self.referred((self.instruction, self.arguments, self.asked))
+        return tuple(dict.fromkeys(one.id for one in found))
+
+    @property
+    def asked(self) -> str:
+        """What its check asks; empty if it has none."""
+        return self.check.ask if self.check is not None else ""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What a reference looks like in its texts."""
+        return REFERENCE if self.names_fields else WHOLE
+
+    def referred(self, value: object) -> tuple[Reference, ...]:
+        """The references inside one of its texts or values, each once."""
+        found = dict.fromkeys(references(value, self.pattern))
+        if self.for_each is None and self.item is None:
+            return tuple(found)
+        return tuple(one for one in found if one.id != "item")  # <<item.output>> is a field of the item
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The ids of tasks whose values decide whether it runs, or which items it has, each once."""
+        if self.when is None and self.for_each is None:
+            return ()
+        texts = strings((self.when, self.for_each if isinstance(self.for_each, str) else ""))
+        return tuple(dict.fromkeys(match["id"] for text in texts for match in VALUE.finditer(text)))
+
+    @property
+    def reads_status_of(self) -> frozenset[str]:
+        """The ids of tasks whose status decides whether it runs: it runs although they failed."""
+        found = (match for text in strings(self.when) for match in VALUE.finditer(text))
+        return frozenset(match["id"] for match in found if match["part"] == "status")
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model decides if it runs."""
+        return isinstance(self.when, Mapping)
+
+    def rewired(self, ids: Mapping[str, str]) -> Task:
+        """The task with other tasks in place of some that it depends on or refers to."""
+        if ids.keys().isdisjoint((*self.depends_on, *self.references, *self.reads)):
+            return self
+        return replace(
+            self,
+            instruction=renamed(self.instruction, ids),
+            arguments=renamed(self.arguments, ids),
+            when=renamed(self.when, ids, VALUE),
+            for_each=renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
+            depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
+            check=replace(self.check, ask=renamed(self.check.ask, ids)) if self.check is not None else None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The task as in the plan's JSON, without empty fields; a hash of it is in every record."""
+        given: dict[str, Any] = {"id": self.id}
+        if self.title:
+            given["title"] = self.title
+        given["action_type"] = self.action_type
+        given |= {key: value for key in ("name", "instruction") if (value := getattr(self, key))}
+        if self.arguments not in ("", None):
+            given["arguments"] = dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments
+        given["depends_on"] = list(self.depends_on)
+        if self.needs_approval:
+            given["needs_approval"] = self.needs_approval
+        if self.when is not None:
+            given["when"] = dict(self.when) if isinstance(self.when, Mapping) else self.when
+        if self.for_each is not None:
+            given["for_each"] = list(self.for_each) if isinstance(self.for_each, tuple) else self.for_each
+            given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
+        if self.item is not None:
+            given["item"] = self.item.value
+        for key in _LATER:
+            if (value := getattr(self, key)) is not None:
+                given[key] = value.to_dict() if key == "check" else value
+        return given
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Task:
+        """The task in a row of a valid document."""
+        action = row["action_type"]
+        empty: str | dict[str, Any] = {} if action == "tool" else ""
+        return cls(
+            id=row["id"],
+            action_type=action,
+            title=row.get("title") or "",
+            name=row.get("name") if action in ("skill", "tool") else None,
+            instruction=row.get("instruction") or "",
+            arguments=row.get("arguments") or empty,
+            depends_on=tuple(dict.fromkeys(row.get("depends_on") or ())),
+            needs_approval=row.get("needs_approval") or False,
+            when=row.get("when"),
+            for_each=tuple(source) if isinstance(source := row.get("for_each"), list) else source,
+            width=row.get("width"),
+            first=row.get("first"),
+            item=Item(row["item"]) if "item" in row else None,
+            output_schema=row.get("output_schema") or None,
+            check=ResultCheck.from_dict(row["check"]) if row.get("check") else None,
+            model=row.get("model") or None,
+            most_tasks=row.get("most_tasks"),
+            max_cost=row.get("max_cost"),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`.
+
+    Other tasks have taken the place of those `replaced`: nothing waits for these any more, and no answer needs them.
+    """
+
+    tasks: tuple[Task, ...]
+    synthesis: str | None = None
+    clarification: str | None = None
+    grown: int = field(default=0, repr=False, compare=False)
+    dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    replaced: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The tasks, with an edge from each to those that depend on it, and from a grown task to its parent."""
+        return graph_of(self.tasks)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def task(self, task_id: str) -> Task:
+        """The task of that id."""
+        return self._by_id[task_id]
+
+    def __contains__(self, task_id: str) -> bool:
+        return task_id in self._by_id
+
+    def changed(
+        self,
+        added: Sequence[Task] = (),
+        dropped: Collection[str] = (),
+        rewired: Mapping[str, str] | None = None,
+        synthesis: str | None = None,
+    ) -> Plan:
+        """The plan without the tasks dropped and with those added, its other tasks rewired.
+
+        `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
+        a `synthesis`, the plan keeps its own; an empty one takes it away.
+        """
+        without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
+        kept = [task.rewired(rewired) for task in without] if rewired else without
+        return Plan(
+            (*kept, *added),
+            self.synthesis if synthesis is None else _text(synthesis),
+            self.clarification,
+            self.grown + len(added),
+            self.dropped.union(dropped) if dropped else self.dropped,
+            self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
+        )
+
+    def without_grown(self) -> Plan:
+        """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
+        kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
+    def without_fields(self) -> Plan:
+        """The plan as a run has it that was made before results had fields."""
+        return replace(self, tasks=tuple(replace(task, names_fields=False) for task in self.tasks))
+
+    def without_replaced(self) -> Plan:
+        """The plan without the tasks that others have taken the place of."""
+        kept = tuple(task for task in self.tasks if task.id not in self.replaced)
+        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+
+    def parts_of(self, task_id: str) -> tuple[Task, ...]:
+        """The grown tasks that are parts of a task, in their order: items by their numbers."""
+        parts = [task for task in self.tasks if parent_of(task.id) == task_id]
+        return tuple(sorted(parts, key=lambda task: number_of(task.id) or 0))
+
+    @property
+    def finals(self) -> tuple[Task, ...]:
+        """The tasks that no other task depends on, in plan order, except those that were replaced."""
+        return tuple(
+            task for task in self.tasks if self.graph.out_degree(task.id) == 0 and task.id not in self.replaced
+        )
+
+    @property
+    def needs_synthesis(self) -> bool:
+        """Whether the answer needs a model call of its own."""
+        return self.synthesis is not None or len(self.finals) != 1
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether running the plan needs any model call."""
+        return self.needs_synthesis or any(task.action_type != "tool" or task.asks for task in self.tasks)
+
+    def to_dict(self, form: Callable[[Task], dict[str, Any]] = Task.to_dict) -> dict[str, Any]:
+        """The plan as JSON values; `form` makes those of a task."""
+        return {
+            "tasks": [form(task) for task in self.tasks],
+            "synthesis": self.synthesis,
+            "clarification": self.clarification,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """The plan in a valid document."""
+        return cls(
+            tasks=tuple(Task.from_dict(row) for row in document.get("tasks") or ()),
+            synthesis=_text(document.get("synthesis")),
+            clarification=_text(document.get("clarification")),
+        )
+
+
+def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
+    """The tasks as nodes, with an edge from each dependency to its dependent, and from a grown task to its parent."""
+    import networkx as nx  # it takes long to import, and a run's first call leaves without it
+
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(task.id for task in tasks)
+    graph.add_edges_from((before, task.id) for task in tasks for before in task.depends_on)
+    parents = ((task.id, parent_of(task.id)) for task in tasks)
+    graph.add_edges_from((task_id, parent) for task_id, parent in parents if parent is not None and parent in graph)
+    return graph
+
+
+def _text(text: str | None) -> str | None:
+    """The text, or None if it is empty or blank."""
+    return text if text and text.strip() else None

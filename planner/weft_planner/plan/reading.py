@@ -1,0 +1,117 @@
+"""Reads a plan from a model's answer or a file: the document in its normal form, what was repaired, and all faults.
+
+A replay reads answers by the rules of its run (`planner/weft_planner/rules.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from weft_planner import rules
+from weft_planner.plan import loose_json
+from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, extract, fenced, objects, without_thinking
+from weft_planner.plan.loose_json import Ambiguous
+from weft_planner.plan.normal_form import normal_form, without_later_keys
+from weft_planner.plan.shape import SHAPES
+from weft_planner.plan.validate import problems
+from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weft_planner.plan.shape import PlanShape
+    from weft_planner.plan.validate import Known
+
+_TOOL_CALL = re.compile(r"<(tool_call|function_call)>\s*(.*?)\s*</\1>", re.DOTALL)
+_MAX_PIECES = 50
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A plan document as it was read; it can run if it has no faults."""
+
+    document: Any
+    faults: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def told(repairs: tuple[str, ...]) -> str:
+    """Repairs in one line; the first few of many."""
+    more = f" and {len(repairs) - _SHOWN} more" if len(repairs) > _SHOWN else ""
+    return "; ".join(repairs[:_SHOWN]) + more
+
+
+def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
+    """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
+    if made_by < rules.ADAPTIVE_PLANS:
+        known = replace(known, fields=False)
+    if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
+        document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
+        return Reading(document, tuple(problems(document, known, made_by)))
+    value, form = find(text, "tasks", "clarification")
+    if made_by >= rules.CUT_OFF_PLANS and not _has(value, ("tasks", "clarification")) and breaks_off(text):
+        raise NotJson("the answer breaks off before its JSON is closed")
+    return read_document(value, shape, known, (form,) if form else (), made_by)
+
+
+def read_document(
+    document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = (), made_by: int = rules.CURRENT
+) -> Reading:
+    """The plan in a document, in its normal form."""
+    if is_too_deep(document):
+        return Reading({}, (f"the plan is nested more than {MOST_LEVELS} levels deep; make it flatter",))
+    form = normal_form(document, made_by)
+    widened = shape.widen(form.document)
+    if made_by < rules.ADAPTIVE_PLANS:
+        widened = without_later_keys(widened)
+    faults = (*form.faults, *problems(widened, known, made_by))
+    return Reading(widened, faults, (*repairs, *form.repairs))
+
+
+def read_plan(document: Any, known: Known) -> Reading:
+    """A full plan that comes as a document, such as one in a file."""
+    return read_document(document, SHAPES["full"], known)
+
+
+def find(text: str, *keys: str) -> tuple[Any, str]:
+    """The document in an answer and how it differs from JSON; of several, the last that has one of the keys."""
+    answer = without_thinking(text)
+    if not answer.strip():
+        raise NotJson("the answer is empty")
+    found, unclear = _documents(answer)
+    fitting = [one for one in found if _has(one[0], keys)]
+    if not (fitting or found):
+        raise unclear or NotJson(complaint(answer))
+    return fitting[-1] if fitting else found[0]
+
+
+def _documents(answer: str) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
+    """Every document in an answer: the whole of it, in tool calls and fences, or else embedded in prose."""
+    calls = [match[2] for match in _TOOL_CALL.finditer(answer)]
+    found, unclear = _load_all((answer, *calls, *fenced(answer)))
+    if found or unclear:
+        return found, unclear
+    embedded, unclear = _load_all(islice(objects(answer), _MAX_PIECES))
+    return [one for one in embedded if isinstance(one[0], dict)], unclear
+
+
+def _load_all(texts: Iterable[str]) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
+    found: list[tuple[Any, str]] = []
+    unclear = None
+    for text in texts:
+        try:
+            found.append(loose_json.load(text))
+        except Ambiguous as error:
+            unclear = error
+        except (ValueError, RecursionError):
+            continue
+    return found, unclear
+
+
+def _has(document: Any, keys: tuple[str, ...]) -> bool:
+    forms = (document, normal_form(document).document)
+    return any(isinstance(form, dict) and not form.keys().isdisjoint(keys) for form in forms)

@@ -1,0 +1,57 @@
+"""The plan's JSON schema, for providers that support structured output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft_planner import rules
+from weft_planner.plan.changes.sub_goals import GOAL, action_types
+
+_ADAPTIVE: dict[str, Any] = {
+    "needs_approval": {"type": ["boolean", "string", "null"]},
+    "when": {"type": ["string", "object", "null"]},
+    "for_each": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+    "width": {"type": ["integer", "null"]},
+    "first": {"type": ["integer", "null"]},
+    "output_schema": {"type": ["object", "null"]},
+    "check": {
+        "type": ["object", "null"],
+        "properties": {"ask": {"type": "string"}, "tries": {"type": "integer"}, "model": {"type": ["string", "null"]}},
+        "required": ["ask"],
+    },
+    "model": {"type": ["string", "null"]},
+}
+
+_OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_cost": {"type": ["number", "null"]}}
+
+
+def plan_schema(made_by: int = rules.CURRENT, *, sub_goals: bool = True) -> dict[str, Any]:
+    """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
+    actions = [one for one in action_types(made_by) if sub_goals or one != GOAL]
+    optional_text = {"type": ["string", "null"]}
+    task: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "title": {"type": "string"},
+            "action_type": {"type": "string", "enum": actions},
+            "name": optional_text,
+            "instruction": {"type": "string"},
+            "arguments": {"type": ["string", "object", "null"]},
+            "depends_on": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["id", "action_type", "depends_on"],
+    }
+    if made_by >= rules.ADAPTIVE_PLANS:
+        task["properties"] |= _ADAPTIVE
+    if GOAL in actions:
+        task["properties"] |= _OF_GOALS
+    return {
+        "type": "object",
+        "properties": {
+            "tasks": {"type": "array", "items": task},
+            "synthesis": optional_text,
+            "clarification": optional_text,
+        },
+        "required": ["tasks"],
+    }

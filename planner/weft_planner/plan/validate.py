@@ -1,0 +1,272 @@
+"""Finds everything that is wrong with a plan at once, in words that a model or a person can act on.
+
+Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_planner import rules
+from weft_planner.plan import conditions, fan_out
+from weft_planner.plan.changes import sub_goals
+from weft_planner.plan.forms.result_keys import field_fault, form_faults
+from weft_planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
+from weft_planner.plan.task_id import PLANNED
+from weft_skills.text.nearest import known_are
+from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
+from weft_skills.tools.parameter import TYPES, fits
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
+
+    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
+    which tasks may choose one. Without `fields`, as in earlier runs, a reference is to a whole result.
+    """
+
+    skills: Sequence[str] = ()
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    max_tasks: int = 100
+    max_grown: int = 1_000
+    max_depth: int = 2
+    models: Sequence[str] = ()
+    fields: bool = True
+
+
+def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> list[str]:
+    """All faults of a plan document, each with a remedy; empty if the plan can be run by these rules."""
+    if not isinstance(document, Mapping):
+        return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
+    found = [
+        f"'{key}' must be a string or null, not {_kind(document[key])}"
+        for key in ("synthesis", "clarification")
+        if document.get(key) is not None and not isinstance(document[key], str)
+    ]
+    rows = document.get("tasks")
+    if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
+        return found
+    if not isinstance(rows, list):
+        return [*found, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
+    if not rows:
+        return [*found, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
+    if len(rows) > known.max_tasks:
+        found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
+    for number, row in enumerate(rows, 1):
+        found += row_problems(number, row, known, made_by)
+    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)], fields=known.fields)]
+
+
+def row_problems(number: int, row: object, known: Known, made_by: int = rules.CURRENT) -> Iterator[str]:
+    """What is wrong with one task, whatever the others are."""
+    if not isinstance(row, Mapping):
+        yield f"task number {number} must be an object, not {_kind(row)}"
+        return
+    if is_too_deep(row):
+        yield f"task number {number} is nested more than {MOST_LEVELS} levels deep; make it flatter"
+        return
+    task_id = row.get("id")
+    if task_id in (None, ""):
+        yield f"task number {number} has no 'id'; give each task a short unique one"
+    elif not isinstance(task_id, str):
+        yield f"task number {number}: 'id' must be a string, not {_kind(task_id)}"
+    elif not PLANNED.fullmatch(task_id):
+        yield f"task id {task_id!r} may hold only letters, digits, '_' and '-', 64 at most"
+    label = f"task {task_id!r}" if isinstance(task_id, str) and task_id else f"task number {number}"
+    for key in ("title", "instruction", "name"):
+        if row.get(key) is not None and not isinstance(row[key], str):
+            yield f"{label}: '{key}' must be a string, not {_kind(row[key])}"
+    approval = row.get("needs_approval")
+    if not isinstance(approval, bool | str | None) or (isinstance(approval, str) and not approval.strip()):
+        given = "an empty string" if isinstance(approval, str) else _kind(approval)
+        yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
+    yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
+    yield from (f"{label}: {fault}" for fault in _action_problems(row, known, made_by))
+    if made_by >= rules.ADAPTIVE_PLANS:
+        texts = list(strings((row.get("instruction"), row.get("arguments"))))
+        yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
+        yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
+        yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
+        yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
+
+
+def _dependency_problems(value: object) -> Iterator[str]:
+    if value is not None and not isinstance(value, list):
+        yield f"'depends_on' must be a list of task ids, not {_kind(value)}"
+    elif value and not all(isinstance(item, str) for item in value):
+        yield "'depends_on' must hold task ids as strings only"
+
+
+def _action_problems(row: Mapping[str, Any], known: Known, made_by: int) -> Iterator[str]:
+    action, name = row.get("action_type"), row.get("name")
+    if action not in (kinds := sub_goals.action_types(made_by)):
+        given = "is missing" if action is None else f"is {action!r}"
+        yield f"'action_type' {given}; it must be one of {', '.join(kinds)}"
+        return
+    arguments = row.get("arguments")
+    if action == "tool":
+        yield from _tool_problems(name, arguments, known, in_items=row.get("for_each") is not None)
+        return
+    if action == "skill" and not (isinstance(name, str) and name):
+        yield f"a skill task needs 'name', the skill's; {known_are('', known.skills)}"
+    elif action == "skill" and name not in known.skills:
+        remedy = "it is a tool: use action_type 'tool'" if name in known.tools else known_are(name, known.skills)
+        yield f"there is no skill {name!r}; {remedy}"
+    if arguments and not isinstance(arguments, str) and action == "skill":
+        yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"
+
+
+def _tool_problems(name: object, arguments: object, known: Known, *, in_items: bool) -> Iterator[str]:
+    if not (isinstance(name, str) and name):
+        yield f"a tool task needs 'name', the tool's; {known_are('', list(known.tools))}"
+        return
+    if name not in known.tools:
+        remedy = (
+            "it is a skill: use action_type 'skill'" if name in known.skills else known_are(name, list(known.tools))
+        )
+        yield f"there is no tool {name!r}; {remedy}"
+    if arguments and not isinstance(arguments, Mapping):
+        yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
+    elif name in known.tools:
+        given = arguments if isinstance(arguments, Mapping) else {}
+        faults = argument_problems(given, known.tools[name], in_items=in_items, fields=known.fields)
+        yield from (f"tool {name!r} {fault}" for fault in faults)
+
+
+def argument_problems(
+    given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False, fields: bool = True
+) -> Iterator[str]:
+    """What the call itself would be refused for; null counts as left out, as in the call."""
+    properties = schema.get("properties", {})
+    # An upstream result, or an item, is known to the run alone.
+    patterns = [REFERENCE if fields else WHOLE, *([ITEM] if in_items else [])]
+    for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
+        yield f"needs the argument {missing!r}"
+    for key, value in given.items():
+        if key not in properties:
+            yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
+        elif value is not None and not (isinstance(value, str) and any(one.search(value) for one in patterns)):
+            yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
+
+
+def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What a value should be and is not, by its type and choices; the tool checks the rest of its schema."""
+    wanted, choices = schema.get("type"), schema.get("enum")
+    if wanted in TYPES and not fits(value, wanted):
+        yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
+    elif isinstance(choices, list) and value not in choices:
+        yield f"one of {', '.join(map(repr, choices))}"
+
+
+def graph_problems(rows: Sequence[Mapping[str, Any]], *, fields: bool = True) -> Iterator[str]:
+    """What is wrong with tasks together: their ids, dependencies and references."""
+    import networkx as nx
+
+    rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
+    ids = [row["id"] for row in rows]
+    for twice, times in Counter(ids).items():
+        if times > 1:
+            yield f"the id {twice!r} is used by {times} tasks; ids must be unique"
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(ids)
+    for row in rows:
+        for before in _dependencies(row):
+            if before == row["id"]:
+                yield f"task {row['id']!r} depends on itself"
+            elif before not in graph:
+                yield f"task {row['id']!r} depends on {before!r}, which is not in the plan; tasks are: {_some(ids)}"
+            else:
+                graph.add_edge(before, row["id"])
+    for component in nx.strongly_connected_components(graph):
+        if len(component) > 1:
+            circle = _cycle(graph, component, ids)
+            yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
+    by_id = {row["id"]: row for row in rows}
+    for row in rows:
+        yield from _reference_problems(row, graph, ids, by_id, fields=fields)
+
+
+def _reference_problems(
+    row: Mapping[str, Any],
+    graph: nx.DiGraph[str],
+    ids: Sequence[str],
+    by_id: Mapping[str, Mapping[str, Any]],
+    *,
+    fields: bool,
+) -> Iterator[str]:
+    referred = _referred(row, fields=fields)
+    if not referred:
+        return
+    import networkx as nx
+
+    upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
+    for text, (one, needs_form) in referred.items():
+        start = f"task {row['id']!r} refers to {text}, "
+        if one.id not in graph:
+            yield f"{start}but there is no task {one.id!r}; tasks are: {_some(ids)}"
+        elif one.id == row["id"]:
+            own = "its own output" if ".output" in text else "its own"
+            yield f"{start}{own}; leave that out, or name another task"
+        elif one.id not in upstream:
+            waits = one.id in later
+            remedy = "it waits for this task: leave the reference out" if waits else f"add {one.id!r} to its depends_on"
+            yield f"{start}but {one.id!r} is not upstream of it; {remedy}"
+        elif (why := field_fault(one, by_id[one.id], needs_form=needs_form)) is not None:
+            yield start + why
+
+
+def _referred(row: Mapping[str, Any], *, fields: bool) -> dict[str, tuple[Reference, bool]]:
+    """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
+    check = row.get("check")
+    texts = (row.get("instruction"), row.get("arguments"), check.get("ask") if isinstance(check, Mapping) else None)
+    found = {str(one): (one, True) for one in references(texts, REFERENCE if fields else WHOLE)}
+    source = row.get("for_each")
+    if source is not None:  # <<item.output>> is a field of the item
+        found = {text: given for text, given in found.items() if given[0].id != "item"}
+    read = (match for text in strings(source if isinstance(source, str) else ()) for match in VALUE.finditer(text))
+    values = [(f"<<{one['id']}.{one['part']}>>", Reference(one["id"], path_of(one["path"] or ""))) for one in read]
+    values += [(str(one), Reference(one.id, path_of(one.path))) for one in conditions.values_in(row.get("when"))]
+    return found | {text: (one, False) for text, one in values if text not in found}
+
+
+def _dependencies(row: Mapping[str, Any]) -> list[str]:
+    value = row.get("depends_on")
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
+    """A cycle, from each task to one that it depends on: the graph's edges point the other way."""
+    import networkx as nx
+
+    first = min(component, key=ids.index)
+    edges = nx.find_cycle(graph.subgraph(component).reverse(), first)
+    return " → ".join([*(edge[0] for edge in edges), edges[0][0]])
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:30]) + (f" and {len(ids) - 30} more" if len(ids) > 30 else "")
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case Mapping():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,244 @@
+"""Prompts: the agents defined in `seed/`, their templates, and the user's own versions of them.
+
+A template is Jinja with `<<` and `>>` around variables, `<%` and `%>` around statements and `<#` and `#>` around
+comments, so that JSON braces and a skill's own `{{…}}` need no escaping. It has a block for each message; a user's
+template can inherit the others with `<% extends "seed/task.j2" %>`. Text from users, skills and models is passed in as
+variables and never rendered as a template.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined, TemplateNotFound, meta, nodes
+from jinja2 import TemplateError as JinjaError
+from jinja2.sandbox import SandboxedEnvironment
+
+from weft_planner import rules
+from weft_planner.errors import TemplateError
+from weft_skills.text.nearest import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from jinja2 import Template
+
+_PACKAGE = Path(__file__).parents[1]
+# The wheel has the templates inside the package; a checkout has them in a folder of their own.
+SEED = next((folder for folder in (_PACKAGE / "seed",) if folder.is_dir()), _PACKAGE.parents[1] / "seed")
+_FIX = "fix the template, or delete it to use weft's own"
+
+
+def seed_folders(made_by: int, seed: Path = SEED) -> list[Path]:
+    """The folders with the prompts that a run of these rules had, the first one that has a file wins."""
+    return [*(seed / "earlier" / str(number) for number in range(made_by, rules.CURRENT)), seed]
+
+
+def seed_file(name: str, made_by: int, seed: Path = SEED) -> Path:
+    """A file of `seed/` as a run of these rules had it."""
+    return next((folder / name for folder in seed_folders(made_by, seed) if (folder / name).is_file()), seed / name)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent of `seed/agents.yaml`: `blocks` maps each message to its variables, `needs` are the required ones."""
+
+    name: str
+    template: str
+    blocks: Mapping[str, tuple[str, ...]]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A template with its syntax tree; a template that extends another has two layers."""
+
+    template: Template
+    tree: nodes.Template
+
+    @property
+    def parent(self) -> str | None:
+        extends = next(self.tree.find_all(nodes.Extends), None)
+        return extends.template.as_const() if extends is not None else None
+
+    def block(self, name: str) -> nodes.Block | None:
+        return next((block for block in self.tree.find_all(nodes.Block) if block.name == name), None)
+
+
+class Prompts:
+    """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`.
+
+    Of the files in `seed/`, those that a run of the rules `made_by` had are used.
+    """
+
+    def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED, made_by: int = rules.CURRENT) -> None:
+        shipped = seed_folders(made_by, seed)
+        self._overrides, self._seed, self._made_by = list(overrides), seed, made_by
+        self._folders = [*overrides, *shipped]
+        self._agents = _agents(seed_file("agents.yaml", made_by, seed))
+        own = FileSystemLoader([str(folder) for folder in self._folders])
+        self._environment = SandboxedEnvironment(
+            loader=ChoiceLoader([own, PrefixLoader({"seed": FileSystemLoader([str(one) for one in shipped])})]),
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            variable_start_string="<<",
+            variable_end_string=">>",
+            block_start_string="<%",
+            block_end_string="%>",
+            comment_start_string="<#",
+            comment_end_string="#>",
+        )
+        self._layers = cache(self._load)
+
+    def render(self, agent: str, block: str, variables: Mapping[str, Any]) -> str:
+        """A message of an agent, rendered from the block of that name."""
+        first, *parents = self._layers(agent)
+        context = first.template.new_context(dict(variables))
+        for layer in parents:
+            for name, function in layer.template.blocks.items():
+                context.blocks.setdefault(name, []).append(function)
+        try:
+            return "".join(context.blocks[block][0](context)).strip()
+        except (JinjaError, TypeError) as error:
+            raise TemplateError(
+                f"the template {self._where(agent)} cannot be rendered: {error}",
+                hint=f"the variables here are: {', '.join(sorted(variables)) or 'none'}",
+            ) from error
+
+    def check(self) -> None:
+        """Raise if any template is missing, broken, lacks a required variable, or uses an unknown one."""
+        faults: list[TemplateError] = []
+        for agent in self._agents:
+            try:
+                self._layers(agent)
+            except TemplateError as error:
+                faults.append(error)
+        if faults:
+            raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
+
+    def _load(self, agent: str) -> tuple[_Layer, ...]:
+        shared = self._seed == SEED and not any(map(_has_files, self._overrides))
+        return _seed_layers(agent, self._made_by) if shared else self.load(agent)
+
+    def load(self, agent: str) -> tuple[_Layer, ...]:
+        """The layers of an agent's template, read and checked."""
+        definition = self._agents[agent]
+        try:
+            layers = tuple(self._chain(definition.template))
+        except TemplateNotFound as error:
+            raise TemplateError(
+                f"there is no template {error.name!r} for the agent {agent!r}",
+                hint=f"looked in: {', '.join(str(folder) for folder in self._folders)}",
+            ) from error
+        except (JinjaError, UnicodeDecodeError) as error:
+            line = f", line {error.lineno}" if hasattr(error, "lineno") else ""
+            file = getattr(error, "filename", None) or self._where(agent)  # it may be an included one
+            raise TemplateError(f"the template {file}{line} is broken: {error}", hint=_FIX) from error
+        self._check(definition, layers)
+        return layers
+
+    def _chain(self, name: str | None) -> Iterator[_Layer]:
+        seen: set[str] = set()
+        while name is not None and name not in seen:
+            seen.add(name)
+            template = self._environment.get_template(name)
+            tree = self._environment.parse(Path(template.filename or "").read_text(encoding="utf-8"))
+            layer = _Layer(template, tree)
+            for other in meta.find_referenced_templates(tree):
+                if other is not None:  # a name that is only known when it is rendered
+                    self._environment.get_template(other)
+            yield layer
+            name = layer.parent
+
+    def _check(self, agent: Agent, layers: Sequence[_Layer]) -> None:
+        found = {name: _effective(name, layers) for name in agent.blocks}
+        for name in (name for name, bodies in found.items() if not bodies):
+            raise TemplateError(
+                f"the template {self._where(agent.name)} lacks the block {name}",
+                hint=f"write <% block {name} %>…<% endblock %>; weft's own version in {SEED} shows how",
+            )
+        for name, bodies in found.items():
+            self._check_known(name, agent.blocks[name], bodies)
+        used = {variable for bodies in found.values() for _, body in bodies for variable in _variables(body)}
+        if missing := [name for name in agent.needs if name not in used]:
+            names = ", ".join(f"<<{name}>>" for name in missing)
+            raise TemplateError(
+                f"the template {self._where(agent.name)} lacks {names}, which it needs",
+                hint=f"put <<{missing[0]}>> where the text should go; weft's own version in {SEED} shows how",
+            )
+
+    def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[tuple[_Layer, nodes.Block]]) -> None:
+        """Raise if a block uses unknown variables: most are typos that would only fail when rendered."""
+        always = {*known, *self._environment.globals, "super", "self"}
+        unknown = [
+            (layer.template.filename, _line(body, name), name)
+            for layer, body in bodies
+            for name in sorted(_variables(body) - always - _guarded(body))
+        ]
+        if unknown:
+            messages = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
+            near = guess(unknown[0][2], known)
+            meant = f"did you mean <<{near}>>? " if near else ""
+            have = ", ".join(sorted(known)) or "none"
+            raise TemplateError("; ".join(messages), hint=f"{meant}the variables of the block {block} are: {have}")
+
+    def _where(self, agent: str) -> str:
+        name = self._agents[agent].template
+        return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
+
+
+@cache
+def _seed_layers(agent: str, made_by: int) -> tuple[_Layer, ...]:
+    """The layers of one of weft's own templates, parsed once: that takes most of the time of a short run."""
+    return Prompts(made_by=made_by).load(agent)
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _effective(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
+    """The block in effect and those it reaches through super(), each with its layer."""
+    found: list[tuple[_Layer, nodes.Block]] = []
+    for layer in layers:
+        block = layer.block(name)
+        if block is not None:
+            found.append((layer, block))
+            if "super" not in _variables(block):
+                break
+    return found
+
+
+def _line(block: nodes.Block, variable: str) -> int:
+    """The line on which a block first uses a variable."""
+    return min((name.lineno for name in block.find_all(nodes.Name) if name.name == variable), default=block.lineno)
+
+
+def _guarded(block: nodes.Block) -> set[str]:
+    """The variables that a block tests with `is defined` or gives a default: these may be missing."""
+    tested = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
+    defaulted = [one.node for one in block.find_all(nodes.Filter) if one.name in ("default", "d")]
+    return {node.name for node in (*tested, *defaulted) if isinstance(node, nodes.Name)}
+
+
+def _variables(block: nodes.Block) -> set[str]:
+    tree = nodes.Template(block.body)
+    tree.environment = block.environment
+    return meta.find_undeclared_variables(tree)
+
+
+@cache
+def _agents(path: Path) -> dict[str, Agent]:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {
+        name: Agent(
+            name, row["template"], {block: tuple(given) for block, given in row["blocks"].items()}, tuple(row["needs"])
+        )
+        for name, row in document["agents"].items()
+    }

@@ -1,0 +1,139 @@
+"""One command behind the walls: in the run's artifacts, without a network, for a minute at most."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import hidden_paths, safe_files
+from weft_skills.confinement import Box, Command
+from weft_skills.errors import WeftError
+from weft_skills.programs import process
+from weft_skills.programs.environment import environment
+from weft_skills.programs.executable import CallLog, out_of_memory, scratch_folder, size_text, status_text
+from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
+from weft_skills.tools.left_files import left_since, stamps
+from weft_skills.tools.overflow import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from weft_skills.programs.executable import ToolHost
+    from weft_skills.tools.envelope import Code
+
+SECONDS = 60.0
+_SHOWN = 2_000  # characters of a failed command's output
+_MODULE = re.compile(r"^ModuleNotFoundError: No module named '([^']{1,100})'", re.MULTILINE)
+_PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedRun:
+    """Runs commands for one tool; `reads` are folders that they may read besides the workspace."""
+
+    tool: str
+    host: ToolHost
+    reads: tuple[Path, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    start: float = field(default_factory=time.monotonic)
+
+    @property
+    def context(self) -> Context:
+        """What the tool was called with."""
+        return Context(str(self.host.workspace), dict(self.arguments))
+
+    def failed(self, code: Code, message: str, data: Mapping[str, Any] | None = None) -> Envelope:
+        """An error envelope."""
+        found = failure(code, message, self.context, time_ms=self._time_ms())
+        return Envelope("error", message, found.context, data or {}, found.error, found.time_ms)
+
+    async def run(self, command: Callable[[Path], Command]) -> Envelope:
+        """Run the command that is made for a scratch folder; every failure is an envelope, never an exception."""
+        if self.host.confinement.refusal:
+            return self.failed("ACCESS_DENIED", f"{self.tool} is not run: {self.host.confinement.refusal}")
+        try:
+            return await self._run(command)
+        except WeftError as error:
+            hint = f" — {error.hint}" if error.hint else ""
+            return self.failed("EXECUTION_ERROR", f"{self.tool} cannot be started: {error.message}{hint}")
+        except OSError as error:
+            what = f"{self.tool} cannot be started: {error.strerror or error} — run `weft doctor`"
+            return self.failed("EXECUTION_ERROR", what)
+
+    async def _run(self, command: Callable[[Path], Command]) -> Envelope:
+        host, artifacts = self.host, self.host.artifacts
+        assert artifacts is not None  # noqa: S101 - code is run within a run
+        safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, host.workspace))
+        before = await asyncio.to_thread(stamps, artifacts)
+        with scratch_folder(host.scratch) as scratch:
+            ended = await self._in_box(command(scratch), scratch, artifacts)
+        left = await asyncio.to_thread(left_since, artifacts, before)
+        host.log(CallLog(self.tool, "", ended.stderr, ended.status, time.monotonic() - self.start))
+        return self._envelope(ended, {"artifacts": left} if left else {})
+
+    async def _in_box(self, command: Command, scratch: Path, artifacts: Path) -> process.Ended:
+        host = self.host
+        shown = hidden_paths.unlinked(host.workspace, hidden_paths.shown_anyway(host.workspace, artifacts))
+        readable = (host.workspace, *self.reads)
+        limits = host.limits.for_timeout(SECONDS)
+        box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views)
+        env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
+        launch = await asyncio.to_thread(host.confinement.launch, command, box)
+        try:
+            return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS))
+        finally:
+            launch.done()
+
+    def _envelope(self, ended: process.Ended, data: dict[str, Any]) -> Envelope:
+        name, shown = self.tool, _output(ended)
+        match ended.how:
+            case "timeout":
+                what = f"{name} took longer than {SECONDS:g} s and was stopped, with all that it had started"
+                return self.failed("TIMEOUT", f"{what} — do less at once{_quoted(shown)}", data)
+            case "memory":
+                what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{what} — do less at once", data)
+            case "flood":
+                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{what} — write to a file instead", data)
+        data = {"exit_status": ended.status} | data
+        if ended.status != 0:
+            return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
+        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, self._time_ms())
+        return Envelope(
+            envelope.status, envelope.text, envelope.context, data | dict(envelope.data), time_ms=envelope.time_ms
+        )
+
+    def _why(self, ended: process.Ended) -> str:
+        status = status_text(ended.status)
+        if (module := _MODULE.search(ended.stderr)) is not None:
+            return f"{status}: the Python module {module[1]!r} is not installed, and nothing is installed for it"
+        if (package := _PACKAGE.search(ended.stderr)) is not None:
+            return f"{status}: the Node package {package[1]!r} is not installed, and nothing is installed for it"
+        if out_of_memory(ended.stderr):
+            return f"{status}: a process may use {size_text(self.host.limits.memory)} of memory"
+        return status
+
+    def _time_ms(self) -> int:
+        return round((time.monotonic() - self.start) * 1000)
+
+
+def _own_variables(workspace: Path, artifacts: Path) -> dict[str, str]:
+    return {"WEFT_WORKSPACE": str(workspace), "WEFT_ARTIFACTS": os.path.realpath(artifacts)}
+
+
+def _output(ended: process.Ended) -> str:
+    """What the command wrote, standard error below standard output."""
+    parts = [ended.stdout.rstrip("\n"), f"[stderr]\n{ended.stderr.rstrip()}" if ended.stderr.strip() else ""]
+    return "\n".join(filter(None, parts)) or "(no output)"
+
+
+def _quoted(text: str) -> str:
+    limit = min(_SHOWN, TEXT_LIMIT)
+    shown = text if len(text) <= limit else f"[…]\n{text[-limit:]}"
+    return f"\n{shown}"

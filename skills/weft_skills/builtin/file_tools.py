@@ -1,0 +1,241 @@
+"""The tools with which a model reads files: `ReadFile` and `ListFiles`. They read text and run nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
+
+    from weft_skills.builtin.readable_roots import ReadableRoots
+
+    Work = Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]]
+
+SIZE_LIMIT = 20 * 1024 * 1024
+EXTENSIONS = frozenset(
+    """
+    .md .mdx .txt .rst .adoc .log .json .jsonl .yml .yaml .toml .ini .cfg .csv .tsv .xml .html .htm .css .scss
+    .svg .py .pyi .js .mjs .cjs .jsx .ts .tsx .vue .cs .fs .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp
+    .rb .php .pl .lua .r .jl .swift .dart .ex .exs .erl .hs .clj .sql .graphql .proto .sh .bash .zsh .ps1
+    .bat .tf .tex .bib .ipynb .j2 .tmpl .template .gradle .cmake .diff .patch
+    """.split()
+)
+
+
+class ReadFile:
+    """Reads part of a text file under the roots."""
+
+    name = "ReadFile"
+    description = (
+        "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
+        f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The file, absolute or relative to the workspace."},
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "The character to begin at; 0 is the first.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": f"How many characters, {TEXT_LIMIT} at most.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
+        self._roots = roots
+        self._extensions = frozenset(extension.lower() for extension in extensions)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Read the file; every error says why it failed and what to do next."""
+        return await in_thread(self._roots, arguments, self._read)
+
+    def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
+        offset = number(arguments, "offset", 0, 0)
+        limit = min(number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
+        text = self._text(real)
+        if offset > len(text):
+            raise PathRefused(
+                "INVALID_PARAM",
+                f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
+                f"use an offset from 0 to {len(text)}, or omit it",
+            )
+        end = min(offset + limit, len(text))
+        note = ""
+        if end < len(text):
+            note = _note(end, len(text))
+            end = max(offset + 1, min(end, offset + TEXT_LIMIT - len(note)))
+            note = _note(end, len(text))
+        data = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
+        return text[offset:end] + note, data, bool(note)
+
+    def _text(self, real: Path) -> str:
+        descriptor = self._roots.open(real)
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            os.close(descriptor)
+            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(found.st_mode):
+                raise PathRefused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
+            if found.st_size > SIZE_LIMIT:
+                raise PathRefused(
+                    "INVALID_PARAM",
+                    f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
+                    "read a smaller file, or continue without it",
+                )
+            data = file.read(SIZE_LIMIT + 1)
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        if b"\0" in data[:65_536] and not wide:
+            raise PathRefused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
+        if real.suffix.lower() not in self._extensions:
+            known = " ".join(sorted(self._extensions))
+            kind = real.suffix or repr(real.name)
+            what = f"files of type {kind} cannot be read: {real}; read one of these types: {known}"
+            raise PathRefused("INVALID_PARAM", what)
+        from weft_skills.format.frontmatter import decode
+
+        return decode(data).lstrip("\ufeff")
+
+
+class ListFiles:
+    """Lists a folder under the roots."""
+
+    name = "ListFiles"
+    description = "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size."
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "path": {
+                "type": "string",
+                "description": "The folder, absolute or relative to the workspace; `.` is the workspace.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, roots: ReadableRoots) -> None:
+        self._roots = roots
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """List the folder; every error says why it failed and what to do next."""
+        return await in_thread(self._roots, arguments, self._list)
+
+    def _list(self, real: Path, _: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
+        descriptor = self._roots.open(real)
+        try:
+            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
+            with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
+                names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
+        finally:
+            os.close(descriptor)
+        text, shown = "", 0
+        for name in names:
+            if len(text) + len(name) + 100 > TEXT_LIMIT:
+                break
+            text, shown = f"{text}{name}\n", shown + 1
+        left = len(names) - shown
+        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
+        return (
+            (text + note) or "(empty)",
+            {"path": str(real), "entries": names[:shown], "total": len(names)},
+            left > 0,
+        )
+
+
+async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+    """Answer from a thread, so that a slow disk does not block other tasks."""
+    import asyncio  # lazily: listing skills does not need it
+
+    return await asyncio.to_thread(_answer, roots, arguments, work)
+
+
+def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
+    """Resolve the path, do the work, and put the result or the error into an envelope."""
+    started = time.perf_counter()
+    context = Context(str(roots.workspace), dict(arguments))
+    try:
+        real = roots.resolve(_path(roots, arguments))
+        context = Context(str(roots.workspace), dict(arguments), str(real))
+        text, data, partial = work(real, arguments)
+    except PathRefused as error:
+        return failure(error.code, error.message, context, time_ms=_since(started))
+    except PermissionError as error:
+        return failure(
+            "PERMISSION_DENIED",
+            f"the operating system denies it: {error}; read another file, or continue without it",
+            context,
+            time_ms=_since(started),
+        )
+    except OSError as error:
+        return failure(
+            "EXECUTION_ERROR",
+            f"it cannot be read: {error}; read another file, or continue without it",
+            context,
+            time_ms=_since(started),
+        )
+    return Envelope("partial" if partial else "success", text, context, data, time_ms=_since(started))
+
+
+def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
+    path = arguments.get("path")
+    if not isinstance(path, str):
+        raise PathRefused(
+            "INVALID_PARAM", f"path must be a string, not {path!r}; give one relative to {roots.workspace}"
+        )
+    return path
+
+
+def number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise PathRefused(
+            "INVALID_PARAM", f"{name} must be an integer of at least {least}, not {value!r}; omit it for {default}"
+        )
+    return value
+
+
+def _note(end: int, total: int) -> str:
+    return f"\n[{total - end} of {total} characters are left; read on with offset={end}]"
+
+
+def _entry(entry: os.DirEntry[str]) -> str:
+    if entry.is_dir(follow_symlinks=False):
+        return f"{entry.name}/"
+    if entry.is_symlink():
+        return f"{entry.name} (link)"
+    try:
+        return f"{entry.name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
+    except OSError:
+        return entry.name
+
+
+def _since(started: float) -> int:
+    return round((time.perf_counter() - started) * 1000)

@@ -1,0 +1,117 @@
+"""The tool with which a model loads a skill's instructions: `Skill(name, args)`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.errors import BrokenSkill, SkillError, UnknownSkill, UnreadableSkill
+from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.tools.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_skills.discovery.registry import Registry
+    from weft_skills.tools.envelope import Code
+
+DEPTH = 5
+RULES = """Load a skill: its instructions arrive as the result, in <skill-loaded>.
+- Load a skill that the user names (for example `$code-review` or "use the code-review skill").
+- Load a skill whose description clearly matches the task at hand.
+- Load skills only when they are needed, never in advance, and none twice."""
+
+
+class SkillTool:
+    """Loads skills for one task; `stack` names the skills that the task is already following."""
+
+    name = "Skill"
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The skill's name, as listed."},
+            "args": {"type": "string", "description": "Its arguments, which take the place of $ARGUMENTS."},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, registry: Registry, *, stack: Sequence[str] = (), listing: str = "") -> None:
+        self._registry = registry
+        self._stack = tuple(stack)
+        self._loaded: list[str] = []
+        self._given: set[tuple[str, str]] = set()
+        self._listing = listing
+
+    @property
+    def description(self) -> str:
+        """When to load skills, and which there are."""
+        return f"{RULES}\n{self._listing}" if self._listing else RULES
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Load a skill; every error says why it failed and what to do next."""
+        import asyncio  # lazily: listing skills does not need it
+
+        started = time.perf_counter()
+        name, args = arguments.get("name"), arguments.get("args") or ""
+        context = Context(str(self._registry.workspace), dict(arguments))
+        if not isinstance(name, str) or not name.strip():
+            return failure(
+                "INVALID_PARAM", f"name must be a skill's name, not {name!r} — use one of those listed", context
+            )
+        if not isinstance(args, str):
+            return failure("INVALID_PARAM", f"args must be a string, not {args!r} — pass them as one string", context)
+        name = name.strip()
+        refusal = self._refusal(name)
+        if refusal:
+            return failure("INVALID_PARAM", refusal, context)
+        if (name, args) in self._given:
+            return self._again(name, context)
+        # Claimed before the await: two calls in one turn must not both load it.
+        self._loaded.append(name)
+        self._given.add((name, args))
+        try:
+            content = await asyncio.to_thread(self._registry.load_content, name, args)
+        except SkillError as error:
+            self._loaded.remove(name)
+            self._given.discard((name, args))
+            what = f"{error.message} — {error.hint}" if error.hint else error.message
+            return failure(_code(error), what, context)
+        skill = self._registry.get(name)
+        base = str(skill.base_dir) if skill is not None else ""
+        text = f'<skill-loaded name="{name}">\n{content}\n</skill-loaded>'
+        data = {"name": name, "base_dir": base, "content": content}
+        return Envelope("success", text, context, data, time_ms=round((time.perf_counter() - started) * 1000))
+
+    def _refusal(self, name: str) -> str:
+        """Why a skill may not be loaded here; empty if it may."""
+        chain = list(dict.fromkeys((*self._stack, *self._loaded)))
+        if name in self._stack:
+            path = " -> ".join([*chain, name])
+            return f"skill {name!r} is already in use ({path}); follow its instructions instead"
+        if name not in self._loaded and len(chain) >= DEPTH:
+            path = " -> ".join(chain)
+            return f"skills may nest {DEPTH} deep and already do ({path}); continue without {name!r}"
+        return ""
+
+    def _again(self, name: str, context: Context) -> Envelope:
+        skill = self._registry.get(name)
+        base = str(skill.base_dir) if skill is not None else ""
+        data = {"name": name, "base_dir": base, "content": ""}
+        return Envelope("success", f"Skill {name!r} is loaded already; its instructions stand above.", context, data)
+
+
+def _code(error: SkillError) -> Code:
+    match error:
+        case UnknownSkill():
+            return "NOT_FOUND"
+        case UnreadableSkill(denied=True):
+            return "PERMISSION_DENIED"
+        case BrokenSkill():
+            return "INTERNAL_ERROR"
+        case _:
+            return "EXECUTION_ERROR"

@@ -1,0 +1,209 @@
+"""One page of the web: every redirect checked, the address resolved once and pinned, within limits of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft_skills.builtin.web.hosts import AllowedHost, is_public, literal
+from weft_skills.tools.fault import ToolFault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import httpx
+
+    from weft_skills.builtin.web.hosts import Address
+
+SIZE_LIMIT = 2 * 1024**2
+SECONDS = 20.0
+REDIRECTS = 5
+LONGEST = 4_000
+_HEADERS = {
+    "User-Agent": "weft",
+    "Accept": "text/html,application/xhtml+xml,text/*,application/json;q=0.9,*/*;q=0.5",
+    "Accept-Encoding": "gzip",
+}
+_MOVED = (301, 302, 303, 307, 308)
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was read: the address it came from in the end, its type and content, and whether there was more."""
+
+    url: str
+    kind: str
+    charset: str
+    data: bytes
+    cut: bool = False
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(row[4][0]) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """Reads pages of the hosts that are allowed; through a `proxy` only if that is, since no address is pinned then."""
+
+    allowed: Sequence[AllowedHost]
+    proxy: bool = False
+    resolve: Resolve = resolve
+
+    async def fetch(self, url: str) -> Page:
+        """Read a page; raises ToolFault with why not."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._follow(url)
+        except TimeoutError as error:
+            raise ToolFault("TIMEOUT", f"{url} took longer than {SECONDS:g} s — go on without it") from error
+
+    async def _follow(self, url: str) -> Page:
+        current = _parsed(url)
+        for _ in range(REDIRECTS + 1):
+            self._check_host(current, url)
+            found = await self._read(current)
+            if isinstance(found, Page):
+                return found
+            current = found
+        raise ToolFault("EXECUTION_ERROR", f"{url} redirects more than {REDIRECTS} times — go on without it")
+
+    def _check_host(self, url: httpx.URL, first: str) -> None:
+        if not any(one.matches(_host(url), _port(url)) for one in self.allowed):
+            came = "" if str(url) == first else f", to which {first} redirects,"
+            what = f"{_shown(url)}{came} is not among the hosts that the user allows"
+            known = ", ".join(_entry(one) for one in self.allowed) or "none"
+            raise ToolFault("ACCESS_DENIED", f"{what} ({known}) — go on without it, and say so")
+
+    async def _read(self, url: httpx.URL) -> Page | httpx.URL:
+        """The page, or where it has moved."""
+        import httpx
+
+        proxy = _proxy_for(url)
+        if proxy is not None and not self.proxy:
+            what = "the web is reached through a proxy here, so that addresses cannot be checked"
+            raise ToolFault("ACCESS_DENIED", f"{what} — the user allows it with web_proxy = true")
+        target, extensions = url, {}
+        if proxy is None or literal(_host(url)) is not None:
+            address = await self._address(url)
+            target = url.copy_with(host=str(address))
+            extensions = {"sni_hostname": _host(url)}
+        host = url.netloc.decode("ascii")
+        try:
+            async with httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=SECONDS, max_redirects=0) as client:
+                request = client.build_request(
+                    "GET", url if proxy else target, headers={**_HEADERS, "Host": host}, extensions=extensions
+                )
+                response = await client.send(request, stream=True)
+                try:
+                    return await _page(url, response)
+                finally:
+                    await response.aclose()
+        except httpx.HTTPError as error:
+            why = str(error) or type(error).__name__
+            raise ToolFault("EXECUTION_ERROR", f"{_shown(url)} cannot be read: {why} — go on without it") from error
+
+    async def _address(self, url: httpx.URL) -> Address:
+        """The address to connect to; a name must have public ones alone."""
+        host, port = _host(url), _port(url)
+        own = literal(host)
+        if own is not None:
+            if is_public(own) or any(one.grants_private(host, port) for one in self.allowed):
+                return own
+            what = f"{_shown(url)} is a private address"
+            raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: --allow-web {host}:{port}")
+        try:
+            found = [ipaddress.ip_address(one.partition("%")[0]) for one in await self.resolve(host, port)]
+        except (OSError, UnicodeError, ValueError) as error:
+            raise ToolFault("NOT_FOUND", f"{host} has no address: {error} — check its name") from error
+        if not found or not all(map(is_public, found)):
+            raise ToolFault("ACCESS_DENIED", f"{host} leads to a private address — go on without it")
+        return found[0]
+
+
+async def _page(url: httpx.URL, response: httpx.Response) -> Page | httpx.URL:
+    status = response.status_code
+    if status in _MOVED and "location" in response.headers:
+        return _parsed(str(url.join(response.headers["location"][:LONGEST])))
+    if status >= 400:
+        code = (
+            "NOT_FOUND" if status in (404, 410) else "PERMISSION_DENIED" if status in (401, 403) else "EXECUTION_ERROR"
+        )
+        raise ToolFault(code, f"{_shown(url)} answers {status} {response.reason_phrase} — go on without it")  # type: ignore[arg-type]
+    data, cut = await _body(response)
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return Page(str(url), kind, response.charset_encoding or "", data, cut)
+
+
+async def _body(response: httpx.Response) -> tuple[bytes, bool]:
+    """The content up to the limit, unpacked no further than that."""
+    packed = response.headers.get("content-encoding", "").strip().lower()
+    if packed not in ("", "identity", "gzip", "x-gzip"):
+        raise ToolFault(
+            "BINARY_FILE", f"the page is packed as {packed[:40]!r}, which is not supported — go on without it"
+        )
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed not in ("", "identity") else None
+    data, read = bytearray(), 0
+    try:
+        async for part in response.aiter_raw(64 * 1024):
+            read += len(part)
+            data += part if unpack is None else unpack.decompress(part, SIZE_LIMIT + 1 - len(data))
+            if len(data) > SIZE_LIMIT or read > SIZE_LIMIT:
+                return bytes(data[:SIZE_LIMIT]), True
+    except zlib.error as error:
+        raise ToolFault("EXECUTION_ERROR", f"the page is damaged: {error} — go on without it") from error
+    return bytes(data), False
+
+
+def _parsed(url: str) -> httpx.URL:
+    import httpx
+
+    try:
+        found = httpx.URL(url.strip())
+    except (httpx.InvalidURL, ValueError, UnicodeError) as error:
+        raise ToolFault(
+            "INVALID_PARAM", f"{url[:200]!r} is no address: {error} — give one with http or https"
+        ) from error
+    if found.scheme not in ("http", "https") or not found.host:
+        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is no web address — give one with http or https")
+    if found.userinfo:
+        raise ToolFault("INVALID_PARAM", f"the address {found.host} has a user name in it — leave that out")
+    return found.copy_with(fragment=None)
+
+
+def _host(url: httpx.URL) -> str:
+    """The host as it is asked for; two names that look alike, or that older rules take for one, stay two."""
+    return url.raw_host.decode("ascii")
+
+
+def _port(url: httpx.URL) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
+
+
+def _proxy_for(url: httpx.URL) -> str | None:
+    """The proxy that the environment names for an address."""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies, own = getproxies(), literal(_host(url))
+    if own is not None and not is_public(own):
+        return None  # an address of this network is never reached through one
+    if proxy_bypass(_host(url)):
+        return None
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _shown(url: httpx.URL) -> str:
+    return str(url.copy_with(query=None))[:200]
+
+
+def _entry(one: AllowedHost) -> str:
+    host = f"[{one.host}]" if ":" in one.host else one.host
+    return host if one.port is None else f"{host}:{one.port}"

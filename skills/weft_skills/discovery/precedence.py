@@ -1,0 +1,74 @@
+"""Which skills are active: the strongest of each name, unless a variable disables it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weft_skills.discovery.entry import reason
+from weft_skills.skill import IGNORED, NAME_RULES, Problem, Skill
+from weft_skills.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from weft_skills.discovery.entry import Entry
+    from weft_skills.skill import State
+
+
+def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill], list[Problem]]:
+    """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
+
+    Of two with one name in the same location the last in path order is kept.
+    """
+    rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
+    kept: dict[str, tuple[Skill, int]] = {}
+    problems: list[Problem] = []
+    for skill, location in rows:
+        if skill.state == "broken":
+            continue
+        before = kept.get(skill.name)
+        if before is not None and before[1] == location:
+            what = f"{skill.name!r} exists twice in one location: {before[0].file} is ignored"
+            problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
+        if before is None or before[1] == location:
+            kept[skill.name] = (skill, location)
+    off = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
+    return [_state(skill, kept, off) for skill, _ in rows], problems
+
+
+def tighten(entry: Entry) -> Entry:
+    """The entry under `--strict-skills`: broken if its name is invalid or differs from its folder."""
+    if not any(problem.rule in NAME_RULES for problem in entry.problems):
+        return entry
+    problems = tuple(replace(one, until=IGNORED) if one.rule in NAME_RULES else one for one in entry.problems)
+    why = reason(next(one for one in problems if one.rule in NAME_RULES))
+    skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
+    return entry._replace(skills=skills, problems=problems)
+
+
+def switches(skill: Skill) -> Sequence[str]:
+    """The environment variables that disable a skill: by its name, and for a tool also by its folder's name."""
+    names = [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
+    return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in names]
+
+
+def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], off: Mapping[str, str]) -> Skill:
+    if skill.state == "broken":
+        return skill
+    winner = kept[skill.name][0]
+    if winner is not skill:
+        return _marked(skill, "shadowed", f"shadowed by {winner.file}")
+    if off:
+        for switch in switches(skill):
+            if switch in off:
+                return _marked(skill, "disabled", f"disabled by {switch}={off[switch]}")
+    return skill
+
+
+def _marked(skill: Skill, state: State, reason: str) -> Skill:
+    """The skill in another state; built directly, because `replace` takes three times as long for thousands."""
+    s = skill
+    described = s.name, s.description, s.file, s.source, s.kind
+    return Skill(*described, state, reason, s.model, s.extra, s.stamp)

@@ -1,0 +1,166 @@
+"""Finding SKILL.md and skill.yaml files: a bounded walk of the locations that visits each link's target once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from weft_skills.discovery import file_stamp
+from weft_skills.skill import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from weft_skills.discovery.locations import Location
+
+SKIPPED = frozenset({".git", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits at which a scan warns and stops."""
+
+    skills: int = 50_000
+    depth: int = 24
+    folders: int = 200_000
+    entries: int = 100_000
+
+
+class Found(NamedTuple):
+    """A file found by a scan, with the number of its location and its stamp.
+
+    A tuple, because thousands are made on every start.
+    """
+
+    path: str
+    location: int
+    stamp: int
+    regular: bool = True
+
+
+@dataclass(slots=True)
+class Tree:
+    """The result of a scan; `watched` has the stamps of all paths whose change would change the result."""
+
+    files: list[Found] = field(default_factory=list)
+    watched: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def unchanged(self) -> bool:
+        """Whether a new scan would give the same result; takes only stat calls."""
+        return file_stamp.unchanged(self.watched)
+
+
+def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds | None = None) -> Tree:
+    """Walk all locations, strongest first, for files of these names."""
+    walk = _Walk(frozenset(names), bounds or Bounds())
+    for number, location in enumerate(locations):
+        if location.single:
+            walk.file(str(location.path / "SKILL.md"), number)
+        else:
+            walk.location(str(location.path), number)
+    return walk.tree
+
+
+class _Walk:
+    """The state of one scan."""
+
+    def __init__(self, names: frozenset[str], bounds: Bounds) -> None:
+        self.names = names
+        self.bounds = bounds
+        self.tree = Tree()
+        self.now = file_stamp.now()
+        self.seen: set[tuple[int, int]] = set()
+        self.read: set[tuple[int, int]] = set()
+        self.warned: set[str] = set()
+
+    def location(self, root: str, number: int) -> None:
+        """Walk real folders first and link targets after them, so that a link never hides a real folder."""
+        links: deque[tuple[str, int]] = deque()
+        first = len(self.tree.files)
+        self._folders(root, 0, number, links)
+        while links:
+            path, depth = links.popleft()
+            self._link(path, depth, number, links)
+        self.tree.files[first:] = sorted(self.tree.files[first:], key=lambda found: found.path.split(os.sep))
+
+    def file(self, path: str, number: int) -> None:
+        """Add one file, if it exists."""
+        found = self._watch(path)
+        if found is None:
+            return
+        if len(self.tree.files) >= self.bounds.skills:
+            self._warn_once("skills", path, f"more than {self.bounds.skills} skills: the rest are ignored")
+            return
+        self.read.add((found.st_dev, found.st_ino))
+        self.tree.files.append(Found(path, number, self.tree.watched[path], stat.S_ISREG(found.st_mode)))
+
+    def _folders(self, root: str, depth: int, number: int, links: deque[tuple[str, int]]) -> None:
+        stack = [(root, depth)]
+        while stack:
+            path, depth = stack.pop()
+            found = self._watch(path)
+            if found is None or not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) in self.seen:
+                continue
+            if depth > self.bounds.depth:
+                self._warn_once("depth", path, f"folders nest deeper than {self.bounds.depth} levels: not searched")
+                continue
+            if len(self.seen) >= self.bounds.folders:
+                self._warn_once("folders", path, f"more than {self.bounds.folders} folders: the rest are not searched")
+                return
+            self.seen.add((found.st_dev, found.st_ino))
+            below = []
+            for entry in self._entries(path):
+                if entry.is_symlink():
+                    links.append((entry.path, depth + 1))
+                elif entry.name in self.names:
+                    self.file(entry.path, number)
+                elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
+                    below.append((entry.path, depth + 1))
+            stack.extend(reversed(below))
+
+    def _entries(self, path: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(path) as entries:
+                listed = list(islice(entries, self.bounds.entries + 1))
+        except OSError as error:
+            what = f"the folder cannot be read ({error.strerror})"
+            self.tree.problems.append(Problem(Path(path), 1, what, "fix its permissions", "folder"))
+            return []
+        if len(listed) > self.bounds.entries:
+            what = f"more than {self.bounds.entries} entries in one folder: the rest are not searched"
+            self._warn_once("entries", path, what)
+        return sorted(listed[: self.bounds.entries], key=lambda entry: entry.name)
+
+    def _link(self, path: str, depth: int, number: int, links: deque[tuple[str, int]]) -> None:
+        """Follow a link, unless it leads to a folder that contains it or to something seen before."""
+        found = self._watch(path)
+        if found is None:
+            return
+        if stat.S_ISDIR(found.st_mode):
+            target = os.path.realpath(path)
+            here = os.path.realpath(os.path.dirname(path))
+            if here != target and not here.startswith(target.rstrip(os.sep) + os.sep):
+                self._folders(path, depth, number, links)
+        elif os.path.basename(path) in self.names and (found.st_dev, found.st_ino) not in self.read:
+            self.file(path, number)
+
+    def _watch(self, path: str) -> os.stat_result | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            self.tree.watched[path] = file_stamp.NONE
+            return None
+        self.tree.watched[path] = file_stamp.kept(found, self.now)
+        return found
+
+    def _warn_once(self, bound: str, path: str, what: str) -> None:
+        """Warn about each bound once."""
+        if bound not in self.warned:
+            self.warned.add(bound)
+            self.tree.problems.append(Problem(Path(path), 1, what, "move skills you don't need elsewhere", "bound"))

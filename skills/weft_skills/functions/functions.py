@@ -1,0 +1,183 @@
+"""In-process tools: each typed function in the entry-point group `weft.tools` becomes a tool.
+
+The schema comes from the signature, the descriptions from the docstring: its first paragraph describes the tool,
+its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+import textwrap
+import time
+import types
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft_skills.functions.entry_points import entry_points
+from weft_skills.functions.installed import GROUP, explain, switched_off
+from weft_skills.programs.manifest import NAME, RESERVED
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools import arguments as checking
+from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.fault import ToolFault
+from weft_skills.tools.overflow import Output
+from weft_skills.tools.parameter import Parameter, Type, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from weft_skills.functions.entry_points import EntryPoint
+
+WORKSPACE = "workspace"
+KINDS: dict[Any, Type] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
+ARGUMENT = re.compile(r"^\s*(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """A function as a tool, bound to a workspace and, within a run, to that run's artifacts."""
+
+    name: str
+    function: Callable[..., Any]
+    workspace: Path
+    inputs: tuple[Parameter, ...]
+    description: str
+    artifacts: Path | None = None
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters as a JSON schema of type object."""
+        return schema(self.inputs)
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Call the function. Every failure is an envelope, never an exception."""
+        start = time.monotonic()
+        given = join_surrogates(dict(arguments))
+        context = Context(str(self.workspace), given)
+        filled, faults = checking.check(self.inputs, given)
+        if faults:
+            return failure("INVALID_PARAM", "; ".join(faults), context)
+        try:
+            output = self._output(await self._result(filled))
+            return output.envelope(context, self.artifacts, _since(start))
+        except ToolFault as fault:
+            return failure(fault.code, fault.message, context, time_ms=_since(start))
+        except Exception as error:  # noqa: BLE001  a function may raise anything; the model gets an envelope
+            what = f"{self.name} failed: {type(error).__name__} — try other arguments, or tell its author"
+            return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
+
+    def _output(self, result: Any) -> Output:
+        """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
+        if isinstance(result, str):
+            return Output(self.name, join_surrogates(result))
+        text = json.dumps(result, ensure_ascii=False, default=str)
+        value = join_surrogates(json.loads(text, parse_constant=lambda _: None))
+        return Output(self.name, "" if value is None else json.dumps(value, ensure_ascii=False), value)
+
+    async def _result(self, filled: dict[str, Any]) -> Any:
+        if WORKSPACE in inspect.signature(self.function).parameters:
+            filled = filled | {WORKSPACE: self.workspace}
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(**filled)
+        return await asyncio.to_thread(self.function, **filled)
+
+
+def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
+    """A function as a tool; raises TypeError if its signature cannot be offered to a model."""
+    description, described = docstring(inspect.getdoc(function) or "")
+    hints = typing.get_type_hints(function)
+    inputs = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == WORKSPACE:
+            continue
+        if parameter.name not in hints or parameter.kind not in {
+            parameter.POSITIONAL_OR_KEYWORD,
+            parameter.KEYWORD_ONLY,
+        }:
+            raise TypeError(f"{name}: parameter {parameter.name} has no type that JSON schema can express")
+        kind, enum = _kind(hints[parameter.name], f"{name}: parameter {parameter.name}")
+        given = parameter.default is not parameter.empty
+        default = parameter.default if given else None
+        described_as = described.get(parameter.name, "")
+        shown = given and default is not None
+        inputs.append(Parameter(parameter.name, kind, described_as, not given, default, shown, enum))
+    return FunctionTool(name, function, workspace, tuple(inputs), description)
+
+
+def discover(
+    workspace: Path, environ: Mapping[str, str], found: Iterable[EntryPoint] | None = None
+) -> tuple[list[FunctionTool], list[str]]:
+    """The installed tools that are switched on, and a note on each: where it comes from, or why it is ignored."""
+    tools: list[FunctionTool] = []
+    notes: list[str] = []
+    for point in sorted(entry_points(GROUP) if found is None else found, key=lambda point: point.name):
+        switch = switched_off(point.name, environ)
+        if switch:
+            notes.append(f"{point.name}: switched off by {switch}")
+            continue
+        if not NAME.fullmatch(point.name):
+            notes.append(
+                f"{point.name}: ignored, its name is not <domain>_<action>; rename the entry point of {point.value}"
+            )
+            continue
+        if point.name in RESERVED:
+            notes.append(f"{point.name}: ignored, a built-in tool has that name; rename the entry point")
+            continue
+        try:
+            tools.append(tool(point.load(), point.name, workspace))
+        except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+            notes.append(f"{point.name}: ignored, {explain(error)}; fix {point.value} or install what it needs")
+        else:
+            notes.append(f"{point.name}: registered from {point.value}")
+    return tools, notes
+
+
+def docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The first paragraph as one line, and the descriptions in the `Args:` section by parameter."""
+    summary = " ".join(text.split("\n\n", 1)[0].split())
+    described: dict[str, str] = {}
+    section = re.search(r"^Args:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
+    if section is None:
+        return summary, described
+    lines = textwrap.dedent(section["body"]).splitlines()
+    current = ""
+    for line in lines:
+        match = ARGUMENT.match(line)
+        if match and not line.startswith((" ", "\t")):
+            current = match["name"]
+            described[current] = match["text"].strip()
+        elif current and line.strip():
+            described[current] += " " + line.strip()
+    return summary, described
+
+
+def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
+    """A type as JSON schema names it, and the values of a Literal; `X | None` counts as X."""
+    origin = typing.get_origin(hint)
+    if origin in {typing.Union, types.UnionType}:
+        options = [option for option in typing.get_args(hint) if option is not type(None)]
+        if len(options) == 1:
+            return _kind(options[0], where)
+    if origin is Literal:
+        values = typing.get_args(hint)
+        return KINDS[type(values[0])], values
+    kind = KINDS.get(origin or hint)
+    if kind is None:
+        raise TypeError(f"{where} has a type that JSON schema cannot express: {hint}")
+    return kind, ()
+
+
+def _since(start: float) -> int:
+    return round((time.monotonic() - start) * 1000)

@@ -1,0 +1,74 @@
+"""The tools of installed packages as rows of a listing, not yet ready to be called."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft_skills.functions.entry_points import entry_points
+from weft_skills.skill import Skill
+from weft_skills.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from weft_skills.functions.entry_points import EntryPoint
+    from weft_skills.skill import Source
+
+GROUP = "weft.tools"
+
+
+def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
+    """A row for each tool, sorted by name: disabled, broken or active."""
+    for point in entry_points(GROUP):
+        source: Source = "bundled" if point.package == "weft" else "global"
+        switch = switched_off(point.name, environ)
+        if switch:
+            reason = f"disabled by {switch}={environ[switch]}"
+            yield Skill(point.name, "", _file_of(point), source, "executable", "disabled", reason)
+        else:
+            yield _loaded(point, source)
+
+
+def switched_off(name: str, environ: Mapping[str, str]) -> str:
+    """The variable that switches a tool or its domain off; empty if none does."""
+    parts = name.split("_")
+    for end in range(1, len(parts) + 1):
+        variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
+        if is_off(environ.get(variable, "")):
+            return variable
+    return ""
+
+
+def explain(error: Exception) -> str:
+    """An error of another package: its message if that says what is missing, otherwise with its type."""
+    message = str(error) if isinstance(error, ImportError | AttributeError | TypeError) else ""
+    return message or f"{type(error).__name__}: {error}"
+
+
+def _file_of(point: EntryPoint) -> str:
+    """The file that a tool's module is in, found without importing anything of its package; empty if it is nowhere."""
+    first, *rest = point.value.partition(":")[0].split(".")
+    with suppress(ImportError, ValueError):
+        spec = find_spec(first)
+        if spec is not None and not rest:
+            return spec.origin or ""
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            inner = Path(folder, *rest)
+            for file in (inner.with_name(f"{inner.name}.py"), inner / "__init__.py"):
+                if file.is_file():
+                    return str(file)
+    return ""
+
+
+def _loaded(point: EntryPoint, source: Source) -> Skill:
+    try:
+        function = point.load()
+        file = function.__code__.co_filename
+    except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+        reason = f"{explain(error)}; fix {point.value} or install what it needs"
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
+    first = (function.__doc__ or "").strip().partition("\n\n")[0]
+    return Skill(point.name, " ".join(first.split()), file, source, "executable")

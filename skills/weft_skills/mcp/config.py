@@ -1,0 +1,72 @@
+"""The files that name MCP servers: `.mcp.json` of the workspace and `mcp.json` of the user."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from weft_skills.mcp.entry import ServerEntry, faults
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft_skills.mcp.entry import EntrySource
+
+FILE = ".mcp.json"
+_LIMIT = 1_000_000
+_NAME_LIMIT = 100
+# What Claude Code, Cursor and others write, and what VS Code writes.
+_KEYS = ("mcpServers", "servers")
+
+
+def read(workspace: Path, user_file: Path) -> tuple[list[ServerEntry], list[str]]:
+    """The servers of both files, the workspace's first, and warnings; of two with one name the first counts."""
+    found: dict[str, ServerEntry] = {}
+    warnings: list[str] = []
+    files: tuple[tuple[Path, EntrySource], ...] = ((workspace / FILE, "workspace"), (user_file, "user"))
+    for file, source in files:
+        entries, faulty = read_file(file, source)
+        warnings += faulty
+        for entry in entries:
+            if entry.name in found:
+                other = found[entry.name].file
+                warnings.append(
+                    f"{file}: the MCP server {entry.name!r} is not used, since {other} has one of that name"
+                )
+            found.setdefault(entry.name, entry)
+    warnings += [f"{one.file}: the MCP server {one.name!r} {one.fault}" for one in found.values() if one.fault]
+    return list(found.values()), warnings
+
+
+def read_file(file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
+    """The servers in one file; a file that cannot be read has none, and a warning."""
+    try:
+        if not file.is_file():
+            return [], []
+        if file.stat().st_size > _LIMIT:
+            return [], [f"{file} is larger than {_LIMIT:,} bytes: its MCP servers are ignored"]
+        document = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        return [], [f"{file}: {_first_line(error)}; its MCP servers are ignored until that is fixed"]
+    return entries_in(document, file, source)
+
+
+def entries_in(document: Any, file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
+    """The servers in a document of any of the known forms."""
+    tables = [document[key] for key in _KEYS if isinstance(document, dict) and key in document]
+    if not tables or not all(isinstance(table, dict) for table in tables):
+        return [], [f"{file} has no object 'mcpServers'; its MCP servers are ignored"]
+    rows = {str(name): raw for table in tables for name, raw in table.items()}
+    return [_entry(name, raw, file, source) for name, raw in rows.items()], []
+
+
+def _entry(name: str, raw: Any, file: Path, source: EntrySource) -> ServerEntry:
+    found = list(faults(raw))
+    if not name or len(name) > _NAME_LIMIT or not name.isprintable():
+        found.append(f"has a name that is empty, not printable or longer than {_NAME_LIMIT} characters")
+    shown = "".join(one if one.isprintable() else "�" for one in name)[:_NAME_LIMIT]
+    return ServerEntry(shown, source, file, raw if isinstance(raw, dict) else {}, "; it ".join(found))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,161 @@
+"""One MCP server as a configuration file has it, and what starts it once its variables are filled in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft_skills.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+EntrySource = Literal["workspace", "user"]
+
+CALL_TIMEOUT = 60.0
+# As in Claude Code: ${VAR} and ${VAR:-default}; VS Code writes ${env:VAR}.
+_VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+_WORKSPACE = "workspaceFolder"  # in VS Code, and not of the environment
+_ASKED = re.compile(r"\$\{[a-z]+:[^}]*\}")
+
+
+class McpFault(SetupError):
+    """An MCP server cannot be used; the message says why, the hint what to do next."""
+
+    code = "MCP"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLaunch:
+    """What starts a server or connects to it: a command with its environment, or a URL with its headers."""
+
+    name: str
+    folder: Path
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = CALL_TIMEOUT
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that messages must not repeat."""
+        return tuple(value for value in (*self.env.values(), *self.headers.values()) if len(value) >= 6)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """A server by its name: the entry as it stands in `file`, and what is wrong with it, if anything is."""
+
+    name: str
+    source: EntrySource
+    file: Path
+    raw: Mapping[str, Any]
+    fault: str = ""
+
+    @property
+    def disabled(self) -> bool:
+        """Whether its file switches it off."""
+        return self.raw.get("disabled") is True
+
+    @property
+    def command_line(self) -> str:
+        """What is started or connected to, before variables are filled in."""
+        if self.raw.get("url"):
+            return str(self.raw["url"])
+        return " ".join([str(self.raw.get("command", "")), *map(str, self.raw.get("args") or ())])
+
+    @property
+    def timeout(self) -> float:
+        """How many seconds a call may take."""
+        given = self.raw.get("timeout")
+        return given / 1000 if isinstance(given, int | float) and given > 0 else CALL_TIMEOUT
+
+    def variables(self) -> list[tuple[str, str]]:
+        """Each variable of the user's environment that it takes, and where that goes."""
+        found = [(match["name"], where) for where, text in self._texts() for match in _VARIABLE.finditer(text)]
+        return [one for one in dict.fromkeys(found) if one[0] != _WORKSPACE]
+
+    def launch(self, workspace: Path, environ: Mapping[str, str]) -> ServerLaunch:
+        """What starts it; raises McpFault if a variable is not set."""
+        if self.fault:
+            raise McpFault(f"the MCP server {self.name!r} {self.fault}", hint=f"fix its entry in {self.file}")
+        missing = sorted(set(self._unset(environ)))
+        if missing:
+            what = f"the MCP server {self.name!r} needs {', '.join(missing)}, which is not set"
+            raise McpFault(what, hint="set it in the environment, or give a default: ${NAME:-value}")
+
+        known = {**environ, _WORKSPACE: str(workspace)}
+
+        def fill(text: str) -> str:
+            return _VARIABLE.sub(lambda match: known.get(match["name"]) or match["default"] or "", text)
+
+        raw = self.raw
+        return ServerLaunch(
+            name=self.name,
+            folder=workspace,
+            command=fill(str(raw.get("command") or "")),
+            args=tuple(fill(str(one)) for one in raw.get("args") or ()),
+            env={key: fill(str(value)) for key, value in (raw.get("env") or {}).items()},
+            url=fill(str(raw.get("url") or "")),
+            headers={key: fill(str(value)) for key, value in (raw.get("headers") or {}).items()},
+            timeout=self.timeout,
+        )
+
+    def _unset(self, environ: Mapping[str, str]) -> Iterator[str]:
+        for _, text in self._texts():
+            for match in _VARIABLE.finditer(text):
+                if match["default"] is None and match["name"] not in (*environ, _WORKSPACE):
+                    yield match["name"]
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Every text of the entry that is filled in, with what it is."""
+        raw = self.raw
+        yield "the command", str(raw.get("command") or "")
+        for one in raw.get("args") or ():
+            yield "its arguments", str(one)
+        for key, value in (raw.get("env") or {}).items():
+            yield f"its environment as {key}", str(value)
+        yield f"the address {raw.get('url')}", str(raw.get("url") or "")
+        for key, value in (raw.get("headers") or {}).items():
+            yield f"the header {key} to {raw.get('url')}", str(value)
+
+
+def faults(raw: object) -> Iterator[str]:
+    """What is wrong with an entry."""
+    if not isinstance(raw, dict):
+        yield "must be an object with 'command' or 'url'"
+        return
+    kind = raw.get("type")
+    if kind == "sse":
+        yield "uses the transport 'sse', which is not supported: use 'http' if the server speaks it"
+    elif kind not in (None, "stdio", "http", "streamable-http", "streamableHttp"):
+        yield f"has the type {kind!r}, and not 'stdio' or 'http'"
+    yield from _command_faults(raw)
+    if raw.get("timeout") is not None and not (isinstance(raw["timeout"], int | float) and raw["timeout"] > 0):
+        yield f"has the timeout {raw['timeout']!r}, and not a number of milliseconds"
+    for key in ("env", "headers"):
+        table = raw.get(key)
+        if table is not None and not (
+            isinstance(table, dict) and all(isinstance(one, str | int | float) for one in table.values())
+        ):
+            yield f"has {key!r} that is not an object of texts"
+    if asked := _ASKED.search(str([value for key, value in raw.items() if key != "disabled"]).replace("${env:", "")):
+        yield f"contains {asked[0]}, which only the program that it was written for can fill in"
+
+
+def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
+    command, url, args = raw.get("command"), raw.get("url"), raw.get("args")
+    if bool(command) == bool(url):
+        yield "needs either 'command' or 'url'"
+    elif command and not isinstance(command, str):
+        yield "has a 'command' that is not text"
+    elif url and not (isinstance(url, str) and url.startswith(("http://", "https://", "${"))):
+        yield f"has the url {url!r:.80}, which does not begin with http:// or https://"
+    if args is not None and not (isinstance(args, list) and all(isinstance(one, str | int | float) for one in args)):
+        yield "has 'args' that are not a list of texts"
+    if any("\0" in str(one) for one in (command, url, *(args if isinstance(args, list) else ()))):
+        yield "contains a zero character"

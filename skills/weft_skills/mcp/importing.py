@@ -1,0 +1,126 @@
+"""MCP servers that other programs have configured: copied, never overwritten, and never trusted by that."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import safe_files
+from weft_skills.errors import InputError
+from weft_skills.mcp import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# A string, or a comment, or a comma before a closing bracket.
+_JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one server: imported, kept as it was, or invalid."""
+
+    name: str
+    origin: Path
+    target: Path
+    state: str
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as `mcp import --json` prints it."""
+        names = {"name": self.name, "from": str(self.origin), "to": str(self.target)}
+        return names | {"state": self.state, "reason": self.reason}
+
+
+def import_servers(origin: Path, target: Path) -> list[Imported]:
+    """Copy the servers of another program's file into `target`; raises InputError if either cannot be read."""
+    found = _codex(origin) if origin.suffix == ".toml" else _json(origin)
+    document = _document(target)
+    servers = document.setdefault("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise InputError(f"{target}: 'mcpServers' is not an object", hint="fix the file")
+    entries, _ = config.entries_in({"mcpServers": found}, origin, "user")
+    rows = []
+    for entry in entries:
+        if entry.fault:
+            rows.append(Imported(entry.name, origin, target, "invalid", entry.fault))
+        elif entry.name in servers:
+            same = servers[entry.name] == dict(entry.raw)
+            reason = None if same else "there is another one of that name"
+            rows.append(Imported(entry.name, origin, target, "kept", reason))
+        else:
+            servers[entry.name] = dict(entry.raw)
+            rows.append(Imported(entry.name, origin, target, "imported"))
+    if any(row.state == "imported" for row in rows):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        safe_files.write(target, text, below=target.parent)
+    return rows
+
+
+def _document(target: Path) -> dict[str, Any]:
+    if not target.exists():
+        return {}
+    document = _parsed(target, target.read_text(encoding="utf-8-sig"))
+    if "servers" in document and "mcpServers" not in document:
+        document["mcpServers"] = document.pop("servers")
+    return document
+
+
+def _json(origin: Path) -> dict[str, Any]:
+    """The servers of a JSON file, which may have comments: VS Code's, Cursor's, Claude's."""
+    text = origin.read_text(encoding="utf-8-sig")
+    document = _parsed(origin, _JSONC.sub(lambda match: match[1] or "", text))
+    tables = [document[key] for key in ("mcpServers", "servers") if isinstance(document.get(key), dict)]
+    if not tables:
+        raise InputError(f"{origin} names no MCP servers", hint="it has neither 'mcpServers' nor 'servers'")
+    return {name: raw for table in tables for name, raw in table.items()}
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not valid JSON: {error}", hint="fix the file") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path} is not a JSON object", hint="fix the file")
+    return document
+
+
+def _codex(origin: Path) -> dict[str, Any]:
+    """The servers of Codex's config.toml, in the common form."""
+    try:
+        document = tomllib.loads(origin.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise InputError(f"{origin} is not valid TOML: {error}", hint="fix the file") from error
+    table = document.get("mcp_servers")
+    return {name: _from_codex(raw) for name, raw in table.items()} if isinstance(table, dict) else {}
+
+
+def _from_codex(raw: Any) -> Any:
+    if not isinstance(raw, dict):
+        return raw
+    entry: dict[str, Any] = {key: raw[key] for key in ("command", "args", "env") if key in raw}
+    forwarded = raw.get("env_vars")
+    if isinstance(forwarded, list):
+        entry["env"] = {**_table(raw, "env"), **{name: f"${{{name}}}" for name in forwarded if isinstance(name, str)}}
+    if "url" in raw:
+        headers = {**_table(raw, "http_headers")}
+        headers |= {key: f"${{{name}}}" for key, name in _table(raw, "env_http_headers").items()}
+        if isinstance(raw.get("bearer_token_env_var"), str):
+            headers["Authorization"] = f"Bearer ${{{raw['bearer_token_env_var']}}}"
+        entry |= {"type": "http", "url": raw["url"]} | ({"headers": headers} if headers else {})
+    if isinstance(raw.get("tool_timeout_sec"), int | float):
+        entry["timeout"] = int(raw["tool_timeout_sec"] * 1000)
+    if raw.get("enabled") is False:
+        entry["disabled"] = True
+    return entry
+
+
+def _table(raw: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = raw.get(key)
+    return value if isinstance(value, dict) else {}

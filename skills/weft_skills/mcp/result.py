@@ -1,0 +1,121 @@
+"""What an MCP server answered, as an envelope: text as text, structured values as data, the rest as artifacts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import mimetypes
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import safe_files
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_skills.mcp.connection import CallAnswer
+    from weft_skills.tools.envelope import Context
+
+_MOST_FILES = 50
+_SUFFIX = 10
+
+
+@dataclass(slots=True)
+class ResultReader:
+    """Reads one answer; what is not text is written to the artifacts, under new names."""
+
+    tool: str
+    artifacts: Path | None
+    context: Context
+    files: int = 0
+
+    def envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
+        """The answer as every tool answers."""
+        blocks = [self._block(join_surrogates(dict(one))) for one in answer.content]
+        text = "\n".join(filter(None, (said for said, _ in blocks)))
+        files = [row for _, row in blocks if row]
+        data = self._data(answer.structured)
+        if not text and answer.structured is not None:
+            text = json.dumps(answer.structured, ensure_ascii=False)
+        if files:
+            data["files"] = files
+        cut = len(text) > TEXT_LIMIT
+        if cut:
+            data |= {"characters": len(text), "artifact": self._save(text.encode("utf-8", "replace"), ".txt")}
+            text = text[:TEXT_LIMIT]
+        if answer.is_error:
+            message = text or f"{self.tool} failed and did not say why — try other arguments"
+            return Envelope("error", message, self.context, data, Fault("EXECUTION_ERROR", message), time_ms)
+        return Envelope("partial" if cut else "success", text, self.context, data, time_ms=time_ms)
+
+    def _data(self, structured: Any) -> dict[str, Any]:
+        value = join_surrogates(structured)
+        if value is None:
+            return {}
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > TEXT_LIMIT:
+            return {"structured": self._save(text.encode("utf-8", "replace"), ".json")}
+        return dict(value) if isinstance(value, dict) else {"output": value}
+
+    def _block(self, block: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """One part of an answer: what a model reads, and the file that it became, if any."""
+        match block.get("type"):
+            case "text":
+                return _plain(str(block.get("text", ""))), {}
+            case "image" | "audio":
+                return self._file(str(block.get("data", "")), block)
+            case "resource":
+                inner = block.get("resource")
+                inner = inner if isinstance(inner, dict) else {}
+                if isinstance(inner.get("text"), str):
+                    return f"Resource {_one_line(inner.get('uri'))}:\n{_plain(inner['text'])}", {}
+                return self._file(str(inner.get("blob", "")), inner)
+            case "resource_link":
+                return f"Resource {_one_line(block.get('uri'))}: {_one_line(block.get('name'))}", {}
+            case kind:
+                return f"({self.tool} sent a part of type {_one_line(kind)}, which is not supported)", {}
+
+    def _file(self, encoded: str, block: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        kind = _one_line(block.get("mimeType") or "application/octet-stream")
+        try:
+            content = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            return f"({self.tool} sent a file of type {kind} that cannot be decoded)", {}
+        self.files += 1
+        if self.files > _MOST_FILES:
+            return f"(a file of type {kind} is left out: {self.tool} sent more than {_MOST_FILES})", {}
+        path = self._save(content, mimetypes.guess_extension(kind.partition(";")[0].strip()) or ".bin")
+        where = path or "not kept, since this call has no artifacts"
+        return f"File of type {kind}, {len(content):,} bytes: {where}", {
+            "path": path,
+            "type": kind,
+            "bytes": len(content),
+        }
+
+    def _save(self, content: bytes, suffix: str) -> str | None:
+        if self.artifacts is None:
+            return None
+        path = self.artifacts / f"{self.tool}-{secrets.token_hex(4)}{suffix[:_SUFFIX]}"
+        safe_files.write(path, content, below=safe_files.anchor(self.artifacts, Path(self.context.cwd)))
+        return str(path)
+
+
+def _plain(text: str) -> str:
+    """Text without control characters: what a server says is read by models and shown on terminals."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(one if one in "\n\t" or not _steers(one) else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def _steers(one: str) -> bool:
+    return one < " " or "\x7f" <= one <= "\x9f"
+
+
+def _one_line(value: object) -> str:
+    return "".join(one if one.isprintable() else " " for one in str(value or ""))[:300]

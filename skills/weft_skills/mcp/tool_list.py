@@ -1,0 +1,126 @@
+"""The tools of an MCP server as weft offers them, and the cache of such lists."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import safe_files
+from weft_skills.mcp.names import tool_name
+from weft_skills.text.shorten import shorten
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools.effects import READ_ONLY, Effects
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+MOST_TOOLS = 1_000
+_DESCRIPTION_LIMIT = 2_000
+_SCHEMA_LIMIT = 20_000
+_DAY = 24 * 3600.0
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """A server's tool: the name for models, the server's own name, and what the server says about it."""
+
+    name: str
+    server: str
+    tool: str
+    description: str
+    parameters: Mapping[str, Any]
+    read_only: bool = False
+    idempotent: bool = False
+
+    @property
+    def effects(self) -> Effects:
+        """What a call can change, by what the server says: its list of tools is trusted, or it is not offered."""
+        return READ_ONLY if self.read_only else Effects("outside", idempotent=self.idempotent)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """What a server offered at a time; `digest` is the hash of all that it said."""
+
+    tools: tuple[ListedTool, ...]
+    digest: str
+    at: float = field(default_factory=time.time)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_old(self) -> bool:
+        """Whether a planner asks for a new one."""
+        return not 0 <= time.time() - self.at < _DAY
+
+
+def tool_list(server: str, rows: Sequence[Mapping[str, Any]]) -> ToolList:
+    """The list of a server's answer; tools that a model could not call are left out with a warning."""
+    rows = [join_surrogates(dict(row)) for row in rows]
+    digest = hashlib.sha256(json.dumps(rows, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    found: dict[str, ListedTool] = {}
+    warnings = []
+    for row in rows[:MOST_TOOLS]:
+        own, schema = str(row.get("name", "")), _schema(row.get("inputSchema"))
+        name = tool_name(server, own)
+        if schema is None:
+            warnings.append(f"{name} is left out: its parameters are longer than {_SCHEMA_LIMIT:,} characters")
+        elif name in found:
+            warnings.append(f"the tool {own!r:.80} of the MCP server {server!r} is left out: another one is {name}")
+        else:
+            hints: dict[str, Any] = row["annotations"] if isinstance(row.get("annotations"), dict) else {}
+            said = _plain_text(str(row.get("description") or row.get("title") or own))
+            flags = (hints.get("readOnlyHint") is True, hints.get("idempotentHint") is True)
+            found[name] = ListedTool(name, server, own, shorten(said, _DESCRIPTION_LIMIT), schema, *flags)
+    if len(rows) > MOST_TOOLS:
+        warnings.append(f"the MCP server {server!r} has {len(rows):,} tools: only the first {MOST_TOOLS:,} are used")
+    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings))
+
+
+def _schema(given: Any) -> dict[str, Any] | None:
+    """The parameters as a JSON schema of type object that everything here can read; None if it is too long."""
+    schema = dict(given) if isinstance(given, dict) else {}
+    try:
+        if len(json.dumps(schema)) > _SCHEMA_LIMIT:
+            return None
+    except RecursionError:
+        return None
+    properties = schema.get("properties")
+    rows = properties.items() if isinstance(properties, dict) else ()
+    required = schema.get("required")
+    schema["type"] = "object"
+    schema["properties"] = {str(key): value if isinstance(value, dict) else {} for key, value in rows}
+    names = [one for one in required if isinstance(one, str)] if isinstance(required, list) else []
+    return {key: value for key, value in schema.items() if key not in ("$schema", "required")} | (
+        {"required": names} if names else {}
+    )
+
+
+def _plain_text(text: str) -> str:
+    """A description without what could steer a terminal or hide from a reader."""
+    return "".join(one if one.isprintable() or one in "\n\t" else " " for one in text).strip()
+
+
+def save(folder: Path, key: str, listed: ToolList) -> None:
+    """Keep a list for the next run; a cache that cannot be written is no fault."""
+    text = json.dumps({"v": _VERSION, **asdict(listed)}, ensure_ascii=False)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        safe_files.write(folder / f"{key}.json", text, below=folder)
+
+
+def load(folder: Path, key: str) -> ToolList | None:
+    """The list that was kept for an entry; None if there is none."""
+    try:
+        document = json.loads((folder / f"{key}.json").read_text(encoding="utf-8"))
+        if document.pop("v") != _VERSION:
+            return None
+        tools = tuple(ListedTool(**row) for row in document.pop("tools"))
+        return ToolList(tools, **document | {"warnings": tuple(document["warnings"])})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None

@@ -1,0 +1,299 @@
+"""A program as a tool: checked arguments in, one confined process, an envelope out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import hidden_paths, safe_files
+from weft_skills.confinement import Box, ResourceLimits, Views
+from weft_skills.errors import WeftError
+from weft_skills.programs import process, protocol, runtimes
+from weft_skills.programs.environment import environment
+from weft_skills.programs.protocol import Garbled, ProgramAnswer
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools import arguments as checking
+from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from weft_skills.tools.left_files import left_since, stamps
+from weft_skills.tools.overflow import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from weft_skills.confinement import Confinement
+    from weft_skills.programs.build_cache import BuildCache
+    from weft_skills.programs.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class CallLog:
+    """What a call wrote besides its answer: for the trace and the tool's author, not for the model."""
+
+    tool: str
+    log: str
+    stderr: str
+    exit_status: int
+    seconds: float
+
+
+def _no_log(_log: CallLog) -> None:
+    """Drop the log."""
+
+
+def _trust_all(_folder: Path) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHost:
+    """Where tools run and what they may do; `trusted` is asked about a tool's folder at every call."""
+
+    workspace: Path
+    scratch: Path
+    confinement: Confinement
+    build_cache: BuildCache
+    artifacts: Path | None = None
+    trusted: Callable[[Path], bool] = _trust_all
+    log: Callable[[CallLog], None] = _no_log
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    views: Views = field(default_factory=Views)
+
+
+_Visible = tuple[tuple["Path", ...], tuple["Path", ...]]
+
+
+class ExecutableTool:
+    """One tool of a `skill.yaml`, ready to be called."""
+
+    def __init__(self, manifest: Manifest, host: ToolHost) -> None:
+        self.manifest = manifest
+        self.host = host
+        self._visible: dict[bool, _Visible] = {}
+
+    @property
+    def name(self) -> str:
+        """The name by which it is called."""
+        return self.manifest.name
+
+    @property
+    def description(self) -> str:
+        """What it does and, if its author says so, when to use it and when not to."""
+        docs = self.manifest.docs
+        parts = [self.manifest.description]
+        if docs.when_to_use:
+            parts.append("Use it when: " + "; ".join(docs.when_to_use))
+        if docs.when_not_to_use:
+            parts.append("Do not use it when: " + "; ".join(docs.when_not_to_use))
+        return "\n".join(parts)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters as a JSON schema of type object."""
+        return self.manifest.schema
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Run it once; every failure is an envelope, never an exception."""
+        arguments = join_surrogates(dict(arguments))
+        call = _Call(self, arguments)
+        filled, faults = checking.check(self.manifest.parameters, arguments)
+        if faults:
+            return call.failed("INVALID_PARAM", "; ".join(faults))
+        return await self._run(call, filled)
+
+    async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, ProgramAnswer | Garbled | None]:
+        """Run it without checking the arguments; also returns its own answer, or None if it did not run."""
+        call = _Call(self, arguments)
+        envelope = await self._run(call, dict(arguments))
+        return envelope, call.answer
+
+    async def _run(self, call: _Call, filled: dict[str, Any]) -> Envelope:
+        refusal = self._refusal()
+        if refusal:
+            return call.failed("ACCESS_DENIED", refusal)
+        try:
+            return await call.run(filled)
+        except WeftError as error:
+            hint = f" — {error.hint}" if error.hint else ""
+            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {error.message}{hint}")
+        except OSError as error:
+            what = f"{self.name} cannot be started: {error.strerror or error} — run `weft doctor`"
+            return call.failed("EXECUTION_ERROR", what)
+
+    def visible(self) -> _Visible:
+        """What the tool may read, and what of it is shown though it seems hidden; found once, not at every call."""
+        artifacts = self.host.artifacts
+        key = artifacts is not None and artifacts.exists()  # another tool may have made the folder meanwhile
+        if key not in self._visible:
+            self._visible[key] = self._find_visible()
+        return self._visible[key]
+
+    def _find_visible(self) -> _Visible:
+        workspace, folder, entry = self.host.workspace, self.manifest.folder, self.manifest.entry_path
+        own = hidden_paths.skill_parts(folder, workspace)
+        shown = hidden_paths.unlinked(workspace, hidden_paths.shown_anyway(workspace, self.host.artifacts))
+        if entry.resolve().is_relative_to(folder.resolve()):
+            shown = (*shown, entry)
+        if own != (folder,):  # then the folder may lie where the workspace hides it
+            shown = (*shown, *hidden_paths.unlinked(folder, own))
+            own = (*own, entry)
+        return (workspace, *(path for path in own if path.exists())), shown
+
+    def _refusal(self) -> str:
+        try:
+            trusted = self.host.trusted(self.manifest.folder)
+        except (WeftError, OSError) as error:
+            return f"{self.name} cannot be checked for trust: {error} — fix the folder {self.manifest.folder}"
+        if not trusted:
+            return (
+                f"{self.name} comes with this workspace and is not trusted yet: {self.manifest.folder} — "
+                "read its program, then run again with --trust"
+            )
+        if self.host.confinement.refusal:
+            return f"{self.name} is not run: {self.host.confinement.refusal}"
+        return ""
+
+
+class _Call:
+    """One call: its arguments and start time, and how its end becomes an envelope."""
+
+    def __init__(self, tool: ExecutableTool, arguments: Mapping[str, Any]) -> None:
+        self.tool, self.manifest, self.host = tool, tool.manifest, tool.host
+        self.context = Context(str(self.host.workspace), dict(arguments))
+        self.start = time.monotonic()
+        self.answer: ProgramAnswer | Garbled | None = None
+
+    def failed(self, code: Code, message: str) -> Envelope:
+        return failure(code, message, self.context, time_ms=self._time_ms())
+
+    async def run(self, filled: dict[str, Any]) -> Envelope:
+        manifest, host = self.manifest, self.host
+        command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
+        kept = host.artifacts if manifest.writes else None
+        before = stamps(kept)
+        with scratch_folder(host.scratch) as scratch:
+            writable, extra = self._grants(scratch)
+            limits = host.limits.for_timeout(manifest.timeout)
+            readable, shown = self.tool.visible()
+            box = Box(host.workspace, readable, writable, manifest.network, limits, shown, host.views)
+            env = environment(host.environ, manifest.env, scratch) | extra
+            line = protocol.request(filled)
+            if host.views.knows(readable):
+                launch = host.confinement.launch(command, box)
+            else:  # a large workspace takes a moment to look through
+                launch = await asyncio.to_thread(host.confinement.launch, command, box)
+            try:
+                job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line)
+                ended = await process.run(job)
+            finally:
+                launch.done()
+        envelope = self._envelope(ended)
+        left = await asyncio.to_thread(left_since, kept, before)
+        return replace(envelope, data={**envelope.data, "artifacts": left}) if left else envelope
+
+    def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
+        extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}
+        artifacts = self.host.artifacts
+        if not self.manifest.writes or artifacts is None:
+            return (scratch,), extra
+        safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, self.host.workspace))
+        return (scratch, artifacts), extra | {"WEFT_ARTIFACTS": str(artifacts.resolve())}
+
+    def _envelope(self, ended: process.Ended) -> Envelope:
+        answer = self.answer = protocol.parse(ended.stdout)
+        seconds = time.monotonic() - self.start
+        self.host.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
+        name = self.manifest.name
+        match ended.how, answer:
+            case "timeout", _:
+                what = f"{name} took longer than {self.manifest.timeout:g} s and was stopped"
+                next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
+                return self.failed("TIMEOUT", f"{what} — {next_step}")
+            case "memory", _:
+                what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
+            case "flood", _:
+                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
+            case _, ProgramAnswer(error=error) if error:
+                return self.failed("EXECUTION_ERROR", _short(error))
+            case "exit", _ if ended.status != 0:
+                what = f"{name} crashed ({status_text(ended.status)})"
+                if out_of_memory(ended.stderr):
+                    what += f": a process may use {size_text(self.host.limits.memory)} of memory"
+                return self.failed("EXECUTION_ERROR", f"{what} — {_ADVICE}")
+            case _, Garbled(what=what):
+                return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
+            case _, ProgramAnswer():
+                output = Output(name, answer.text, answer.value)
+                return output.envelope(self.context, self.host.artifacts, self._time_ms())
+        raise AssertionError(ended)
+
+    def _time_ms(self) -> int:
+        return round((time.monotonic() - self.start) * 1000)
+
+
+_ADVICE = "try other arguments; if it fails again, its stderr in the run's trace says where"
+
+
+_OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad_alloc", "OutOfMemory")
+
+
+def out_of_memory(stderr: str) -> bool:
+    """Whether a program says that it had too little memory."""
+    return any(words in stderr for words in _OUT_OF_MEMORY)
+
+
+def size_text(count: int) -> str:
+    """A size as people read it."""
+    return f"{count / 1024**3:g} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
+
+
+def status_text(status: int) -> str:
+    """How a program ended."""
+    if status < 0 or status > 128:
+        number = -status if status < 0 else status - 128
+        return f"signal {number}, possibly a limit on memory, CPU time or processes"
+    return f"exit status {status}"
+
+
+def _short(error: str) -> str:
+    """A tool's own error, within the limit of an output, since a model reads it too."""
+    return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
+
+
+def _tail(log: str) -> str:
+    """The end of a log, as much as is kept of standard error."""
+    dropped = len(log) - process.STDERR_LIMIT
+    return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder for one call, removed afterwards with everything the tool left in it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="call-", dir=parent)).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, onerror=_force_removal)
+
+
+def _force_removal(_function: object, name: str, _error: object) -> None:
+    """Make a folder that the tool closed accessible again and remove it; what still remains is left behind."""
+    path = Path(name)
+    with contextlib.suppress(OSError):
+        path.parent.chmod(stat.S_IRWXU)
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(stat.S_IRWXU)
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

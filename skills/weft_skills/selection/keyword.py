@@ -1,0 +1,46 @@
+"""The simplest detector: a skill fits if its name or description contains a word of the goal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from weft_skills.selection import triggers
+from weft_skills.selection.detector import Selection, merge
+from weft_skills.selection.terms import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_skills.skill import Skill
+
+_WORD = re.compile(r"\w+")
+
+
+class KeywordDetector:
+    """Case-insensitive keyword match, most shared words first."""
+
+    def __init__(self, limit: int = 10) -> None:
+        self._limit = limit
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that the goal names, then those that share a word with it."""
+        found = self.rank(triggers.without_names(goal, skills), skills, self._limit)
+        return merge(triggers.named(goal, skills), found)
+
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+        """The best skills by the share of the goal's words that they contain."""
+        wanted = _words(goal)
+        found = []
+        for skill in skills:
+            in_name = wanted & _words(skill.name)
+            shared = wanted & _words(skill.description) | in_name
+            if shared:
+                where = "name and description contain" if in_name else "description contains"
+                reason = f"{where} {', '.join(sorted(shared))}"
+                found.append(Selection(skill.name, round(len(shared) / len(wanted), 4), reason))
+        return sorted(found, key=lambda selection: (-selection.score, selection.name))[:limit]
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.lower().replace("_", " ")) if word not in STOP_WORDS}

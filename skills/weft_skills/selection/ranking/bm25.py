@@ -1,0 +1,218 @@
+"""The best skills of a pool for a goal's words, with what each word adds to each one's score.
+
+score = BM25(short) + BM25(whole) + pairs of the goal's words that are close together in either
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.ranking import nesting
+from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
+from weft_skills.selection.ranking.weights import MIN_POOL, WHOLE, Rule, idf
+from weft_skills.selection.terms import dense
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_skills.selection.ranking.postings import Postings
+
+SHORT_PAIRS, WHOLE_PAIRS = 0.5, 0.75
+WINDOW = 3
+# The places of a word in a text that are looked at for pairs: more add nothing.
+OFTEN = 100
+CANDIDATES = 40
+# A goal says first what is wanted and then under which circumstances: each further word counts a little less.
+FADE = 0.06
+# What a word counts that the goal asks for without saying it, beside one that it says.
+ASKED = 0.4
+# Most pairs of characters in a text without spaces are not words, so pairs unknown to the pool say little.
+UNKNOWN_DENSE = 0.25
+# How much a word of everyday talk speaks for a skill.
+EVERYDAY = 0.5
+
+Pair = tuple[int, int]
+Places = dict[int, list[int]]
+
+
+@dataclass(slots=True)
+class Query:
+    """A goal's terms in order, with their shares (early ones more) and what each counts where a skill has it.
+
+    `evidence` is how much each word of the goal speaks for a skill that has it: an everyday one less than others, a
+    single letter not at all. `asked` are terms that the goal does not say.
+    """
+
+    shares: dict[int, float] = field(default_factory=dict)
+    weights: dict[int, float] = field(default_factory=dict)
+    rarities: dict[int, tuple[float, float]] = field(default_factory=dict)
+    evidence: dict[int, float] = field(default_factory=dict)
+    asked: set[int] = field(default_factory=set)
+    unknown: float = 0.0
+
+    @property
+    def weight(self) -> float:
+        """What all words count together."""
+        return self.unknown + sum(self.weights.values())
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A ranked skill: its number, its score, what of it comes from which term, and how many words speak for it.
+
+    `nested` is the skill in its folder that brought it to its place.
+    """
+
+    document: int
+    score: float
+    adds: dict[int, float]
+    words: float
+    nested: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The ranked candidates of a query, and where each has the query's terms."""
+
+    wanted: tuple[list[tuple[int, float]], set[int], int]
+    best: list[Candidate]
+    places: Mapping[int, Places]
+
+
+class Scorer:
+    """Scores the skills of a pool; keeps what is computed once: length norms, and the last query's ranking."""
+
+    def __init__(self, data: Postings) -> None:
+        self.data = data
+        self.rule = Rule.of(data.places)
+        self.unseen = idf(self.rule.count, 0)
+        self._last: _Ranking | None = None
+
+    def query(self, words: Sequence[str], asked: Sequence[str] = ()) -> Query:
+        """The goal of these terms, and of those that it asks for without saying them."""
+        query = Query()
+        for position, word in enumerate(words):
+            share, term = 1 / (1 + FADE * position), self.data.term(word)
+            if term is None:
+                query.unknown += (1 + WHOLE) * self.unseen * share * (UNKNOWN_DENSE if dense(word) else 1)
+                continue
+            self._want(query, term, share)
+            if len(word) > 1:
+                query.evidence[term] = EVERYDAY if word in EVERYDAY_TERMS else 1.0
+        for word in asked:
+            term = self.data.term(word)
+            if term is not None and term not in query.shares:
+                self._want(query, term, ASKED)
+                query.asked.add(term)
+        return query
+
+    def _want(self, query: Query, term: int, share: float) -> None:
+        query.shares[term] = share
+        query.rarities[term] = self.rule.rarity(self.data.brief[term], self.data.having[term])
+        query.weights[term] = share * sum(query.rarities[term])
+
+    def best(self, query: Query, limit: int) -> list[Candidate]:
+        """The best skills for a goal, best first."""
+        return self._ranking(query, max(CANDIDATES, limit)).best[:limit]
+
+    def _ranking(self, query: Query, count: int) -> _Ranking:
+        """The best candidates in order; a goal is ranked for its selection and again for its listing."""
+        wanted = list(query.shares.items()), query.asked, count
+        if self._last is not None and self._last.wanted == wanted:
+            return self._last
+        places = {at: self._places(at, query) for at in self._likely(query, count)}
+        pairs = self._pairs(query, places)
+        best = [self._candidate(at, pairs[at], query, there) for at, there in places.items()]
+        best = nesting.lead(best, self.data.parent)
+        best.sort(key=lambda one: (-one.score, one.document))
+        self._last = _Ranking(wanted, best, places)
+        return self._last
+
+    def shared(self, at: int, words: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body."""
+        short = self.data.short_length(at)
+        known = self._last.places.get(at, {}) if self._last is not None else {}
+        brief: list[str] = []
+        body: list[str] = []
+        for term, word in words.items():
+            number = self.data.term(term)
+            positions = (known.get(number) or self.data.positions(at, number)) if number is not None else []
+            if positions:
+                (brief if positions[0] < short else body).append(word)
+        return brief, body
+
+    def known(self, words: Sequence[str]) -> int:
+        """How many of the terms are in some skill's short text."""
+        numbers = map(self.data.term, words)
+        return sum(self.data.brief[number] > 0 for number in numbers if number is not None)
+
+    def _likely(self, query: Query, limit: int) -> list[int]:
+        """The skills with the highest scores by single words, as far as the index lists them."""
+        scores = [0.0] * self.data.count
+        for term, share in query.shares.items():
+            start, end = self.data.range(term)
+            for at, add in zip(self.data.ids[start:end].tolist(), self.data.adds[start:end].tolist(), strict=True):
+                scores[at] += share * add
+        least = sorted(scores, reverse=True)[limit - 1] if limit < len(scores) else 0.0
+        found = [at for at, score in enumerate(scores) if score > 0 and score >= least]
+        return found if len(found) <= limit else sorted(found, key=lambda at: -scores[at])[:limit]
+
+    def _places(self, at: int, query: Query) -> Places:
+        found = ((term, self.data.positions(at, term)) for term in query.shares)
+        return {term: positions for term, positions in found if positions}
+
+    def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
+        short, add = self.data.short_length(at), self.rule.add
+        adds = {
+            term: query.shares[term] * add(at, bisect_left(positions, short), len(positions), *query.rarities[term])
+            for term, positions in places.items()
+        }
+        speaking = [query.evidence.get(term, 0.0) for term in places]
+        # Words of everyday talk speak for no more than one; what a goal asks for without a word is one thought.
+        said = sum(speaking) if 1.0 in speaking else min(1.0, sum(speaking))
+        words = said + min(2, len(query.asked & places.keys()))
+        return Candidate(at, sum(adds.values()) + pairs, adds, words)
+
+    def _pairs(self, query: Query, places: Mapping[int, Places]) -> dict[int, float]:
+        """What each skill gains by words that are close together in the goal and in it; rare pairs count more."""
+        order = [term for term in query.shares if term not in query.asked]
+        wanted = {
+            (first, second) if first < second else (second, first)
+            for i, first in enumerate(order)
+            for second in order[i + 1 : i + 1 + WINDOW]
+        }
+        counts = {at: _close(there, wanted, self.data.short_length(at)) for at, there in places.items()}
+        in_short, in_whole = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
+        for found in counts.values():
+            for pair, (a, _) in found.items():
+                in_whole[pair] += 1
+                in_short[pair] += a > 0
+        # Rare among the candidates: in the whole pool every pair is rare, and pairs would drown the words.
+        count, more = max(len(places), MIN_POOL), self.rule.k1 + 1
+        short = {pair: SHORT_PAIRS * more * idf(count, having) for pair, having in in_short.items()}
+        whole = {pair: WHOLE_PAIRS * more * idf(count, having) for pair, having in in_whole.items()}
+        norms = self.rule.short, self.rule.whole
+        return {
+            at: sum(
+                whole[pair] * b / (b + norms[1][at]) + short[pair] * a / (a + norms[0][at])
+                for pair, (a, b) in found.items()
+            )
+            for at, found in counts.items()
+        }
+
+
+def _close(places: Places, wanted: set[Pair], short: int) -> dict[Pair, tuple[int, int]]:
+    """How often each wanted pair is close together in a skill: in the short text, and in all of it."""
+    ordered = sorted((position, term) for term, positions in places.items() for position in positions[:OFTEN])
+    found: dict[Pair, tuple[int, int]] = {}
+    for i, (position, term) in enumerate(ordered):
+        for other, second in ordered[i + 1 : i + 1 + WINDOW]:
+            if other - position > WINDOW:
+                break
+            pair = (term, second) if term < second else (second, term)
+            if pair in wanted:
+                a, b = found.get(pair, (0, 0))
+                found[pair] = (a + (other < short), b + 1)
+    return found

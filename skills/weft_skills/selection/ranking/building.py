@@ -1,0 +1,168 @@
+"""Making the index file: the terms of all skills, what each adds to which skill's score, and how skills relate.
+
+After a change the new file is made from the old one's positions; only new or changed skills are read and stemmed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+from array import array
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from weft_skills.discovery.file_stamp import NONE, RACY
+from weft_skills.selection.ranking import nesting, weights
+from weft_skills.selection.ranking.postings import NOBODY, SECTIONS, VERSION, digest
+from weft_skills.selection.ranking.skill_text import SkillTerms, skill_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_skills.selection.ranking.postings import Postings
+    from weft_skills.skill import Skill
+
+# A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
+LISTED, FEWEST = 5, 300
+
+
+def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
+    """The file of these skills, reusing what `old` has of unchanged ones."""
+    collecting = gc.isenabled()
+    gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
+    try:
+        return _build(skills, _reusable(old) if old is not None else {})
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
+    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill) for skill in skills]
+    referred: list[list[str]] = [[] for _ in skills]
+    number = {skill.name: at for at, skill in enumerate(skills)}
+    for at, each in enumerate(sources):
+        for other, subject, clause in each.referrals:
+            # "For X, see Y" is about Y only if Y is a skill; otherwise its words are the skill's own.
+            target = number.get(other, at)
+            referred[target] += clause if target == at else subject
+    words = {word for each in sources for text in (each.short, each.body) for word in text}.union(*referred)
+    table = _Table(sorted(words))
+    for each, more in zip(sources, referred, strict=True):
+        table.add(each.short + more, each.body)
+    docs = [
+        [skill.name, skill.file, skill.stamp, len(each.short), each.referrals, each.mentions, each.needs]
+        for skill, each in zip(skills, sources, strict=True)
+    ]
+    above = array("I", (NOBODY if at is None else at for at in nesting.parents(skills)))
+    links = _lists(_both_ways([[number[name] for name in each.mentions if name in number] for each in sources]))
+    needs = _lists([{number[name] for name in each.needs if name in number} for each in sources])
+    return _layout(digest(skills), docs, table, (bytes(above), *links, *needs))
+
+
+def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:
+    """The skills that each one names or is named by."""
+    both = [set(others) for others in named]
+    for at, others in enumerate(named):
+        for other in others:
+            both[other].add(at)
+    return both
+
+
+def _lists(related: Sequence[set[int]]) -> tuple[bytes, bytes]:
+    """The related skills of all, one after the other, and where those of each begin; none is its own."""
+    own = [sorted(others - {at}) for at, others in enumerate(related)]
+    flat = array("I", (other for others in own for other in others))
+    return bytes(flat), bytes(array("I", accumulate(map(len, own), initial=0)))
+
+
+class _Table:
+    """The terms of all skills under construction."""
+
+    def __init__(self, vocabulary: list[str]) -> None:
+        self.vocabulary = vocabulary
+        self.number = {word: at for at, word in enumerate(vocabulary)}
+        self.ids = [array("I") for _ in vocabulary]
+        self.short = [array("I") for _ in vocabulary]
+        self.whole = [array("I") for _ in vocabulary]
+        self.sorted, self.positions, self.spans = array("I"), array("I"), array("I")
+        self.count = 0
+
+    def add(self, short: list[str], body: list[str]) -> None:
+        """Add a skill's two texts."""
+        start, brief = len(self.sorted), len(short)
+        where: dict[int, list[int]] = {}
+        for position, term in enumerate(map(self.number.__getitem__, short + body)):
+            if term in where:
+                where[term].append(position)
+            else:
+                where[term] = [position]
+        for term in sorted(where):
+            positions = where[term]
+            self.ids[term].append(self.count)
+            self.short[term].append(bisect_left(positions, brief) if positions[0] < brief else 0)
+            self.whole[term].append(len(positions))
+            self.sorted.extend([term] * len(positions))
+            self.positions.extend(positions)
+        self.spans.extend((start, start + brief, len(self.sorted)))
+        self.count += 1
+
+    def parts(self) -> list[bytes]:
+        """The sections of terms, postings and positions, in their order."""
+        encoded = [word.encode("utf-8", "surrogatepass") for word in self.vocabulary]
+        bounds = array("I", accumulate(map(len, encoded), initial=0))
+        brief = array("I", (len(short) - short.count(0) for short in self.short))
+        having = array("I", map(len, self.ids))
+        ids, adds = self._listed(brief)
+        starts = array("I", accumulate(map(len, ids), initial=0))
+        numbers = [bytes(part) for part in (brief, having, self.sorted, self.positions, self.spans)]
+        lists = [b"".join(map(bytes, ids)), b"".join(map(bytes, adds))]
+        return [b"".join(encoded), bytes(bounds), bytes(starts), *lists, *numbers]
+
+    def _listed(self, brief: Sequence[int]) -> tuple[list[array[int]], list[array[float]]]:
+        """For each term the skills it adds most to, and what it adds: BM25 in the short and in the whole text."""
+        rule, most = weights.Rule.of(self.spans), max(FEWEST, self.count // LISTED)
+        kept: tuple[list[array[int]], list[array[float]]] = ([], [])
+        for ids, short, whole, having in zip(self.ids, self.short, self.whole, brief, strict=True):
+            rare, common = rule.rarity(having, len(ids))
+            adds = [rule.add(*row, rare, common) for row in zip(ids, short, whole, strict=True)]
+            if len(ids) > most:
+                best = sorted(sorted(range(len(ids)), key=adds.__getitem__)[-most:])
+                ids, adds = array("I", [ids[at] for at in best]), [adds[at] for at in best]
+            kept[0].append(ids)
+            kept[1].append(array("f", adds))
+        return kept
+
+
+def _layout(digest: str, docs: list[list[Any]], table: _Table, relations: Sequence[bytes]) -> bytes:
+    """Head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
+    parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *table.parts(), *relations), strict=True))
+    room = 2_048
+    at, sections, padded_parts = 8 + room, {}, []
+    for name, part in parts.items():
+        sections[name] = (at, at + len(part))
+        padded = part + b"\0" * (-len(part) % 8)
+        padded_parts.append(padded)
+        at += len(padded)
+    head = json.dumps({"version": VERSION, "digest": digest, "sections": sections}).encode().ljust(room)
+    return b"".join((room.to_bytes(8, "little"), head, *padded_parts))
+
+
+def _reusable(old: Postings) -> dict[tuple[str, str, int], SkillTerms]:
+    """What the old file has, by path, name and stamp; stops at the first entry that makes no sense."""
+    found: dict[tuple[str, str, int], SkillTerms] = {}
+    with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
+        words = old.vocabulary()
+        for at, (name, path, stamp, own, referrals, mentions, needs) in enumerate(old.docs()):
+            if stamp in (NONE, RACY):
+                continue
+            short = old.short_length(at)
+            text = [words[token] for token in old.tokens(at)]
+            known = [
+                (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
+            ]
+            names = list(map(str, mentions)), list(map(str, needs))
+            found[path, name, stamp] = SkillTerms(text[:own], text[short:], known, *names)
+    return found

@@ -1,0 +1,174 @@
+"""The words of all skills as one memory-mapped file: which skill has which term, how much it counts and where it is.
+
+    head       length-prefixed JSON: version, pool digest, where each section is
+    docs       JSON: each skill's name, path and stamp, what it says about others, and which it names
+    terms      all terms, sorted, with their offsets: found by bisection
+    postings   by term: the skills it adds most to, what it adds to each one's score, how many have it, short and whole
+    positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
+    relations  by skill: the one whose folder contains it, those it names or is named by, those it is used with
+
+Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` makes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import mmap
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from weft_skills.discovery.file_stamp import NONE, RACY
+from weft_skills.discovery.index import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from weft_skills.skill import Skill
+
+VERSION = 9
+SECTIONS = (
+    "docs", "text", "bounds", "starts", "ids", "adds", "brief", "having", "sorted", "positions", "spans",
+    "parents", "links", "linked", "needs", "needed",
+)  # fmt: skip
+NOBODY = 0xFFFFFFFF
+# How many looked-up terms are cached.
+_LOOKUP_LIMIT = 50_000
+
+
+def digest(skills: Sequence[Skill]) -> str:
+    """A hash that identifies a pool of skills."""
+    stamps = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
+    return hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def cacheable(skills: Sequence[Skill]) -> bool:
+    """Whether every skill has a stamp that would reveal a change."""
+    return all(skill.stamp not in (NONE, RACY) for skill in skills)
+
+
+class Postings:
+    """The sections of one file, read as numbers."""
+
+    def __init__(self, data: bytes | mmap.mmap) -> None:
+        view = memoryview(data)
+        size = int.from_bytes(view[:8], "little")
+        head: dict[str, Any] = json.loads(bytes(view[8 : 8 + size]))
+        if head["version"] != VERSION:
+            raise ValueError(head["version"])
+        self.digest: str = head["digest"]
+        self._parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
+        self._text = self._parts["text"]
+        self._bounds = self._parts["bounds"].cast("I")
+        self._starts = self._parts["starts"].cast("I")
+        self.ids = self._parts["ids"].cast("I")
+        self.adds = self._parts["adds"].cast("f")
+        self.brief = self._parts["brief"].cast("I")
+        self.having = self._parts["having"].cast("I")
+        self._sorted = self._parts["sorted"].cast("I")
+        self._positions = self._parts["positions"].cast("I")
+        self._parents = self._parts["parents"].cast("I")
+        self._links = self._parts["links"].cast("I")
+        self._linked = self._parts["linked"].cast("I")
+        self._needs = self._parts["needs"].cast("I")
+        self._needed = self._parts["needed"].cast("I")
+        self.places = spans = self._parts["spans"].cast("I").tolist()
+        self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
+        self.count = len(self.spans)
+        self._known: dict[str, int | None] = {}
+
+    def term(self, text: str) -> int | None:
+        """The number of a term; cached, because it is looked up for the goal and again for each skill found."""
+        if text not in self._known:
+            if len(self._known) >= _LOOKUP_LIMIT:
+                self._known.clear()
+            self._known[text] = self._find(text)
+        return self._known[text]
+
+    def _find(self, text: str) -> int | None:
+        wanted = text.encode("utf-8", "surrogatepass")
+        low, high = 0, len(self._bounds) - 1
+        while low < high:
+            middle = (low + high) // 2
+            here = bytes(self._text[self._bounds[middle] : self._bounds[middle + 1]])
+            if here == wanted:
+                return middle
+            low, high = (middle + 1, high) if here < wanted else (low, middle)
+        return None
+
+    def range(self, term: int) -> tuple[int, int]:
+        """Where a term's postings begin and end."""
+        return self._starts[term], self._starts[term + 1]
+
+    def positions(self, document: int, term: int) -> list[int]:
+        """The positions of a term in a skill's text."""
+        start, _, end = self.spans[document]
+        first = bisect_left(self._sorted, term, start, end)
+        if first == end or self._sorted[first] != term:
+            return []
+        return self._positions[first : bisect_right(self._sorted, term, first, end)].tolist()
+
+    def short_length(self, document: int) -> int:
+        """The number of terms in a skill's short text."""
+        start, short, _ = self.spans[document]
+        return short - start
+
+    def parent(self, document: int) -> int | None:
+        """The skill whose folder contains a skill."""
+        found = self._parents[document]
+        return found if found != NOBODY else None
+
+    def partners(self, document: int) -> list[int]:
+        """The skills that a skill names or is named by."""
+        return self._links[self._linked[document] : self._linked[document + 1]].tolist()
+
+    def needs(self, document: int) -> list[int]:
+        """The skills that a skill says it is used with."""
+        return self._needs[self._needed[document] : self._needed[document + 1]].tolist()
+
+    def tokens(self, document: int) -> list[int]:
+        """A skill's terms in order."""
+        start, _, end = self.spans[document]
+        text = [0] * (end - start)
+        sorted_terms, positions = self._sorted[start:end].tolist(), self._positions[start:end].tolist()
+        for position, term in zip(positions, sorted_terms, strict=True):
+            text[position] = term
+        return text
+
+    def docs(self) -> list[list[Any]]:
+        """Each skill's name, path, stamp and own short length, its referrals, mentions and needs."""
+        found: list[list[Any]] = json.loads(bytes(self._parts["docs"]))
+        return found
+
+    def vocabulary(self) -> list[str]:
+        """All terms in the order of their numbers."""
+        text = bytes(self._text)
+        bounds = self._bounds.tolist()
+        return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+
+
+def open_file(path: Path) -> Postings | None:
+    """The file mapped into memory, or None if it is missing or not usable."""
+    try:
+        with path.open("rb") as file:
+            return Postings(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+        OverflowError,
+    ):
+        return None
+
+
+def save(path: Path, data: bytes) -> None:
+    """Save the file; a cache that cannot be written is skipped."""
+    with contextlib.suppress(OSError):
+        write(path, data)

@@ -1,0 +1,48 @@
+"""What of a skill is compared with a goal: its terms, and the other skills that it names."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft_skills.discovery.skill_file import read_all
+from weft_skills.format import frontmatter
+from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
+from weft_skills.selection.ranking.relations import mentioned, required
+from weft_skills.selection.terms import terms
+
+if TYPE_CHECKING:
+    from weft_skills.skill import Skill
+
+BODY_LIMIT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTerms:
+    """A skill's own terms, its referrals (another skill's name, what that is for, the whole clause), and other names.
+
+    `mentions` are words that may name other skills, `needs` those of them that the skill says it is used with.
+    """
+
+    short: list[str]
+    body: list[str]
+    referrals: list[tuple[str, list[str], list[str]]] = field(default_factory=list)
+    mentions: list[str] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
+
+
+def skill_terms(skill: Skill) -> SkillTerms:
+    """A skill's text as terms; an unreadable body is treated as empty."""
+    clauses = cut(skill.description)
+    when = cut(when_to_use(skill))
+    name = terms(spoken_name(skill))
+    found = (*clauses.referrals, *when.referrals)
+    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in found]
+    body = ""
+    if skill.kind == "context":
+        with contextlib.suppress(OSError):
+            body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
+    mentions = mentioned(f"{skill.description}\n{body}", skill.extra)
+    needs = required(f"{skill.description}\n{when_to_use(skill)}", skill.extra)
+    return SkillTerms(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals, mentions, needs)

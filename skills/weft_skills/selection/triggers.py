@@ -1,0 +1,73 @@
+"""Skills that a goal names outright: `use skill NAME`, `use the NAME skill`, `--skill NAME`, `$NAME`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.detector import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft_skills.skill import Skill
+
+_NAME = r"[\"'`“「]?\$?([A-Za-z0-9][A-Za-z0-9_-]*)[\"'`”」]?"
+_END = r"(?![A-Za-z0-9_-])"
+_FORMS = (
+    re.compile(rf"\b(?:use|load)\s+(?:the\s+)?skill\s+{_NAME}{_END}", re.IGNORECASE),
+    re.compile(rf"\b(?:use|load)\s+(?:the\s+)?{_NAME}\s+skill\b", re.IGNORECASE),
+    re.compile(rf"(?<![\w-])--skill(?:\s+|=){_NAME}{_END}"),
+)
+# A mention begins a word and ends one: `$NAME/bin`, `$NAME=1`, `$NAME[0]` and `x=$NAME` are code.
+_DOLLAR = re.compile(
+    rf"(?<![A-Za-z0-9_$\\=/{{:.&|@%+*<-])\$([A-Za-z0-9][A-Za-z0-9_-]*){_END}(?![$/=\[({{\\^<]|[.:][A-Za-z0-9_])"
+)
+# Code in a text: fenced, in backticks, or lines that begin as commands do.
+_CODE = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`|"
+    r"^[ \t]*(?:[$#>%][ \t]+\S|(?:sudo|echo|printf|export|unset|cd|mkdir|chmod|grep|sed|awk|curl|wget|pip|npm|git)\s)"
+    r"[^\n]*|"
+    r"\b(?:echo|export|cd|printf|unset)\s+\"?\$\w+",
+    re.DOTALL | re.MULTILINE,
+)
+_WHOLLY = re.compile(r"`\$[A-Za-z0-9_-]+`")
+# A formula: from one dollar to the next that closes, with a sign of mathematics or a single letter in between.
+_FORMULA = re.compile(r"\$\$.*?\$\$|\$(?=[^\s$])[^$\n]*?(?<=[^\s$])\$(?![A-Za-z0-9])", re.DOTALL)
+_MATHEMATICS = re.compile(r"[\\^_={}<>+*|∈≤≥×·]|^\$\w\$$|^\$\w\b")
+
+
+def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
+    """The known skills that the goal names, in the order it names them."""
+    first: dict[str, Selection] = {}
+    for match, name in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
+        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}"))
+    return list(first.values())
+
+
+def without_names(goal: str, skills: Sequence[Skill]) -> str:
+    """The goal without the words that name known skills, which say nothing about what to do."""
+    for start, end in [match.span() for match, _ in _mentions(goal, skills)]:
+        goal = goal[:start] + " " * (end - start) + goal[end:]
+    return goal
+
+
+def _mentions(goal: str, skills: Sequence[Skill]) -> Iterator[tuple[re.Match[str], str]]:
+    matches = [*(found for form in _FORMS for found in form.finditer(goal)), *_dollars(goal)]
+    known = {skill.name for skill in skills} if matches else set()
+    for match in matches:
+        name = match[1] if match[1] in known else match[1].lower()
+        if name in known:
+            yield match, name
+
+
+def _dollars(goal: str) -> Iterator[re.Match[str]]:
+    """`$NAME` where it is a mention: not in code or a formula, and not a variable in capitals."""
+    if "$" not in goal:
+        return
+    closed = [found.span() for found in _CODE.finditer(goal) if not _WHOLLY.fullmatch(found[0])]
+    closed += [found.span() for found in _FORMULA.finditer(goal) if _MATHEMATICS.search(found[0])]
+    for match in _DOLLAR.finditer(goal):
+        inside = any(start <= match.start() < end for start, end in closed)
+        if not inside and not (match[1].isupper() and len(match[1]) > 1):
+            yield match

@@ -1,0 +1,79 @@
+"""The files that a program left in a folder: what changed there while it ran."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+from weft_skills.hidden_paths import is_hidden_name
+from weft_skills.text.control import steers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MOST_FILES = 1_000
+_ENTRIES = 20_000
+_DEEPEST = 100  # folders within each other
+
+Stamps = dict[str, tuple[int, int, int]]
+
+
+def stamps(folder: Path | None) -> Stamps:
+    """The plain files below a folder, each with what tells whether it changes.
+
+    Links, hidden names and names with control characters are left out: later prompts and terminals show them.
+    """
+    if folder is None:
+        return {}
+    found: Stamps = {}
+    for path in _files(str(folder), "", 0):
+        try:
+            seen = os.lstat(f"{folder}/{path}")
+        except OSError:
+            continue
+        if stat.S_ISREG(seen.st_mode):
+            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+        if len(found) >= _ENTRIES:
+            break
+    return found
+
+
+def left_since(folder: Path | None, before: Mapping[str, tuple[int, int, int]]) -> list[dict[str, Any]]:
+    """The files that are new or changed, as envelopes name them: path, bytes and hash."""
+    if folder is None:
+        return []
+    changed = sorted(path for path, stamp in stamps(folder).items() if before.get(path) != stamp)
+    rows = (_row(folder, path) for path in changed[:MOST_FILES])
+    return [row for row in rows if row is not None]
+
+
+def _files(folder: str, here: str, depth: int) -> Iterator[str]:
+    try:
+        with os.scandir(f"{folder}/{here}") as entries:
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+    except OSError:
+        return
+    for name, is_folder in found:
+        if is_hidden_name(name) or steers(name):
+            continue
+        if is_folder and depth < _DEEPEST:
+            yield from _files(folder, f"{here}{name}/", depth + 1)
+        elif not is_folder:
+            yield f"{here}{name}"
+
+
+def _row(folder: Path, path: str) -> dict[str, Any] | None:
+    digest, size = hashlib.sha256(), 0
+    try:
+        path.encode()
+        handle = os.open(folder / path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+    except (OSError, UnicodeEncodeError):
+        return None
+    with os.fdopen(handle, "rb") as file:
+        while part := file.read(1024**2):
+            digest.update(part)
+            size += len(part)
+    return {"path": path, "bytes": size, "sha256": digest.hexdigest()}

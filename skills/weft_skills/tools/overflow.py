@@ -1,0 +1,39 @@
+"""Output that is too long for a model: truncated, with the full text in the run's artifacts."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft_skills import safe_files
+from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
+
+if TYPE_CHECKING:
+    from weft_skills.tools.envelope import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A tool's output: its text, and its value if that is JSON other than a string."""
+
+    tool: str
+    text: str
+    value: Any = None
+
+    def envelope(self, context: Context, artifacts: Path | None, time_ms: int) -> Envelope:
+        """The output in its envelope, truncated and saved if it is too long."""
+        if len(self.text) <= TEXT_LIMIT:
+            data = {} if self.value is None else {"output": self.value}
+            return Envelope("success", self.text, context, data, time_ms=time_ms)
+        data = {"characters": len(self.text), "artifact": self._save(artifacts, Path(context.cwd))}
+        return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
+
+    def _save(self, artifacts: Path | None, workspace: Path) -> str | None:
+        """Write the full text to a new file in the artifacts and return its path."""
+        if artifacts is None:
+            return None
+        path = artifacts / f"{self.tool}-{secrets.token_hex(4)}.txt"
+        safe_files.write(path, self.text, below=safe_files.anchor(artifacts, workspace))
+        return str(path)
