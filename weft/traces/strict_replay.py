@@ -14,8 +14,9 @@ from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.recorded_limits import RecordedLimits
-from weft_executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
+from weft_executor.history.tape import Drift, Tape
 from weft_executor.tasks.artifacts import Artifacts
 from weft_planner import rules
 from weft_planner.errors import RecordEnded

@@ -12,7 +12,7 @@ from weft_planner.errors import AnswerNeeded
 from weft_planner.events import ApprovalAsked
 
 if TYPE_CHECKING:
-    from weft_executor.history.replay import Tape
+    from weft_executor.history.tape import Tape
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import ApprovalGiven, Record
 
