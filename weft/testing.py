@@ -38,8 +38,8 @@ from weft.workspace.workspace import Workspace
 from weft_executor.history.difference import of_messages
 from weft_executor.history.run_history import RunHistory
 from weft_executor.journal import trace_file
+from weft_executor.results.memo import Memo
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.memo import Memo
 from weft_planner import rules
 from weft_planner.approvals import Answer
 from weft_planner.errors import Halted, ModelError

@@ -19,10 +19,10 @@ from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
+from weft_executor.results.memo import FinishedWork, Memo
 from weft_executor.stores.errors import StoreFailed
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.memo import FinishedWork, Memo
-from weft_executor.tasks.results.file_contents import FileContents
 from weft_planner import rules
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned

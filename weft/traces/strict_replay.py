@@ -17,7 +17,7 @@ from weft_executor.history.recorded_limits import RecordedLimits
 from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
 from weft_executor.history.tape import Drift, Tape
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.results.artifacts import Artifacts
 from weft_planner import rules
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.history.result import Result, TaskReport
+from weft_executor.results.kept_files import KeptFiles
 from weft_executor.stores.row import COST_PLACES
-from weft_executor.tasks.results.kept_files import KeptFiles
 from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft_executor.history.run_history import RunHistory
-    from weft_executor.tasks.expand import GrowthLimits
+    from weft_executor.scheduling.expand import GrowthLimits
     from weft_planner.plan.plan import Plan, Task
 
 

@@ -9,7 +9,7 @@ from weft_executor.history.difference import (
     difference,
 )
 from weft_executor.history.replay_approvals import ReplayApprovals, wait_for
-from weft_executor.tasks.memo import FinishedWork, Memo
+from weft_executor.results.memo import FinishedWork, Memo
 from weft_planner.events import (
     CallFinished,
     CallStarted,

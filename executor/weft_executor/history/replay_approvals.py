@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_executor.approvals.approvals import Approvals
-from weft_executor.tasks.memo import at_once
+from weft_executor.results.memo import at_once
 from weft_planner.approvals import Answer
 from weft_planner.errors import AnswerNeeded
 from weft_planner.events import ApprovalAsked

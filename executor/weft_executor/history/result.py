@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft_executor.tasks.results.kept_files import Artifact
+    from weft_executor.results.kept_files import Artifact
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import RunStatus, TaskStatus
     from weft_planner.model import Usage

@@ -9,8 +9,8 @@ from weft_executor.history.ledger import Ledger
 from weft_executor.history.replans import Replans
 from weft_executor.journal import codec
 from weft_executor.journal.event_check import plan_faults
-from weft_executor.tasks.memo import FinishedPart, FinishedWork
-from weft_executor.tasks.results.form import UnfitAnswer
+from weft_executor.model_loop.form import UnfitAnswer
+from weft_executor.results.memo import FinishedPart, FinishedWork
 from weft_planner.events import (
     AnswerChecked,
     CallFailed,
