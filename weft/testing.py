@@ -173,7 +173,7 @@ class Recorded:
     async def _answer(self, request: ApprovalRequest) -> Answer | None:
         """What a person said then; the run waits if nobody had answered."""
         for history in self.histories:
-            if (given := history.ledger.approvals.given.get(request.id)) is not None:
+            if (given := history.ledger.approvals.answers.get(request.id)) is not None:
                 return Answer(given.decision, given.note, given.arguments, given.text, given.by)
         return None
 

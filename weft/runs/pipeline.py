@@ -277,7 +277,7 @@ class Pipeline:
             drops_replaced_parts=self.rules >= rules.REPLACED_PARTS,
         )
         # Outputs of another run may come from the files too.
-        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []
+        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.reused else []
         return await answered(synthesis, outcomes, self.models, unread)
 
     def _given_files(self) -> GivenFiles | None:

@@ -89,7 +89,7 @@ class Run:
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
         self.opening = replace(self.opening, reused=outputs)
         self.reused = planned_reuse(self.opening)
-        self.finished.given.update({one.task: one.output for one in self.reused})
+        self.finished.reused.update({one.task: one.output for one in self.reused})
         self.finished.parts += parts_of(self.opening)
 
     def record(self, event: Event) -> None:

@@ -133,7 +133,7 @@ def _task_runner(
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
-        given=given,
+        given_files=given,
         earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
         on_answer=as_events if goal.stream and goal.data is None else None,
         kept=pipeline.kept,

@@ -38,30 +38,30 @@ class ReplayMemo(Memo):
     @classmethod
     def of(cls, tape: Tape, record: Record) -> ReplayMemo:
         """A memo with the recorded tool results and reused outputs; tasks are run again."""
-        then = tape.history.finished
-        finished = FinishedWork(envelopes=then.envelopes, given=then.given, verdicts=then.verdicts)
+        recorded = tape.history.finished
+        finished = FinishedWork(envelopes=recorded.envelopes, reused=recorded.reused, verdicts=recorded.verdicts)
         return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result."""
         assert self.tape is not None  # noqa: S101 - `of` gives it one
         key = self.tool_key(tool.name, task, arguments)
-        known = self.finished.envelopes.get(key)
-        if known is None:
+        recorded = self.finished.envelopes.get(key)
+        if recorded is None:
             wait_for(key, self.approvals)
             if self.tape.was_cut_off(task):
                 raise self.tape.end_of(task)
             what = f"task {task!r} calls the tool {tool.name} with arguments that are not on record"
             self.tape.differs(f"task {task}", what)
             return failure("EXECUTION_ERROR", "this call is not on record", Context("", dict(arguments)))
-        if tool.name == "Skill" and known.error is None:
+        if tool.name == "Skill" and recorded.error is None:
             now = await tool.call(arguments)
-            what_differs = difference(self.capture.text(known.text), self.capture.text(now.text))
+            what_differs = difference(self.capture.text(recorded.text), self.capture.text(now.text))
             if what_differs is not None:
                 self.tape.differs(f"task {task}", f"skill {arguments.get('name')!r}: its instructions: {what_differs}")
-        self.record(ToolCalled(task, tool.name, known.to_dict(), key))
-        self.finished.files.note(task, known.to_dict())
-        return known
+        self.record(ToolCalled(task, tool.name, recorded.to_dict(), key))
+        self.finished.files.note(task, recorded.to_dict())
+        return recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ReplayModel:
         """The recorded reply."""
         names = dict.fromkeys((self.name, *(call.model for call in self.tape.history.calls)))
         hashes = [self.memo.request_hash(request, name) for name in names]
-        key, reply = self.tape.answer(request, [self.memo.counted(one) for one in hashes])
+        key, reply = self.tape.answer(request, [self.memo.counted(key) for key in hashes])
         record = self.memo.record
         record(CallStarted(request.role, request.task, self.name, request.messages, request=key))
         record(CallFinished(request.role, request.task, reply.model or self.name, reply, 0.0, key))
@@ -85,4 +85,4 @@ class ReplayModel:
 
 def reused(history: RunHistory) -> list[TaskReused]:
     """The outputs that the recorded run reused."""
-    return [TaskReused(task, output, "record") for task, output in history.finished.given.items()]
+    return [TaskReused(task, output, "record") for task, output in history.finished.reused.items()]

@@ -70,9 +70,9 @@ class Tape:
 
     def differs(self, where: str, what: str) -> None:
         """Add a difference, once."""
-        found = Drift(where, what)
-        if found not in self.drift:
-            self.drift.append(found)
+        drift = Drift(where, what)
+        if drift not in self.drift:
+            self.drift.append(drift)
 
     def note(self, event: Event) -> None:
         """Compare an event of the replay with the record."""
@@ -83,9 +83,9 @@ class Tape:
             case SkillsSelected():
                 self._compare_selection(event)
             case PlanMade() if history.planned is not None:
-                then_planned = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
+                recorded = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
                 self._planned += 1
-                self._all_differ("plan", of_plans(then_planned.plan, event.plan))
+                self._all_differ("plan", of_plans(recorded.plan, event.plan))
             case PlanChanged(cause="replan" | "person"):
                 self._compare_replan(event)
             case PlanChanged() if history.plan is not None:
@@ -116,16 +116,16 @@ class Tape:
 
     def end_of(self, task: str | None) -> WeftError:
         """Why there is no recorded outcome: the task failed for another reason, or the record ends here."""
-        then = self.history.tasks.get(task or "")
-        if then is not None and then.status == "failed":
-            return WeftError(then.error or "it failed")
+        recorded = self.history.tasks.get(task or "")
+        if recorded is not None and recorded.status == "failed":
+            return WeftError(recorded.error or "it failed")
         return RecordEnded("the record ends here")
 
     def was_cut_off(self, task: str | None) -> bool:
         """Whether the record of a task, or of the run, stops before it ended."""
         if task is not None:
-            then = self.history.tasks.get(task)
-            return then is None or then.status in ("cancelled", "pending", "failed")
+            recorded = self.history.tasks.get(task)
+            return recorded is None or recorded.status in ("cancelled", "pending", "failed")
         end = self.history.ledger.finished
         return end is None or end.status in _UNFINISHED
 
@@ -158,52 +158,52 @@ class Tape:
             self.differs(where, what)
 
     def _compare_listings(self, now: CatalogueTaken) -> None:
-        then = self.history.catalogue if now.task is None else self.history.catalogues.get(now.task)
-        for kind in ("skill", "tool") if then is not None else ():
-            before, after = (self.capture.text(getattr(one, f"{kind}_listing")) for one in (then, now))
+        recorded = self.history.catalogue if now.task is None else self.history.catalogues.get(now.task)
+        for kind in ("skill", "tool") if recorded is not None else ():
+            before, after = (self.capture.text(getattr(taken, f"{kind}_listing")) for taken in (recorded, now))
             self._all_differ(_of("listing", now.task), of_listings(before, after, kind))
 
     def _compare_selection(self, now: SkillsSelected) -> None:
-        then = self.history.selected if now.task is None else self.history.selections.get(now.task)
-        if then is not None:
-            names = ([one.name for one in chosen.selections] for chosen in (then, now))
+        recorded = self.history.selected if now.task is None else self.history.selections.get(now.task)
+        if recorded is not None:
+            names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
             self._all_differ(_of("selection", now.task), of_names(*names))
 
     def _compare_change(self, plan: Plan, event: PlanChanged) -> None:
         """Compare what a task grew into; what it had not grown into when the record ended is no difference."""
-        then = plan.parts_of(event.of) if event.of is not None else ()
-        if then:
-            self._all_differ(f"task {event.of}", of_tasks(then, event.added))
+        recorded = plan.parts_of(event.of) if event.of is not None else ()
+        if recorded:
+            self._all_differ(f"task {event.of}", of_tasks(recorded, event.added))
 
     def _compare_replan(self, event: PlanChanged) -> None:
         """Compare a change that a model made; what a person did is given."""
         changes = self.history.replans.changes
-        then = changes[self._changes].event if self._changes < len(changes) else None
+        recorded = changes[self._changes].event if self._changes < len(changes) else None
         self._changes += 1
         if event.cause == "person":
             return
         self._replans += 1
-        if then is not None:
-            self._all_differ(f"plan change {self._replans}", of_changes(then, event, self.capture))
+        if recorded is not None:
+            self._all_differ(f"plan change {self._replans}", of_changes(recorded, event, self.capture))
 
     def _compare_skill(self, event: SkillLoaded) -> None:
-        then = self.history.loaded.get((event.task, event.name))
-        if then is None:
+        recorded = self.history.loaded.get((event.task, event.name))
+        if recorded is None:
             return
-        what = difference(self.capture.text(then), self.capture.text(event.content))
+        what = difference(self.capture.text(recorded), self.capture.text(event.content))
         if what is not None:
             self.differs(f"task {event.task}", f"skill {event.name!r}: its instructions: {what}")
 
     def _compare_task(self, event: TaskFinished) -> None:
-        then = self.history.tasks.get(event.task)
-        if then is None or then.status in ("cancelled", "pending") or event.status == "cancelled":
+        recorded = self.history.tasks.get(event.task)
+        if recorded is None or recorded.status in ("cancelled", "pending") or event.status == "cancelled":
             return
-        if then.status != event.status:
+        if recorded.status != event.status:
             why = f" ({event.error})" if event.error else ""
-            self.differs(f"task {event.task}", f"task {event.task!r} was {then.status}, is {event.status}{why}")
+            self.differs(f"task {event.task}", f"task {event.task!r} was {recorded.status}, is {event.status}{why}")
         for name in ("output", "error"):
-            texts = [self.capture.text(getattr(one, name) or "") for one in (then, event)]
-            if then.status == event.status and (what := difference(*texts)) is not None:
+            texts = [self.capture.text(getattr(end, name) or "") for end in (recorded, event)]
+            if recorded.status == event.status and (what := difference(*texts)) is not None:
                 self.differs(f"task {event.task}", f"the {name} of task {event.task!r}: {what}")
 
     def _compare_end(self, event: RunFinished) -> None:
@@ -214,7 +214,7 @@ class Tape:
             why = event.error or event.question or end.error or end.question
             what = f"the run was {end.status}, is {event.status}"
             self.differs("run", f"{what}; {self._last_prompt()}{f': {why}' if why else ''}")
-        texts = [self.capture.text(one.answer or "") for one in (end, event)]
+        texts = [self.capture.text(finished.answer or "") for finished in (end, event)]
         if event.answer is not None and (what_differs := difference(*texts)) is not None:
             self.differs("answer", f"the answer, {self._last_prompt()}: {what_differs}")
 

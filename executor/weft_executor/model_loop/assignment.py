@@ -36,7 +36,9 @@ class Assignment:
         """The loop with the model, not yet begun; `more` is added to what the model is told."""
         form = self.form
         user = "\n\n".join(filter(None, (self.user, form.shown if form is not None else "", more)))
-        messages = tuple(one for one in (Message("system", self.system), Message("user", user)) if one.content)
+        messages = tuple(
+            message for message in (Message("system", self.system), Message("user", user)) if message.content
+        )
         schema = form.enforced if form is not None and not self.toolbox.tools else None
         return ModelLoop(self.model, self.toolbox, self.task, messages, self.continuations, self.on_text, schema=schema)
 

@@ -65,8 +65,8 @@ class Checker:
         )
         form = Form(_SCHEMA, self.prompts)
         loop = ModelLoop(self.model, Toolbox(self.memo), self.task, messages, role="checker", schema=form.enforced)
-        found = await form.answer(loop)
-        return Verdict(found["holds"], found["why"].strip())
+        verdict = await form.answer(loop)
+        return Verdict(verdict["holds"], verdict["why"].strip())
 
     def _shown(self, result: str) -> str:
         shown, left = beginning(result, self.budget, self.artifacts)

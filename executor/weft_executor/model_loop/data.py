@@ -44,11 +44,11 @@ class DataForm(FormOfAnswer):
         """The value in an answer, and everything that is wrong with it; both are the same whenever it is asked."""
         value, faults = Form.read(self, text, cut=cut)
         key = self.memo.capture.hash(text)
-        known = self.memo.finished.verdicts.get(key)
-        if known is None:
-            known = tuple(" ".join(fault.split()) for fault in faults)
-            self.memo.record(AnswerChecked(key, known))
-        return value, list(known)
+        verdict = self.memo.finished.verdicts.get(key)
+        if verdict is None:
+            verdict = tuple(" ".join(fault.split()) for fault in faults)
+            self.memo.record(AnswerChecked(key, verdict))
+        return value, list(verdict)
 
     def faults(self, value: Any) -> list[str]:
         """Everything that is wrong with a value, by the program's own model if it is there."""

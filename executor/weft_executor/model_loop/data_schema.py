@@ -45,10 +45,10 @@ class DataSchema:
     def faults(self, value: Any) -> list[str]:
         """Everything that is wrong with a value: first by the schema, and if it fits that, by the type itself."""
         try:
-            found = told(_validator(_text(self.document), recorded=self.recorded).iter_errors(value))
+            faults = told(_validator(_text(self.document), recorded=self.recorded).iter_errors(value))
         except RecursionError:
             return ["the answer is nested too deeply"]
-        return found or self._own_faults(value)
+        return faults or self._own_faults(value)
 
     def _own_faults(self, value: Any) -> list[str]:
         if self.adapter is None:

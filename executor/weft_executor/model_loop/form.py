@@ -50,7 +50,7 @@ class Form:
         """The schema that a provider is asked to enforce."""
         if self.schema.get("type") == "object":
             return self.schema
-        inner = {key: one for key, one in self.schema.items() if key != "$defs"}
+        inner = {key: value for key, value in self.schema.items() if key != "$defs"}
         defined = {"$defs": self.schema["$defs"]} if "$defs" in self.schema else {}
         return {"type": "object", "properties": {_INSIDE: inner}, "required": [_INSIDE]} | defined
 

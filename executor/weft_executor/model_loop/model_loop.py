@@ -147,7 +147,7 @@ class ModelLoop:
         left = max(self.toolbox.limit - self.called, 0)
         calls = (self._call(call, reply) for call in reply.tool_calls[:left])
         ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
-        envelopes = [_raised(one) for one in ended]
+        envelopes = [_raised(result) for result in ended]
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
         over = [self.toolbox.refuse(call, self.task or "", no) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))

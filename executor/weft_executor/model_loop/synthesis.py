@@ -162,7 +162,7 @@ class Synthesis:
         lost = [task.id for task in self.plan.finals if task.id not in done]
         for final in lost:
             upstream = nx.ancestors(self.plan.graph, final) & done
-            wanted |= {one for one in upstream if not set(self.plan.graph.successors(one)) & done}
+            wanted |= {name for name in upstream if not set(self.plan.graph.successors(name)) & done}
         return self._of(wanted, outcomes)
 
     def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:

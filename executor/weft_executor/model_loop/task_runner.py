@@ -86,7 +86,7 @@ class TaskRunner:
     files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
-    given: GivenFiles | None = None
+    given_files: GivenFiles | None = None
     on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
     on_early: Callable[[Task], OnText] | None = None  # the same, while it is not known which task that is
     kept: KeptResults | None = None
@@ -99,8 +99,8 @@ class TaskRunner:
             return await self._call_tool(task, results, arguments)
         work = await self._assignment(task, results)
         checker = self._checker(task, results, work)
-        if (known := await self._known(task, work, checker)) is not None:
-            return known
+        if (output := await self._found_elsewhere(task, work, checker)) is not None:
+            return output
         self.memo.first_asked.pop(task.id, None)  # what files were read for the task is part of what it is asked
         if checker is not None:
             output, called = await self._until_it_holds(task, work, checker)
@@ -110,15 +110,15 @@ class TaskRunner:
         asked = self.memo.first_asked.pop(task.id, "")
         return Done(output, self._key(asked, task, checker) if asked and not called else "")
 
-    async def _known(self, task: Task, work: Assignment, checker: Checker | None) -> str | None:
+    async def _found_elsewhere(self, task: Task, work: Assignment, checker: Checker | None) -> str | None:
         """The output of the same task in another run, if results of other runs may be used."""
         if self.kept is None:
             return None
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
-        known = await self.kept.find(self._key(asked, task, checker))
-        if known is not None:
-            self.record(TaskReused(task.id, known, "cache"))
-        return known
+        output = await self.kept.find(self._key(asked, task, checker))
+        if output is not None:
+            self.record(TaskReused(task.id, output, "cache"))
+        return output
 
     def _key(self, asked: str, task: Task, checker: Checker | None) -> str:
         """The hash of what decides the task's output in whichever run: what its model is asked, and its check."""
@@ -155,7 +155,7 @@ class TaskRunner:
         tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         instruction, user = self._user_message(task, results, profile)
-        if self.given is not None and not profile.tools:
+        if self.given_files is not None and not profile.tools:
             user = f"{await self._files_for(task, model, profile)}\n\n{user}".strip()
         if self.earlier is not None:
             user = f"{self.earlier(task, profile)}\n\n{user}".strip()
@@ -183,10 +183,10 @@ class TaskRunner:
     def _checker(self, task: Task, results: Mapping[str, str], work: Assignment) -> Checker | None:
         if task.check is None:
             return None
-        given = shorten(texts_of(task.referred(task.check.ask), results), self.input_budget, self.artifacts)
+        texts = shorten(texts_of(task.referred(task.check.ask), results), self.input_budget, self.artifacts)
         return Checker(
             task=task.id,
-            ask=fill(task.check.ask, given, item_texts(task)),
+            ask=fill(task.check.ask, texts, item_texts(task)),
             instruction=work.instruction,
             model=self.models.for_role("checker", task.check.model),
             prompts=self.prompts,
@@ -216,7 +216,7 @@ class TaskRunner:
     def _tool(self, task: Task) -> Tool:
         """The tool of a tool's task: a program or function, or else a built-in one."""
         name = task.name or ""
-        return self.tools[name] if name in self.tools else {one.name: one for one in self.toolbox_for(task)}[name]
+        return self.tools[name] if name in self.tools else {tool.name: tool for tool in self.toolbox_for(task)}[name]
 
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
         tool = self._tool(task)
@@ -242,11 +242,11 @@ class TaskRunner:
 
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
         """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
-        assert self.given is not None  # noqa: S101 - the caller checked it
-        reads = await self.given.take(task, self.plan, self.goal, profile)
+        assert self.given_files is not None  # noqa: S101 - the caller checked it
+        reads = await self.given_files.take(task, self.plan, self.goal, profile)
         if not reads:
             return ""
-        reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given.name)
+        reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given_files.name)
         return await reader.text_for(task, reads)
 
     def _files_below(self, task_id: str) -> str:

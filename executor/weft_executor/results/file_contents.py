@@ -52,12 +52,16 @@ class FileContents:
         """The contents of the files that a call left, as they are to be recorded."""
         left = KeptFiles()
         left.note(task, envelope)
-        found = (self._content(one) for one in left.listed() if one.bytes <= MOST_BYTES)
-        return [one for one in found if one is not None]
+        contents = (self._content(artifact) for artifact in left.listed() if artifact.bytes <= MOST_BYTES)
+        return [content for content in contents if content is not None]
 
     def restore(self, files: Sequence[Artifact], recorded: RecordedFiles) -> list[str]:
         """Write the files that are missing from what is on record; returns the paths of those that are not."""
-        missing = {one.path: one.sha256 for one in files if is_plain(one.path) and not self._path(one.path).is_file()}
+        missing = {
+            artifact.path: artifact.sha256
+            for artifact in files
+            if is_plain(artifact.path) and not self._path(artifact.path).is_file()
+        }
         if not missing:
             return []
         latest: dict[str, bytes] = {}

@@ -52,9 +52,12 @@ class UpstreamResult:
     text: str
 
 
-def texts_of(found: Iterable[Reference], results: Mapping[str, str]) -> dict[str, str]:
+def texts_of(references: Iterable[Reference], results: Mapping[str, str]) -> dict[str, str]:
     """The text of each result, or field of a result, by the reference's key; empty if the task has no result."""
-    return {one.key: _text(field_value(one, results)) if one.path else results.get(one.id, "") for one in found}
+    return {
+        reference.key: _text(field_value(reference, results)) if reference.path else results.get(reference.id, "")
+        for reference in references
+    }
 
 
 def field_value(reference: Reference, results: Mapping[str, str]) -> Any:
@@ -106,10 +109,10 @@ def fill_arguments(task: Task, results: Mapping[str, str], schema: Mapping[str, 
 
     A lone reference that is not for a string is read as JSON; to a field, it stands for the field's value.
     """
-    given = task.arguments if isinstance(task.arguments, Mapping) else {}
+    arguments = task.arguments if isinstance(task.arguments, Mapping) else {}
     filling = _Filling(results, item_texts(task), task.pattern)
     properties = schema.get("properties", {})
-    return {name: filling.value(value, properties.get(name, {})) for name, value in given.items()}
+    return {name: filling.value(value, properties.get(name, {})) for name, value in arguments.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,11 @@ class _Filling:
                 return self._text(value, schema, nested=nested)
             case Mapping():
                 inner = schema.get("properties", {})
-                return {key: self.value(one, inner.get(key, {}), nested=True) for key, one in value.items()}
+                return {
+                    key: self.value(inner_value, inner.get(key, {}), nested=True) for key, inner_value in value.items()
+                }
             case list():
-                return [self.value(one, schema.get("items", {}), nested=True) for one in value]
+                return [self.value(inner_value, schema.get("items", {}), nested=True) for inner_value in value]
             case _:
                 return value
 
@@ -137,8 +142,8 @@ class _Filling:
         field = self.pattern.fullmatch(value.strip())
         is_item = self.item is not None and ITEM.fullmatch(value.strip()) is not None
         if field is not None and field[2] and not is_item:
-            found = field_value(reference_of(field), self.results)
-            return _text(found) if wanted == "string" else found
+            value = field_value(reference_of(field), self.results)
+            return _text(value) if wanted == "string" else value
         text = fill(value, texts_of(references(value, self.pattern), self.results), self.item)
         if nested or wanted == "string" or not (field or is_item):
             return text
@@ -188,7 +193,7 @@ def results_for(
 
     `below` gives what else stands below a task's result, even if the result itself is in the instruction.
     """
-    contained = {one.id for one in task.given if not one.path}
+    contained = {reference.id for reference in task.given if not reference.path}
     listed = {
         before: (texts[before] if before not in contained else "") + below(before)
         for before in dict.fromkeys((*task.depends_on, *task.references))

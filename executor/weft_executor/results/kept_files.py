@@ -84,5 +84,5 @@ def is_plain(path: Any) -> bool:
 
 def writers_of(files: KeptFiles) -> dict[str, str]:
     """Which task wrote which file last, by the names that tools use."""
-    kept = {path: one.task or "" for path, one in files.files.items()}
+    kept = {path: artifact.task or "" for path, artifact in files.files.items()}
     return kept | {f"workspace:{path}": task for path, task in files.changed.items()}

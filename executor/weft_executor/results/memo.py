@@ -40,7 +40,7 @@ class FinishedPart:
 
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by hash; `given` are task outputs that count whatever the inputs are, `parts` an earlier run's.
+    """Finished work by hash; `reused` are task outputs that count whatever the inputs are, `parts` an earlier run's.
 
     `lent` are envelopes of other runs, for calls that are recorded as if they were made now. `verdicts` has the faults
     of answers that were checked, by the answers' hashes.
@@ -50,7 +50,7 @@ class FinishedWork:
     envelopes: dict[str, Envelope] = field(default_factory=dict)
     lent: dict[str, Envelope] = field(default_factory=dict)
     outputs: dict[tuple[str, str], str] = field(default_factory=dict)
-    given: dict[str, str] = field(default_factory=dict)
+    reused: dict[str, str] = field(default_factory=dict)
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     parts: list[FinishedPart] = field(default_factory=list)
     files: KeptFiles = field(default_factory=KeptFiles)
@@ -129,11 +129,11 @@ class Memo:
 
     def _tool_hash(self, tool: ToolSpec) -> str:
         """The hash of an offered tool, computed once: every call of every task offers the same tools."""
-        known = self._tools.get((tool.name, tool.description))
-        if known is None or known[0] != tool.parameters:
-            known = tool.parameters, self.capture.hash_of_tool(tool.name, tool.description, tool.parameters)
-            self._tools[tool.name, tool.description] = known
-        return known[1]
+        hashed = self._tools.get((tool.name, tool.description))
+        if hashed is None or hashed[0] != tool.parameters:
+            hashed = tool.parameters, self.capture.hash_of_tool(tool.name, tool.description, tool.parameters)
+            self._tools[tool.name, tool.description] = hashed
+        return hashed[1]
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
         """The key of a tool call: the hash of its arguments within its task, and its number among equal calls."""
@@ -157,10 +157,10 @@ class Memo:
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result of the call, or else a new one, recorded before it is returned."""
         key = self.tool_key(tool.name, task, arguments)
-        known = self.finished.envelopes.get(key)
-        if known is not None:
-            self._note_skill(tool, task, known)
-            return known
+        recorded = self.finished.envelopes.get(key)
+        if recorded is not None:
+            self._note_skill(tool, task, recorded)
+            return recorded
         envelope = self.finished.lent.get(key) or await self.approvals.call(tool, task, arguments, key)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         self.finished.files.note(task, envelope.to_dict())
@@ -179,7 +179,10 @@ class Memo:
 
     def successful_calls(self) -> list[Context]:
         """What tools were called with in this run, recorded calls included; without those that failed."""
-        return [*(one.context for one in self.finished.envelopes.values() if one.error is None), *self.called]
+        return [
+            *(envelope.context for envelope in self.finished.envelopes.values() if envelope.error is None),
+            *self.called,
+        ]
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
@@ -189,12 +192,12 @@ class Memo:
 
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""
-        given = self.finished.given.get(task.id)
-        return given if given is not None else self.finished.outputs.get((task.id, inputs))
+        reused = self.finished.reused.get(task.id)
+        return reused if reused is not None else self.finished.outputs.get((task.id, inputs))
 
     def grows_again(self, task: Task) -> bool:
         """Whether a finished task had items of its own, which the rest of the plan may need."""
-        return task.for_each is not None and task.id not in self.finished.given
+        return task.for_each is not None and task.id not in self.finished.reused
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +215,9 @@ class MemoModel:
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
         key = self.memo.counted(self.memo.hash_and_note(request, self.name), request.task)
-        known = self.memo.finished.replies.get(key)
-        if known is not None:
-            return known
+        recorded = self.memo.finished.replies.get(key)
+        if recorded is not None:
+            return recorded
         reply = await self.model.complete(replace(request, key=key))
         await self.memo.settle()
         if self.memo.keeps_replies:

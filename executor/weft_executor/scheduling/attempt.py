@@ -31,8 +31,8 @@ async def attempt(work: Awaitable[str | Done | Grown | Unneeded], limit: TimeLim
     """How the work ended, within its time. Raises Halted."""
     hold(limit)
     try:
-        found = await work
-        return Done(found) if isinstance(found, str) else found
+        result = await work
+        return Done(result) if isinstance(result, str) else result
     except asyncio.CancelledError:
         if limit.end():
             return Failed(limit.limits.exceeded)

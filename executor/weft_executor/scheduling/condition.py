@@ -57,13 +57,13 @@ class ConditionCheck:
         when = task.when
         if when is None:
             return True
-        results = {name: one.output for name, one in outcomes.items() if isinstance(one, Done)}
+        results = {name: outcome.output for name, outcome in outcomes.items() if isinstance(outcome, Done)}
         values = {value: self._value(value, outcomes.get(value.id), results) for value in conditions.values_in(when)}
         if faults := list(conditions.faults(when)):  # a plan is checked before, but a record may be a stranger's
             raise WeftError("; ".join(faults))
         if isinstance(when, str):
             holds = evaluate(conditions.parse(when), values.__getitem__)
-            why = "; ".join(f"{value} is {_shown(found)}" for value, found in values.items())
+            why = "; ".join(f"{value} is {_shown(actual)}" for value, actual in values.items())
         else:
             holds, why = await self._ask(task, str(when["ask"]), values)
         self.record(ConditionChecked(task.id, when, holds, why))
@@ -79,8 +79,8 @@ class ConditionCheck:
             return self._count(value, outcome, results)
         if not isinstance(outcome, Done):
             return "" if isinstance(outcome, Unneeded) and not value.path else None
-        found = value_at(outcome.output, value.path)
-        return None if found is MISSING else found
+        output = value_at(outcome.output, value.path)
+        return None if output is MISSING else output
 
     def _count(self, value: ValueOf, outcome: Outcome, results: Mapping[str, str]) -> int | None:
         """How many items a task with `for_each` over this one would have; null if there is no list."""
@@ -92,7 +92,7 @@ class ConditionCheck:
             return None
 
     async def _ask(self, task: Task, question: str, values: Mapping[ValueOf, Any]) -> tuple[bool, str]:
-        named = {_name(value): "" if found is None else as_text(found) for value, found in values.items()}
+        named = {_name(value): "" if actual is None else as_text(actual) for value, actual in values.items()}
         texts = shorten(named, self.input_budget, self.artifacts)
         filled = VALUE.sub(lambda match: texts[_name(conditions.value_of(match))], question)
         variables = {"condition": filled}
@@ -175,7 +175,7 @@ def _contains(left: Any, right: Any) -> bool:
     if left is None or right is None:
         return False
     if isinstance(left, list | dict):
-        return any(_equal(one, right) for one in left)
+        return any(_equal(item, right) for item in left)
     return _text(right) in _text(left)
 
 

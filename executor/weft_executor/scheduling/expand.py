@@ -53,10 +53,10 @@ class CurrentPlan:
             parts = self.plan.parts_of(task_id)
             if parts:
                 return [(number_of(part.id) or 0, results[part.id]) for part in parts if part.id in results]
-        found = value_at(results.get(task_id, ""), path)
-        if found is MISSING:
+        value = value_at(results.get(task_id, ""), path)
+        if value is MISSING:
             raise fan_out.NotAList(f"the output of {task_id!r} has no {path.lstrip('.')!r}")
-        items = found if isinstance(found, list) else fan_out.read_list(found) if isinstance(found, str) else None
+        items = value if isinstance(value, list) else fan_out.read_list(value) if isinstance(value, str) else None
         if items is None:
             raise fan_out.NotAList(f"{path.lstrip('.')!r} in the output of {task_id!r} is no list")
         return list(enumerate(items, 1))
@@ -127,7 +127,7 @@ class FanOut:
             raise WeftError(fault)
         dropped = tuple(part for part in before if part not in kept)
         for part_id in dropped:
-            self.memo.finished.given.pop(part_id, None)
+            self.memo.finished.reused.pop(part_id, None)
         if added or dropped:
             self.current.change(PlanChanged(cause, task.id, added, dropped))
             if left_out:
@@ -138,10 +138,10 @@ class FanOut:
 
     def _reuse(self, parts: Sequence[Task]) -> None:
         """Take the outputs of equal items in the run that this one repeats a part of."""
-        given = self.memo.finished.given
+        reused = self.memo.finished.reused
         for part, old in _equal(parts, self.memo.finished.parts).items():
-            if part not in given:
-                given[part] = old.output
+            if part not in reused:
+                reused[part] = old.output
                 self.current.record(TaskReused(part, old.output, old.source))
 
 
@@ -152,7 +152,7 @@ def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Ta
     return replace(
         task,
         id=item_id(task.id, number),
-        depends_on=tuple(one for one in task.depends_on if one in results and one not in unwanted),
+        depends_on=tuple(name for name in task.depends_on if name in results and name not in unwanted),
         when=None,
         for_each=None,
         width=None,
@@ -166,16 +166,16 @@ def _equal(parts: Sequence[Task], finished: Sequence[FinishedPart]) -> dict[str,
     if not finished:
         return {}
     told = {part.id: _content(part) for part in parts}
-    before = [(one, _content(one.task)) for one in finished]
-    found = {one.task.id: one for one, content in before if told.get(one.task.id) == content}
+    before = [(old, _content(old.task)) for old in finished]
+    equal = {old.task.id: old for old, content in before if told.get(old.task.id) == content}
     left: dict[str, deque[FinishedPart]] = {}
-    for one, content in before:
-        if one.task.id not in found:
-            left.setdefault(content, deque()).append(one)
+    for old, content in before:
+        if old.task.id not in equal:
+            left.setdefault(content, deque()).append(old)
     for part in parts:
-        if part.id not in found and left.get(told[part.id]):
-            found[part.id] = left[told[part.id]].popleft()
-    return found
+        if part.id not in equal and left.get(told[part.id]):
+            equal[part.id] = left[told[part.id]].popleft()
+    return equal
 
 
 def _content(part: Task) -> str:
@@ -194,8 +194,8 @@ def joined(parts: Sequence[Task], outcomes: Mapping[str, Outcome], *, as_json: b
     Outputs with a form are a JSON list (`as_json`), with null for an item that failed; others each stand under their
     item.
     """
-    done = {part.id: one.output for part in parts if isinstance(one := outcomes[part.id], Done)}
-    errors = [f"{part.id}: {one.error}" for part in parts if not isinstance(one := outcomes[part.id], Done)]
+    done = {part.id: outcome.output for part in parts if isinstance(outcome := outcomes[part.id], Done)}
+    errors = [f"{part.id}: {outcome.error}" for part in parts if not isinstance(outcome := outcomes[part.id], Done)]
     if errors and not done:
         raise WeftError(f"none of its {counted(len(parts), 'item')} has a result; {errors[0]}")
     if as_json:

@@ -108,7 +108,7 @@ class Schedule:
     def _forget(self, task_id: str) -> None:
         self._reused.discard(task_id)
         for before in self._tasks[task_id].depends_on:
-            self._after[before] = [one for one in self._after[before] if one != task_id]
+            self._after[before] = [after for after in self._after[before] if after != task_id]
         self.outcomes.pop(task_id, None)
         self._waiting.pop(task_id, None)
 
@@ -119,13 +119,13 @@ class Schedule:
         begun = {name for name in gone if name in self._running or self._grows(name)}
         stopped = [self._running.pop(name) for name in gone if name in self._running]
         # All at once, before anything else runs: what ended just now must not start what comes after it.
-        self._ended = deque(one for one in self._ended if one[0] not in gone)
+        self._ended = deque(end for end in self._ended if end[0] not in gone)
         self._ready = deque(name for name in self._ready if name not in gone)
         for name in gone:
             self._forget(name)
         for name in gone:
-            for known in (self._tasks, self._after, self._results, self._growths, self._part_of):
-                known.pop(name, None)
+            for by_id in (self._tasks, self._after, self._results, self._growths, self._part_of):
+                by_id.pop(name, None)
         await cancelled(stopped)
         self._wake.set()  # others may take their places
         for name in gone:
@@ -183,11 +183,11 @@ class Schedule:
     async def _first(self, task: Task) -> Outcome | Grown:
         """Find out whether a task is finished or not needed; if neither, start it."""
         inputs = self.finished.inputs(task, self._results)
-        known = self.finished.output(task, inputs)
-        if known is not None:
+        output = self.finished.output(task, inputs)
+        if output is not None:
             self._reused.add(task.id)
             if not self.finished.grows_again(task):
-                return Done(known)
+                return Done(output)
         else:
             if task.when is not None and self.check is not None:
                 verdict = await self._attempt(task, needed(self.check(task, self.outcomes)))
