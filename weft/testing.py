@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft.runs import records
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.workspace.workspace import Workspace

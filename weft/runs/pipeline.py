@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from weft.runs.answer import answered
 from weft.runs.preview import Preview, expected_calls
-from weft.runs.steps.following import FollowUp
+from weft.runs.steps.answering import answered
 from weft.runs.steps.replanning import as_before, not_changed, replanning_of
 from weft.runs.steps.reviewing import DECLINED, reviewed
+from weft.runs.steps.running import early_tasks, run_tasks
 from weft.runs.steps.selecting import Selecting, language_note
-from weft.runs.task_run import early_tasks, run_tasks
+from weft.runs.stored.follow_up import FollowUp
 from weft.workspace.planned_selection import planned_skills
 from weft_executor.files.given import GivenFiles
 from weft_executor.history.run_history import RunHistory

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
-from weft.runs.kept_results import JournalResults
 from weft.runs.pipeline import Pipeline
-from weft.runs.steps.restoring import is_shown, restore_files
 from weft.runs.stop import Stop
+from weft.runs.stored.kept_results import JournalResults
+from weft.runs.stored.restoring import is_shown, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy

@@ -16,17 +16,17 @@ from weft.models.open import OpenModel, model_opener
 from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
-from weft.runs import records
-from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, with_named_files, without_secrets
 from weft.runs.pipeline import Pipeline
 from weft.runs.plans.plan_edit import plan_in_hand
-from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
 from weft.runs.run_id import new_run_id, today
-from weft.runs.steps.following import earlier_run
-from weft.runs.steps.reopening import Reopening, checked_request
 from weft.runs.stop import Stop
+from weft.runs.stored import records
+from weft.runs.stored.claim import claim, release
+from weft.runs.stored.follow_up import earlier_run
+from weft.runs.stored.reopening import Reopening, checked_request
+from weft.runs.stored.rerun import plan_rerun
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve, with_tools
 from weft.settings.untrusted import is_trusted
@@ -42,12 +42,12 @@ from weft_planner.events import Event, TaskReused
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
-    from weft.runs.answers import Answers
     from weft.runs.plans.plan_edit import PlanInHand
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
-    from weft.runs.rerun import RerunPlan
     from weft.runs.steps.reviewing import Review
+    from weft.runs.stored.requests import Answers
+    from weft.runs.stored.rerun import RerunPlan
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_planner.approvals import Approve

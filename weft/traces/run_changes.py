@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.approvals.approvals import denial
 from weft_executor.journal import codec
 from weft_executor.results.artifacts import Artifacts

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft.models.open import profile_of
-from weft.runs import records
 from weft.runs.pipeline import Pipeline
+from weft.runs.stored import records
 from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.workspace import Workspace
 from weft_executor.history.ledger import Ledger

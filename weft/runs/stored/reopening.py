@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weft.runs import records
-from weft.runs.answers import resolved
 from weft.runs.plans.plan_edit import edit, plan_in_hand
 from weft.runs.run import Run
+from weft.runs.stored import records
+from weft.runs.stored.requests import resolved
 from weft.workspace.workspace import Workspace
 from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
@@ -19,10 +19,10 @@ from weft_skills.tools.recorded import RecordedTool
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from weft.runs.answers import Answers
     from weft.runs.plans.plan_edit import GivenChange
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.runtime import Weft
+    from weft.runs.stored.requests import Answers
     from weft_executor.history.run_history import RunHistory
     from weft_planner.approvals import Approve
     from weft_planner.events import ApprovalGiven, Record

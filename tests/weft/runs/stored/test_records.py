@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, failing, prepare, store, weft
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft_executor.approvals.policy import ApprovalRule

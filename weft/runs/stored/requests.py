@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.approvals.approvals import given_to
 from weft_executor.approvals.record import ApprovalRecord
 from weft_planner.approvals import Answer, ApprovalRequest
