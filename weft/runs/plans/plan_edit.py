@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.plan.validate import Known
 
-# How a person changes a plan, and what they are then no longer asked.
-GivenChange = PlanChanged | ReplanAsked | ApprovalGiven
+# What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.
+PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
 _HINT = "edit the plan that `weft plan --of RUN` writes; tasks that have begun stay as they are"
 
 

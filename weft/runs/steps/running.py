@@ -1,152 +1,153 @@
-"""The tasks of a run: a plan, run with the workspace's skills and tools; tasks with a list and goals grow."""
+"""The tasks of a run: its schedule, and what happens when a task's turn comes; tasks with a list and goals grow."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
-from weft.workspace.builtin_tools import ToolPlace
+from weft.runs.steps.task_tools import TaskTools
 from weft.workspace.mcp_choice import McpChoice
+from weft_executor.files.given import GivenFiles
 from weft_executor.model_loop.task_runner import TaskRunner
-from weft_executor.results.kept_files import writers_of
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.condition import ConditionCheck
 from weft_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
 from weft_executor.scheduling.schedule import Schedule
 from weft_planner.decompose.early import EarlyReader
-from weft_planner.events import ToolLogged, Warned
+from weft_planner.events import Warned
 from weft_planner.model import as_events
+from weft_planner.plan.changes.early_parts import with_parts
 from weft_planner.plan.changes.sub_goals import GOAL
-from weft_skills.builtin.writing.claims import Claims
-from weft_skills.tools.effects import changed_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from weft.runs.pipeline import Pipeline
+    from weft.runs.run_context import RunContext
     from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
-    from weft_executor.files.given import GivenFiles
     from weft_executor.results.outcome import Done, Grown, Outcome
-    from weft_executor.scheduling.expand import CurrentPlan
-    from weft_planner.events import Record
-    from weft_planner.plan.plan import Task
-    from weft_skills.programs.executable import CallLog, ToolHost
-    from weft_skills.tools.tool import Tool
+    from weft_planner.events import FileRead
+    from weft_planner.model import OnText
+    from weft_planner.plan.plan import Plan, Task
 
 
-async def run_tasks(pipeline: Pipeline, replanning: Replanning, early: EarlyTasks) -> Mapping[str, Outcome]:
-    """Run the tasks of a plan to their ends, as it may change; some may have begun while it was being written."""
-    plan = replanning.scheduled
-    if not early.begun and not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
-        await pipeline.models.ready("task")
-    await early.join(plan)
-    return await replanning.run(early.schedule)
+@dataclass(slots=True)
+class RunningTasks:
+    """Runs the tasks of one run's plan, as it may change; `files` came with the goal, `early` tasks with the plan."""
 
+    context: RunContext
+    catalogue: Catalogue
+    replanning: Replanning
+    files: GivenFiles | None = field(init=False)
+    schedule: Schedule = field(init=False)
+    early: EarlyTasks | None = None
+    _runner: TaskRunner = field(init=False)
+    _fan_out: FanOut = field(init=False)
+    _sub_goals: SubGoals = field(init=False)
 
-def early_tasks(
-    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
-) -> EarlyTasks:
-    """The tasks of a run, none of which has begun; `given` are the files that came with the goal."""
-    current, settings, memo = replanning.current, pipeline.settings, pipeline.memo
-    runner = _task_runner(pipeline, replanning, catalogue, given)
-    growth: GrowthLimits = SetLimits(catalogue.known, settings.max_items)
-    fan_out = FanOut(current, memo, pipeline.growth(growth) if pipeline.growth else growth)
-    sub_goals = SubGoals(pipeline, current, fan_out, McpChoice(catalogue.mcp))
-    record, budget = pipeline.record, settings.input_budget
-    condition = ConditionCheck(current, pipeline.models, pipeline.prompts, record, pipeline.artifacts, budget)
-
-    async def run_task(task: Task, results: Mapping[str, str]) -> str | Done | Grown:
-        nonlocal runner
-        if runner.plan is not current.plan:
-            runner = replace(runner, plan=current.plan)
-        if task.for_each is not None:
-            return fan_out.grow(task, results)
-        if task.action_type == GOAL:
-            await runner.approve(task, results)
-            return await sub_goals.grow(task, results)
-        if early.plan is None and runner.on_answer is not None:
-            return await replace(runner, on_early=early.text_of).run(task, results)
-        return await runner.run(task, results)
-
-    limits = ScheduleLimits(settings.max_concurrency, settings.task_timeout)
-    tools, policy = runner.tools, memo.approvals.policy
-    early = EarlyTasks(
-        current,
-        Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
-        memo,
-        lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy)),
-        partial(pipeline.models.ready, "task"),
-        dict(pipeline.history.ledger.early),
-    )
-    return early
-
-
-def _task_runner(
-    pipeline: Pipeline, replanning: Replanning, catalogue: Catalogue, given: GivenFiles | None
-) -> TaskRunner:
-    workspace, goal, folder = pipeline.workspace, pipeline.goal, pipeline.artifacts.folder
-    record = pipeline.record
-    tools = workspace.tools.by_name(
-        folder, log=_recorder(record), progress=lambda text: record(Warned(text)), mcp=catalogue.mcp
-    )
-    claims = Claims(writers_of(pipeline.memo.finished.files))
-
-    @cache  # found when code first runs: looking for walls takes a moment
-    def host() -> ToolHost:
-        return workspace.tools.host(folder, _recorder(record))
-
-    def toolbox_for(task: Task) -> Sequence[Tool]:
-        from weft_skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
-        from weft_skills.builtin.writing.tools import WritePlace
-
-        before = partial(_comes_before, replanning.current, task.id)
-        writes = pipeline.settings.workspace_writes
-        writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
-        for name in workspace.builtin.unknown_in(task, list(tools)):
-            record(
-                Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
-            )
-        loaded = pipeline.memo.loaded
-        place = ToolPlace(
-            task, catalogue.skill_listing, goal.files, writing, host, lambda: tuple(loaded.get(task.id, ()))
+    def __post_init__(self) -> None:
+        context, current, settings = self.context, self.replanning.current, self.context.settings
+        limits: GrowthLimits = SetLimits(self.catalogue.known, settings.max_items)
+        growth = context.recorded.growth
+        self._fan_out = FanOut(current, context.memo, limits if growth is None else growth(limits))
+        self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
+        self.files = _given_files(context)
+        self._runner = self._task_runner()
+        condition = ConditionCheck(
+            current, context.models, context.prompts, context.record, context.artifacts, settings.input_budget
         )
-        return workspace.task_tools(pipeline.tool_set, place, bound(tools, writing))
+        self.schedule = Schedule(
+            self._run_task,
+            context.record,
+            ScheduleLimits(settings.max_concurrency, settings.task_timeout),
+            context.memo,
+            condition.check,
+            self.replanning.holds,
+        )
 
-    return TaskRunner(
-        plan=replanning.current.plan,
-        goal=goal.text,
-        models=pipeline.models,
-        skills=workspace.skills.registry,
-        tools={name: tool for name, tool in tools.items() if not changed_file(getattr(tool, "function", None))},
-        prompts=pipeline.prompts,
-        record=record,
-        artifacts=pipeline.artifacts,
-        memo=pipeline.memo,
-        toolbox_for=lambda task: [*toolbox_for(task), *replanning.tools(task)],
-        files=tuple(str(path) for path in goal.files),
-        input_budget=pipeline.settings.input_budget,
-        tool_calls=pipeline.settings.tool_calls,
-        given_files=given,
-        earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
-        on_answer=as_events if goal.stream and goal.data is None else None,
-        kept=pipeline.kept,
-    )
+    def _task_runner(self) -> TaskRunner:
+        context, replanning = self.context, self.replanning
+        tools = TaskTools(context, self.catalogue, replanning.current)
+        follow_up = context.follow_up
+        return TaskRunner(
+            plan=lambda: replanning.current.plan,
+            goal=context.goal.text,
+            models=context.models,
+            skills=context.workspace.skills.registry,
+            tools=tools.callable_by_plan,
+            prompts=context.prompts,
+            artifacts=context.artifacts,
+            toolbox_for=lambda task: [*tools.for_task(task), *replanning.tools(task)],
+            memo=context.memo,
+            input_budget=context.settings.input_budget,
+            tool_calls=context.settings.tool_calls,
+            given_files=self.files,
+            on_text=self._on_text if context.goal.stream and context.goal.data is None else None,
+            kept=context.kept,
+            earlier=follow_up.for_task if follow_up is not None else None,
+        )
+
+    def stream(self) -> EarlyTasks:
+        """Let tasks start while the plan is being written."""
+        tools, policy = self._runner.tools, self.context.memo.approvals.policy
+        known = self.catalogue.known
+        self.early = EarlyTasks(
+            self.context,
+            self.replanning.current,
+            self.schedule,
+            lambda: EarlyReader(known, lambda task: may_begin(task, tools, policy)),
+        )
+        return self.early
+
+    def begun_in(self, plan: Plan) -> Plan:
+        """The plan that was accepted, with what of it began already."""
+        if self.early is not None:
+            return self.early.begun_in(plan)
+        return with_parts(plan, self.context.history.ledger.early.values())
+
+    async def run(self) -> Mapping[str, Outcome]:
+        """Run the tasks of the plan to their ends; some may have begun while it was being written."""
+        plan = self.replanning.scheduled
+        begun = self.early.begun if self.early is not None else {}
+        if not begun and not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+            await self.context.models.ready("task")
+        self.schedule.add(*(task for task in plan.tasks if task.id not in begun))
+        self.schedule.close()
+        if self.early is not None:
+            await self.early.join(plan)
+        return await self.replanning.run(self.schedule)
+
+    async def stop(self) -> None:
+        """Stop what began: there will be no plan."""
+        if self.early is not None:
+            await self.early.stop()
+
+    async def _run_task(self, task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+        if task.for_each is not None:
+            return self._fan_out.grow(task, results)
+        if task.action_type == GOAL:
+            await self._runner.approve(task, results)
+            return await self._sub_goals.grow(task, results)
+        return await self._runner.run(task, results)
+
+    def _on_text(self, task: Task) -> OnText | None:
+        """Where a task's text goes as it is written: to the person, if it is the answer."""
+        if self.early is not None and self.early.plan is None:
+            return self.early.text_of(task)
+        plan = self.replanning.current.plan
+        return as_events if not plan.needs_synthesis and plan.finals[0] is task else None
 
 
-def _comes_before(current: CurrentPlan, task: str, other: str) -> bool:
-    """Whether a task is done before another one starts."""
-    import networkx as nx
+def _given_files(context: RunContext) -> GivenFiles | None:
+    """The files that came with the goal, for models that cannot read them."""
 
-    graph = current.plan.graph
-    return other in graph and task in graph and nx.has_path(graph, other, task)
+    def warn(_: FileRead, what: str) -> None:
+        context.record(Warned(f"{what}: the task has what it said then"))
 
-
-def _recorder(record: Record) -> Callable[[CallLog], None]:
-    def log(one: CallLog) -> None:
-        record(ToolLogged(one.tool, one.log, one.stderr, one.exit_status, one.seconds))
-
-    return log
+    if not context.goal.files:
+        return None
+    paths, redact = tuple(str(path) for path in context.goal.files), context.memo.capture.secrets.redact
+    recorded, workspace = context.recorded, context.artifacts.workspace
+    return GivenFiles(paths, workspace, context.record, redact, recorded.files, recorded.file_changed or warn)

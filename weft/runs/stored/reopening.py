@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft.runs.plans.plan_edit import edit, plan_in_hand
-from weft.runs.run import Run
 from weft.runs.stored import records
 from weft.runs.stored.requests import resolved
-from weft.workspace.workspace import Workspace
 from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
-from weft_planner.events import ReplanAsked, RunResumed
+from weft_planner.events import ReplanAsked
 from weft_skills.errors import InputError
 from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from weft.runs.plans.plan_edit import GivenChange
+    from weft.runs.goal import Goal
+    from weft.runs.plans.plan_edit import PersonEvent
     from weft.runs.plans.plan_file import PlanFile
-    from weft.runs.runtime import Weft
     from weft.runs.stored.requests import Answers
+    from weft.workspace.workspace import Workspace
+    from weft_executor.history.ledger import Ledger
     from weft_executor.history.run_history import RunHistory
-    from weft_planner.approvals import Approve
-    from weft_planner.events import ApprovalGiven, Record
+    from weft_executor.stores.row import RunSummary
+    from weft_planner.events import ApprovalGiven
     from weft_planner.plan.validate import Known
 
 _LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A stored run as it continues: its goal, its history with `events` from a person, and how it stood before them."""
+
+    goal: Goal
+    history: RunHistory
+    ledger: Ledger
+    events: tuple[PersonEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,55 +54,32 @@ class Reopening:
         """Whether the plan is to change."""
         return self.edited is not None or self.asked is not None
 
-    def run(self, weft: Weft, run_id: str, record: Record | None, approve: Approve | None) -> Run | None:
-        """A claimed run, ready to continue; None if another process finished it before the claim."""
-        summary = weft.journal.store.find(run_id)
-        history = weft.history(run_id)
-        ledger = history.ledger
-        summary = replace(summary, early=ledger.done_early(), early_parts=ledger.early_parts)
+    def reopened(self, run: RunSummary, history: RunHistory, workspace: Workspace) -> Reopened | None:
+        """A claimed run as it continues; None if it is done, and nothing is to change."""
         if history.started is None:
-            raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
-        changes = self._events(history, weft.workspace.known)
-        if summary.status == "done" and not changes:
+            raise UnknownRun(f"run {run.run_id} never started", hint="run its goal again")
+        changes = self._changes(history, workspace.known)
+        if run.status == "done" and not changes:
             return None
-        answers = self.resolved(weft, run_id, history)
+        answers = self.resolved(history, workspace)
+        for answer in answers:
+            history.finished.approvals.note(answer)
         ledger = history.ledger.copy()
-        for event in changes:
-            history.note(event)
+        for change in changes:
+            history.note(change)
         history.reopen()
-        goal = records.goal_of(history)
-        needed = self.asked is not None or weft.models.needed_for(history.plan or goal.plan)
-        settings = weft.models.settings() if needed else weft.settings
-        settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
-        return Run(
-            goal=goal,
-            workspace=_workspace_of(weft, history),
-            settings=settings,
-            open_model=weft.open_model,
-            spans=weft.spans,
-            journal=weft.journal,
-            log=weft.journal.resume(summary, records.capture(weft.paths, run_id), history.last_seq),
-            opening=RunResumed(run_id, records.plain(settings)),
-            date=history.started.date,
-            history=history,
-            given=changes,
-            ledger=ledger,
-            finished=history.finished,
-            reused=history.unrecorded_reuse,
-            observer=record,
-            approve=approve,
-            answers=answers,
-        )
+        return Reopened(records.goal_of(history), history, ledger, (*answers, *changes))
 
-    def resolved(self, weft: Weft, run_id: str, history: RunHistory) -> tuple[ApprovalGiven, ...]:
+    def resolved(self, history: RunHistory, workspace: Workspace) -> tuple[ApprovalGiven, ...]:
         """The answers with the requests that they are for; raises if one is unknown or answered."""
-        if not self.answers:
+        if not self.answers or history.started is None:
             return ()
-        builtin = weft.workspace.builtin.in_plans(weft.settings.tool_set)
-        tools, here = builtin | weft.workspace.tools.by_name(), records.capture(weft.paths, run_id)
-        return resolved(self.answers, history.finished.approvals, run_id, here, tools)
+        run_id = history.started.run_id
+        tools = workspace.builtin.in_plans(workspace.settings.tool_set) | workspace.tools.by_name()
+        capture = records.capture(workspace.paths, run_id)
+        return resolved(self.answers, history.finished.approvals, run_id, capture, tools)
 
-    def _events(self, history: RunHistory, known: Callable[[], Known]) -> tuple[GivenChange, ...]:
+    def _changes(self, history: RunHistory, known: Callable[[], Known]) -> tuple[PersonEvent, ...]:
         """The change of the plan as events; raises if it may not be made."""
         if not self.changes:
             return ()
@@ -111,14 +98,11 @@ class Reopening:
         return (*history.finished.approvals.withdrawals(history.plan, event), event)
 
 
-def _workspace_of(weft: Weft, history: RunHistory) -> Workspace:
-    """The workspace with the functions that a run was offered, even if this program did not bring them."""
-    here = {tool.name for tool in weft.workspace.tools.own_specs}
-    then = history.catalogue.own_tools if history.catalogue is not None else ()
-    gone = [RecordedTool(one.name, one.description, one.parameters) for one in then if one.name not in here]
-    if not gone:
-        return weft.workspace
-    return Workspace(weft.paths, weft.settings, weft.workspace.skills.use, tools=[*weft.own_tools, *gone])
+def gone_functions(history: RunHistory, workspace: Workspace) -> list[RecordedTool]:
+    """The functions that a run was offered and that this program did not bring."""
+    here = {tool.name for tool in workspace.tools.own_specs}
+    recorded = history.catalogue.own_tools if history.catalogue is not None else ()
+    return [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded if tool.name not in here]
 
 
 def checked_request(request: str, env: Mapping[str, str]) -> str:
