@@ -12,7 +12,6 @@ from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
-from weft.runs.run_id import today
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_results import JournalResults
 from weft.runs.stored.restoring import JournalFiles, is_shown, restore_files
@@ -54,7 +53,7 @@ _CONTINUES = ("waiting", "interrupted")
 
 @dataclass(slots=True)
 class Run:
-    """One run: new, or continuing what `history` has on record.
+    """One run: new, or continuing what `history` has on record, which begins with its first event.
 
     `ledger` is how the run stands. `events` from a person are recorded when it is resumed: answers, and how they change
     the plan. `approve` asks a person who is there, and `review` shows them a new plan before it runs. `tool_set`
@@ -68,7 +67,7 @@ class Run:
     journal: Journal
     log: Log
     opening: RunStarted | RunResumed
-    history: RunHistory = field(default_factory=RunHistory)
+    history: RunHistory
     ledger: Ledger = field(default_factory=Ledger)
     events: tuple[PersonEvent, ...] = ()
     observer: Record | None = None
@@ -76,12 +75,6 @@ class Run:
     review: Review | None = None
     spans: SpanExporter | None = None
     tool_set: tuple[str, ...] | None = None
-
-    def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
-        """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
-        assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
-        self.opening = replace(self.opening, reused=outputs)
-        self.history.note(self.opening)
 
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
@@ -189,8 +182,7 @@ class Run:
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model)
-        started = self.opening if isinstance(self.opening, RunStarted) else self.history.started
-        recorded = RecordedRun.resumed(self.history)
+        started, recorded = self.history.started, RecordedRun.resumed(self.history)
         return RunContext(
             self.goal,
             self.workspace,
@@ -198,7 +190,7 @@ class Run:
             models,
             memo,
             contents.artifacts,
-            started.date if started is not None else today(),
+            started.date if started is not None else "",
             budget,
             self._kept(),
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),

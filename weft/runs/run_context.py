@@ -51,7 +51,7 @@ class RecordedRun:
 
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
-        """What a resumed run takes from its history; a new run has an empty one."""
+        """What a resumed run takes from its history; that of a new one has its first event alone."""
         return cls(history, _tool_set(history), _mcp(history), history.files, history.fixed_now)
 
     @classmethod

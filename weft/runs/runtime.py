@@ -126,19 +126,23 @@ class Weft:
         record: Record | None = None,
         *,
         parent: str | None = None,
+        reused: tuple[TaskReused, ...] = (),
         date: str = "",
         run_id: str | None = None,
     ) -> Run:
-        """A new run, ready to start; `parent` is the run it repeats a part of, `date` replaces today's.
+        """A new run, ready to start; `date` replaces today's.
 
-        `run_id` is a new id that the caller has made, for example to keep files in the run's folder.
+        `parent` is the run that it repeats a part of, and `reused` are outputs taken from there. `run_id` is a new id
+        that the caller has made, for example to keep files in the run's folder.
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         goal, settings = self._prepared(goal)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
-        opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
+        opening = records.started(run_id, goal, self.workspace, settings, parent=parent, reused=reused, date=date)
+        history = RunHistory()
+        history.note(opening)
         return Run(
             goal,
             self.workspace,
@@ -147,6 +151,7 @@ class Weft:
             self.journal,
             log,
             opening,
+            history,
             observer=record,
             spans=self.spans,
         )
@@ -267,9 +272,9 @@ class Weft:
         """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
         goal = replace(records.goal_of(self.history(parent)), plan=rerun_plan.plan)
-        again = self.new_run(goal, record, parent=parent)
+        reused = tuple(TaskReused(task, *output) for task, output in rerun_plan.given.items())
+        again = self.new_run(goal, record, parent=parent, reused=reused)
         again.approve = approve
-        again.reuse(tuple(TaskReused(task, *output) for task, output in rerun_plan.given.items()))
         return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:

@@ -21,7 +21,6 @@ from weft_planner.events import (
     FileRead,
     PlanChanged,
     PlanMade,
-    PlanRefused,
     ResultChecked,
     RunResumed,
     RunStarted,
@@ -63,12 +62,10 @@ class RunHistory:
     selections: dict[str, SkillsSelected] = field(default_factory=dict)
     planned: PlanMade | None = None
     plans: list[PlanMade] = field(default_factory=list)
-    refusals: list[PlanRefused] = field(default_factory=list)
     calls: list[CallStarted] = field(default_factory=list)
     failed: dict[str, CallFailed] = field(default_factory=dict)
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
-    tools: list[ToolCalled] = field(default_factory=list)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
@@ -117,8 +114,6 @@ class RunHistory:
                 self.selections[task] = event
             case SkillsSelected():
                 self.selected = event
-            case PlanRefused():
-                self.refusals.append(event)
             case PlanMade():
                 self.planned = event
                 self.plans.append(event)
@@ -149,7 +144,6 @@ class RunHistory:
                 self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
                 self._latest[event.task] = event
-                self.tools.append(event)
                 self.finished.files.note(event.task, event.envelope)
                 if event.call:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)

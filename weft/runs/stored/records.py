@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from weft_executor.history.run_history import RunHistory
     from weft_executor.stores.row import Row
     from weft_executor.stores.store import Store
-    from weft_planner.events import Event
+    from weft_planner.events import Event, TaskReused
     from weft_skills.builtin.toolset import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy")
@@ -109,7 +109,14 @@ def _surrounding(
 
 
 def started(
-    run_id: str, goal: Goal, workspace: Workspace, settings: Settings, *, parent: str | None, date: str
+    run_id: str,
+    goal: Goal,
+    workspace: Workspace,
+    settings: Settings,
+    *,
+    parent: str | None = None,
+    reused: tuple[TaskReused, ...] = (),
+    date: str = "",
 ) -> RunStarted:
     """The first event of a run."""
     return RunStarted(
@@ -122,6 +129,7 @@ def started(
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
+        reused=reused,
         versions={"weft": __version__, "python": platform.python_version()},
         use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,

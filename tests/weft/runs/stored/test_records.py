@@ -18,7 +18,7 @@ from weft_executor.capture.capture import Capture
 from weft_planner.errors import ModelError
 from weft_skills.errors import InputError
 
-SEED = Path(__file__).parents[3] / "seed"
+SEED = Path(__file__).parents[4] / "seed"
 
 
 async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(workspace: Path) -> None:
