@@ -95,7 +95,7 @@ class Run:
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
-            self._record_reused(one for one in self.history.unrecorded_reuse if one.task in self.history.plan)
+            self._record_reused(output for output in self.history.unrecorded_reuse if output.task in self.history.plan)
         self._warn_of_missing_tools()
         if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
@@ -135,8 +135,8 @@ class Run:
             )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
-        for one in outputs:
-            self.record(one)
+        for output in outputs:
+            self.record(output)
 
     async def _finish(self, end: RunFinished) -> None:
         self.record(end)
@@ -161,8 +161,8 @@ class Run:
             self.observer(PlanChanged("stream", None, tuple(early.values())))
         if plan is not None and self.history.planned is not None:
             self.observer(PlanMade(plan, self.history.planned.attempts))
-        for one in self.history.recorded_reuse:
-            self.observer(one)
+        for output in self.history.recorded_reuse:
+            self.observer(output)
         for finished in self.history.tasks.values():
             if finished.status == "done" and (plan is not None or finished.task in early):
                 self.observer(finished)

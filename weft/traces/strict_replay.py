@@ -41,7 +41,7 @@ class Replay:
 
     def to_dict(self) -> dict[str, Any]:
         """The replay as `--json` prints it."""
-        return self.result.to_dict() | {"drift": [one.to_dict() for one in self.drift]}
+        return self.result.to_dict() | {"drift": [difference.to_dict() for difference in self.drift]}
 
 
 @dataclass(frozen=True, slots=True)
