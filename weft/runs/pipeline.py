@@ -40,7 +40,7 @@ class Pipeline:
         context.prompts.check()  # before anything is spent
         catalogue = await Selecting(context).catalogue()
         planning = Planning(context, catalogue)
-        replanning = Replanning.of(planning, CurrentPlan(Plan(()), context.record))
+        replanning = Replanning.of(planning, CurrentPlan(Plan(()), context.memo.recorded))
         running = RunningTasks(context, catalogue, replanning)
         try:
             streams = self.review is None and may_stream(context)

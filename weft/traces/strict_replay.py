@@ -87,7 +87,6 @@ async def strict(
 
     def note(event: Event) -> None:
         ledger.note(event)
-        tape.note(event)
         if record is not None:
             record(event)
         if isinstance(event, PlanMade | PlanChanged):
@@ -109,7 +108,7 @@ async def strict(
     recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
-    note(await _run(Pipeline(context), history))
+    note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 

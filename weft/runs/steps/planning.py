@@ -57,7 +57,7 @@ class Planning:
 
     def _given(self, plan: Plan) -> Plan:
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
-        self.context.record(PlanMade(plan, 0, repairs))
+        plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
             self.context.record(Warned(f"the plan was repaired: {reading.told(repairs)}"))
         return plan
@@ -66,7 +66,7 @@ class Planning:
         """A plan that a model makes, or a rule."""
         models = self.context.models
         model, ready = models.for_role("decomposer"), partial(models.ready, "decomposer")
-        return await decompose(brief, model, self.context.prompts, self.context.record, ready, early)
+        return await decompose(brief, model, self.context.prompts, self.context.memo.recorded, ready, early)
 
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""

@@ -144,7 +144,7 @@ class Replanning:
         try:
             await context.models.ready("replanner")
             model = context.models.for_role("replanner")
-            replanned = await replan(brief, situation, model, context.prompts, context.record)
+            replanned = await replan(brief, situation, model, context.prompts, context.memo.recorded)
         except ModelError as error:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()

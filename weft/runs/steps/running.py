@@ -60,7 +60,7 @@ class RunningTasks:
         )
         self.schedule = Schedule(
             self._run_task,
-            context.record,
+            context.memo.recorded,
             ScheduleLimits(settings.max_concurrency, settings.task_timeout),
             context.memo,
             condition.check,

@@ -43,16 +43,15 @@ class Selecting:
         recorded, selected = self._recorded
         if recorded is not None and selected is not None:
             catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
-            catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
-            return replace(catalogue, selections=selected.selections)
+            return _as_recorded(catalogue, recorded, selected)
         catalogue, keywords = await self._select(ask=ask and selected is None)
-        record = self.context.record
+        record = self.context.memo.recorded
         for warning in catalogue.warnings:
             record(Warned(warning))
-        record(await self._taken(catalogue))
+        taken = record(await self._taken(catalogue))
         detector = PLAN if self._planned is not None else self.context.settings.detector
-        record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task))
-        return catalogue
+        chosen = SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task)
+        return _as_recorded(catalogue, taken, record(chosen))
 
     @property
     def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
@@ -142,6 +141,16 @@ class Selecting:
     def asks(self) -> bool:
         """Whether a model is asked which skills fit."""
         return self.context.settings.detector == detectors.ASKING and self._planned is None
+
+
+def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:
+    """The catalogue with the listings and the selection on record."""
+    return replace(
+        catalogue,
+        skill_listing=taken.skill_listing,
+        tool_listing=taken.tool_listing,
+        selections=selected.selections,
+    )
 
 
 def language_note(catalogue: Catalogue) -> str:
