@@ -259,7 +259,7 @@ def _as_option(name: re.Match[str]) -> str:
 
 def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
     """Say if the journal that was named is new: a typo in its name would otherwise go unnoticed."""
-    from weft.runs import records
+    from weft.runs.stored import records
 
     if resolved.settings.journal and not quiet:
         url = records.url(where, resolved.settings)

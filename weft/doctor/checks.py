@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from weft.models.model_check import find_problem
-from weft.runs import records
-from weft.runs.answers import open_requests
+from weft.runs.stored import records
+from weft.runs.stored.requests import open_requests
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
 from weft_executor.capture.secrets import Secrets

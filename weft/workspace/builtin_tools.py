@@ -120,8 +120,8 @@ class BuiltinTools:
         """The skill that a task follows, then those that its model has loaded."""
         own = self._skill_of(place.task)
         loaded = (self.skills.registry.get(name) for name in dict.fromkeys(place.loaded()))
-        found = {skill.name: skill for skill in (own, *loaded) if skill is not None and skill.kind == "context"}
-        return list(found.values())
+        by_name = {skill.name: skill for skill in (own, *loaded) if skill is not None and skill.kind == "context"}
+        return list(by_name.values())
 
     def _make(self, name: str, place: ToolPlace) -> Tool | None:
         """A tool by its key; None if this version does not know it."""

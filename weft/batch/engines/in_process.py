@@ -21,8 +21,8 @@ from weft.models.workers.pool import RemoteModel, WorkerPool, default_workers
 from weft.models.workers.worker import WorkerSettings
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
-from weft.runs.answers import approve_all
 from weft.runs.runtime import Weft
+from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
 from weft_executor.stores.errors import UnknownRun

@@ -7,10 +7,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.plans import plan_check
 from weft.runs.run_id import new_run_id
+from weft.runs.stored import records
 from weft.settings.default_model import is_local
 from weft.settings.recorded import check_recorded
 from weft.web import bodies

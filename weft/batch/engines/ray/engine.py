@@ -19,7 +19,7 @@ from weft.batch.engines.ray.meters import Meters
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.settings import Settings
 from weft.version import __version__
 from weft_executor.history.result import Result

@@ -14,7 +14,7 @@ from weft.cli.view import output, width
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.runs.answers import OpenRequest
+    from weft.runs.stored.requests import OpenRequest
 
 
 @click.command()
@@ -55,8 +55,8 @@ def approvals(run: str | None, workspace: Path, journal: str | None, *, as_json:
 
 
 def _open_requests(workspace: Path, journal: str | None, run: str | None) -> list[OpenRequest]:
-    from weft.runs import records
-    from weft.runs.answers import open_requests
+    from weft.runs.stored import records
+    from weft.runs.stored.requests import open_requests
 
     where, settings = options.journal_settings(workspace, journal)
     if run is None and not settings.journal and not (where.agents / "journal.sqlite").exists():
@@ -69,7 +69,7 @@ def _open_requests(workspace: Path, journal: str | None, run: str | None) -> lis
 
 
 def _journal_url(workspace: Path, journal: str | None) -> str:
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft_executor.stores.urls import shown
 
     where, settings = options.journal_settings(workspace, journal)

@@ -33,7 +33,7 @@ def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_js
 
     Exit status: 0 done, 1 some files could not be put back, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces import run_changes
 
     where, settings = options.journal_settings(workspace, journal)

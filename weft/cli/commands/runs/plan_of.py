@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, str]:
     """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
 
     where = options.paths(workspace)
     settings = options.settings(where, {"journal": journal}, quiet=True).settings

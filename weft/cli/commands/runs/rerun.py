@@ -17,7 +17,7 @@ from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from weft.cli.view.result_target import ResultTarget
-    from weft.runs.rerun import RerunPlan
+    from weft.runs.stored.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
@@ -61,8 +61,8 @@ def rerun(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool
     Exit status: see `weft run --help`.
     """
     from weft.cli import trust_prompt, warm_up
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
     from weft.settings.recorded import check_recorded
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))

@@ -62,7 +62,7 @@ def resume(
 
     Exit status: see `weft run --help`.
     """
-    from weft.runs.answers import open_requests
+    from weft.runs.stored.requests import open_requests
 
     mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     if target is not None:

@@ -45,7 +45,7 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 
     Exit status: 0 done, 1 the collector did not accept the spans, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
 
     store = records.recorded_runs(*options.journal_settings(workspace, journal))
     chosen = list(store.summaries()) if rest["everything"] else []

@@ -125,7 +125,7 @@ async def test_a_result_that_was_used_again_gets_no_younger(workspace: Path) -> 
 
 async def test_an_old_result_is_not_used(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await run(workspace, FACTS)
-    monkeypatch.setattr("weft.runs.kept_results.time.time_ns", lambda: 2_000_000_000 * 10**9)
+    monkeypatch.setattr("weft.runs.stored.kept_results.time.time_ns", lambda: 2_000_000_000 * 10**9)
     assert len((await run(workspace, FACTS))[1]) == 1
 
 

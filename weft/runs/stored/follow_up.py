@@ -74,16 +74,16 @@ class FollowUp:
 
     def _told(self, block: str, answer: int, result: int, results: int) -> str:
         said = beginnings({"answer": self.earlier.answer}, answer, answer, self.capture)["answer"]
-        texts = {one.task: one.text for one in self.earlier.results} if results else {}
+        texts = {output.task: output.text for output in self.earlier.results} if results else {}
         shown = beginnings(texts, result, results, self.capture)
         variables: dict[str, Any] = {
             "goal": _fenced(self.earlier.goal),
             "status": self.earlier.status,
             "answer": _fenced(said),
             "results": [
-                {"id": _attribute(one.task), "title": _attribute(one.title), "text": _fenced(shown[one.task])}
-                for one in self.earlier.results
-                if one.task in shown
+                {"id": _attribute(output.task), "title": _attribute(output.title), "text": _fenced(shown[output.task])}
+                for output in self.earlier.results
+                if output.task in shown
             ],
         }
         return self.prompts.render("earlier", block, variables)

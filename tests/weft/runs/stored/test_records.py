@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, failing, prepare, store, weft
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft_executor.approvals.policy import ApprovalRule
@@ -18,7 +18,7 @@ from weft_executor.capture.capture import Capture
 from weft_planner.errors import ModelError
 from weft_skills.errors import InputError
 
-SEED = Path(__file__).parents[3] / "seed"
+SEED = Path(__file__).parents[4] / "seed"
 
 
 async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(workspace: Path) -> None:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.journal.log import stamp
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.approvals.approvals import given_to
 from weft_executor.approvals.record import ApprovalRecord
 from weft_planner.approvals import Answer, ApprovalRequest
@@ -57,13 +57,13 @@ def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[Op
     """The requests without an answer: of one run, or of all, the run that was asked first first."""
     types = ("approval_asked", "approval_given")
     rows = store.rows_of_all(types) if run is None else store.rows(store.find(run).run_id, types=types)
-    found: dict[str, ApprovalRecord] = {}
+    by_run: dict[str, ApprovalRecord] = {}
     for row in rows:
         event = records.event_of(row, paths)
         if event is not None:
-            found.setdefault(row.run_id, ApprovalRecord()).note(event)
-    runs = [(store.find(run_id), record.waiting) for run_id, record in found.items() if record.waiting]
-    return [OpenRequest(one, request) for one, waiting in runs if one.status != "done" for request in waiting]
+            by_run.setdefault(row.run_id, ApprovalRecord()).note(event)
+    runs = [(store.find(run_id), record.waiting) for run_id, record in by_run.items() if record.waiting]
+    return [OpenRequest(run, request) for run, waiting in runs if run.status != "done" for request in waiting]
 
 
 async def approve_all(request: ApprovalRequest) -> Answer | None:
@@ -72,51 +72,51 @@ async def approve_all(request: ApprovalRequest) -> Answer | None:
 
 
 def resolved(
-    answers: Answers, known: ApprovalRecord, run_id: str, capture: Capture, tools: Mapping[str, Tool]
+    answers: Answers, requests: ApprovalRecord, run_id: str, capture: Capture, tools: Mapping[str, Tool]
 ) -> tuple[ApprovalGiven, ...]:
     """The events of answers to a run's requests; raises with everything that is wrong with them, and records nothing.
 
     An id may be any unique beginning of one, with or without its number; ONLY_QUESTION is the only open question.
     """
     pairs = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
-    found: dict[str, ApprovalGiven] = {}
+    given: dict[str, ApprovalGiven] = {}
     faults: list[InputError] = []
     for name, answer in pairs:
         try:
-            request = _find(name, known)
+            request = _find(name, requests)
         except InputError as error:
             faults.append(error)
             continue
-        if request.id in found:
+        if request.id in given:
             faults.append(InputError(f"{name or request.id} is answered twice"))
         faults += (InputError(f"{name or request.id}: {fault}") for fault in _faults(request, answer, tools))
-        found[request.id] = given_to(request, answer, capture)
+        given[request.id] = given_to(request, answer, capture)
     if faults:
         kinds = {type(fault) for fault in faults}
         kind = kinds.pop() if len(kinds) == 1 else InputError
-        raise kind(f"run {run_id}: {'; '.join(one.message for one in faults)}", hint=_LIST.format(run=run_id))
-    return tuple(found.values())
+        raise kind(f"run {run_id}: {'; '.join(fault.message for fault in faults)}", hint=_LIST.format(run=run_id))
+    return tuple(given.values())
 
 
-def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
+def _find(name: str, requests: ApprovalRecord) -> ApprovalRequest:
     """The open request that an id means; raises with what is wrong with the id."""
     if name == ONLY_QUESTION:
-        questions = [one for one in known.waiting if one.kind == "question"]
+        questions = [request for request in requests.waiting if request.kind == "question"]
         if len(questions) == 1:
             return questions[0]
         few = f"{counted(len(questions), 'question')} wait for an answer; name one by its id"
         raise UnknownRequest(few if questions else "no question waits for an answer")
-    exact = [one for one in known.asked.values() if one.id == name]
-    matching = exact or [one for one in known.asked.values() if is_id_of(name, one)]
+    exact = [request for request in requests.asked.values() if request.id == name]
+    matching = exact or [request for request in requests.asked.values() if is_id_of(name, request)]
     if not matching:
         raise UnknownRequest(f"there is no request {name!r}")
     if len(matching) > 1:
-        raise UnknownRequest(f"{name!r} could be any of {', '.join(one.id for one in matching)}")
-    given = known.answers.get(matching[0].id)
-    if given is not None and given.withdrawn:
-        raise AnsweredAlready(f"{matching[0].id} is no longer asked: {given.note}")
-    if given is not None and given.holds:
-        raise AnsweredAlready(f"{matching[0].id} is answered already: {given.decision}")
+        raise UnknownRequest(f"{name!r} could be any of {', '.join(request.id for request in matching)}")
+    answer = requests.answers.get(matching[0].id)
+    if answer is not None and answer.withdrawn:
+        raise AnsweredAlready(f"{matching[0].id} is no longer asked: {answer.note}")
+    if answer is not None and answer.holds:
+        raise AnsweredAlready(f"{matching[0].id} is answered already: {answer.decision}")
     return matching[0]
 
 

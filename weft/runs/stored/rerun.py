@@ -69,10 +69,10 @@ def _is_done(history: RunHistory, task_id: str) -> bool:
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:
-    known = [task.id for task in plan.tasks]
+    planned = [task.id for task in plan.tasks]
     for name in names:
-        if name not in known:
+        if name not in planned:
             raise InputError(
-                f"there is no task {name!r} in the run's plan; {known_are(name, known)}",
+                f"there is no task {name!r} in the run's plan; {known_are(name, planned)}",
                 hint="`weft trace show` lists a run's tasks",
             )

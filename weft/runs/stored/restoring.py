@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_executor.journal import codec
-from weft_executor.results.artifacts import Artifacts
-from weft_executor.results.file_contents import FileContents
 from weft_planner.events import FileKept, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weft.runs.run import Run
     from weft_executor.capture.capture import Capture
+    from weft_executor.results.file_contents import FileContents
+    from weft_executor.results.kept_files import KeptFiles
     from weft_executor.stores.store import Store
-    from weft_planner.events import Event
+    from weft_planner.events import Event, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,9 @@ def is_shown(event: Event) -> bool:
     return not isinstance(event, FileKept)
 
 
-async def restore_files(run: Run) -> None:
+async def restore_files(files: KeptFiles, contents: FileContents, kept: JournalFiles, record: Record) -> None:
     """Write what is missing of a run's files, and warn of those that are nowhere."""
-    if not run.finished.files.files:
+    if not files.files:
         return
-    artifacts = Artifacts.of(run.workspace.paths.workspace, run.log.run_id)
-    kept = JournalFiles(run.journal.store, run.log.run_id, run.log.capture)
-    contents = FileContents(artifacts, run.log.capture)
-    for path in await asyncio.to_thread(contents.restore, run.finished.files.listed(), kept):
-        run.record(Warned(f"{path}, which a task of this run wrote, is not on this machine, nor in the journal"))
+    for path in await asyncio.to_thread(contents.restore, files.listed(), kept):
+        record(Warned(f"{path}, which a task of this run wrote, is not on this machine, nor in the journal"))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from weft_executor.history.run_history import RunHistory
     from weft_executor.stores.row import Row
     from weft_executor.stores.store import Store
-    from weft_planner.events import Event
+    from weft_planner.events import Event, TaskReused
     from weft_skills.builtin.toolset import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy")
@@ -109,7 +109,14 @@ def _surrounding(
 
 
 def started(
-    run_id: str, goal: Goal, workspace: Workspace, settings: Settings, *, parent: str | None, date: str
+    run_id: str,
+    goal: Goal,
+    workspace: Workspace,
+    settings: Settings,
+    *,
+    parent: str | None = None,
+    reused: tuple[TaskReused, ...] = (),
+    date: str = "",
 ) -> RunStarted:
     """The first event of a run."""
     return RunStarted(
@@ -122,6 +129,7 @@ def started(
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
+        reused=reused,
         versions={"weft": __version__, "python": platform.python_version()},
         use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,
@@ -145,8 +153,8 @@ def goal_of(history: RunHistory) -> Goal:
 
 def plain(settings: Settings) -> dict[str, Any]:
     """The settings that differ from their defaults, as plain values, and the whole set of built-in tools."""
-    values = ((one, getattr(settings, one.name)) for one in fields(Settings))
-    changed = {one.name: value for one, value in values if value != one.default}
+    values = ((field, getattr(settings, field.name)) for field in fields(Settings))
+    changed = {field.name: value for field, value in values if value != field.default}
     if settings.journal:
         changed["journal"] = shown(settings.journal)
     return changed | {toolset.KEY: settings.tool_set}
@@ -154,16 +162,18 @@ def plain(settings: Settings) -> dict[str, Any]:
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
     """The settings to resume a run with: as recorded, except those of this machine and those given now."""
-    names = {one.name for one in fields(Settings)} - _LOCAL
-    then = {key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names}
-    then |= _policy(then, now) | {"workspace_writes": writes_of(recorded, now)}
+    names = {field.name for field in fields(Settings)} - _LOCAL
+    values = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names
+    }
+    values |= _policy(values, now) | {"workspace_writes": writes_of(recorded, now)}
     hints = get_type_hints(Settings)
-    wrong = [f"{key} = {value!r}" for key, value in then.items() if not fits(value, hints[key])]
+    wrong = [f"{key} = {value!r}" for key, value in values.items() if not fits(value, hints[key])]
     if wrong:
         raise InputError(f"the record has invalid settings: {', '.join(wrong)}", hint="export the run again")
     own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
-    return replace(Settings(), **{**then, **own, **asked})
+    return replace(Settings(), **{**values, **own, **asked})
 
 
 def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
@@ -173,12 +183,12 @@ def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
     return "ask" if recorded.get("workspace_writes") in ("ask", "allow") else "deny"
 
 
-def _policy(then: Mapping[str, Any], now: Settings) -> dict[str, Any]:
+def _policy(values: Mapping[str, Any], now: Settings) -> dict[str, Any]:
     """The approval policy of a resumed run: what the user has now, and where the run was stricter, that.
 
     A record may be a stranger's, and what it asked for is not forgotten because a variable is no longer set.
     """
-    mode, rows = then.get("approve", now.approve), then.get("approvals", ())
+    mode, rows = values.get("approve", now.approve), values.get("approvals", ())
     try:
         rules = tuple(ApprovalRule.of(row, number) for number, row in enumerate(rows, 1))
     except (TypeError, ValueError):
