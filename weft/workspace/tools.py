@@ -91,7 +91,7 @@ class WorkspaceTools:
     @property
     def has_mcp(self) -> bool:
         """Whether any MCP server is configured, for the workspace or by the user."""
-        return (self._paths.workspace / ".mcp.json").is_file() or self._paths.user_mcp.is_file()
+        return self._paths.has_mcp
 
     @property
     def mcp(self) -> McpServers:

@@ -7,13 +7,15 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft_skills.errors import InputError
 from weft_skills.mcp import config, tool_list
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.pool import ServerPool
 from weft_skills.mcp.trust import McpTrust, safe_key
+from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -46,6 +48,16 @@ class ServerState:
         tools = [tool.name for tool in self.tools]
         row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
         return row | {"reason": self.reason, "tools": tools}
+
+
+def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
+    """The servers of these names, or all if there are no names; raises if a name is unknown."""
+    servers = [state.entry.name for state in states]
+    for name in names:
+        if name not in servers:
+            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
+            raise InputError(what, hint="`weft mcp list` shows them")
+    return [state for state in states if not names or state.entry.name in names]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp_workspace import configure, small, starts
 from tests.weft.cli.test_main import ended
-from weft.cli.commands.mcp.workspace import open_tools
+from weft.cli.commands.mcp.server_table import open_tools
 from weft.cli.trust_prompt import trust_mcp
 from weft.cli.view import output
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING, Any
 
 from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft.workspace import skill_list
 from weft_skills import check as checks
 from weft_skills.errors import InputError, UnknownSkill
-from weft_skills.functions import installed
 from weft_skills.manage import edit, install
 from weft_skills.programs.trust import OWN, fingerprint
 from weft_skills.text.nearest import nearest_names
@@ -33,9 +32,14 @@ async def list_skills(site: Site, request: Request) -> Response:
         workspace.skills.registry.refresh()
         rows = workspace.skills.registry.list_skills(all=everything)
         untrusted = {row.base_dir for row in workspace.tools.untrusted()}
-        own = [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+        tools = workspace.tools
+        states = tools.mcp.states()[0] if tools.has_mcp else []
+        others = [
+            *skill_list.installed_tools(everything=everything),
+            *skill_list.mcp_tools(states, everything=everything),
+        ]
         return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
-            skill.to_dict() | {"editable": False, "trusted": True} for skill in own
+            skill.to_dict() | {"editable": False, "trusted": True} for skill in others
         ]
 
     return json_reply(await asyncio.to_thread(read))

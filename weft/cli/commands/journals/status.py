@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.row import StoreStatus
 
 
 @click.command()
 @options.journal
 @options.common
-def status(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+def status(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Show how large the journal is, and who uses it.
 
     \b
@@ -32,12 +34,12 @@ def status(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> 
     """
     from weft.settings import journal_place
 
-    store = journal_place.recorded_runs(*options.journal_settings(workspace, journal))
+    store = journal_place.recorded_runs(*configuration.journal_settings(workspace, flags))
     try:
         found = store.status()
     finally:
         store.close()
-    if as_json:
+    if mode.as_json:
         output.print_json(asdict(found))
     else:
         output.print_text("\n".join(_lines(found)))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import execution, options
+from weft.cli import configuration, execution, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
 
 
 @click.command()
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--allow-approvals", is_flag=True, help="Let clients approve calls and tasks, not only answer questions.")
 @options.journal
 @options.workspace
-def serve(workspace: Path, *, allow_approvals: bool, **flags: Any) -> int:
+def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool) -> int:
     """Serve this workspace to other agents, as an MCP server on standard input and output.
 
     Clients start goals and ask for their runs (run_goal, get_run, answer_run, plan_goal, list_skills, list_runs). A run
@@ -39,8 +41,8 @@ def serve(workspace: Path, *, allow_approvals: bool, **flags: Any) -> int:
     from weft.mcp_server.serve import serve as run_server
     from weft.runs.runtime import Weft
 
-    where = options.paths(workspace)
-    settings = options.settings(where, flags).settings
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags).settings
     if sys.stdin.isatty():
         output.say("Speaking MCP on standard input and output: add this command to an MCP client. Ctrl-C ends it.")
     interrupted = asyncio.run(_serve(run_server(Weft(where.workspace, settings), allow_approvals=allow_approvals)))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
 
 
 @click.command()
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--undo", is_flag=True, help="Put files back that are unchanged since the run.")
 @options.journal
 @options.common
-def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_json: bool, quiet: bool, **_: Any) -> int:
+def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, undo: bool) -> int:
     """Show what a run changed in the workspace, as one patch, or undo it.
 
     RUN is an id, the beginning of one, or `last` (the default). The patch is for `git apply`. A file that has been
@@ -36,7 +39,7 @@ def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_js
     from weft.runs import records
     from weft.traces import run_changes
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     store = records.recorded_runs(where, settings)
     try:
         run_id = store.find(run).run_id
@@ -44,11 +47,11 @@ def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_js
         found = run_changes.read(store, run_id, where)
     finally:
         store.close()
-    if as_json:
+    if mode.as_json:
         output.print_json(found.to_dict())
     elif found.patch and not undo:
         output.print_result(found.patch)
-    if not quiet:
+    if not mode.quiet:
         for one in found.files:
             output.say(f"{one.state:9} {one.path}")
         if not found.files:

@@ -6,22 +6,23 @@ import asyncio
 import shlex
 from typing import TYPE_CHECKING
 
-from weft.cli import options
+from weft.cli import configuration
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
     from weft_planner.plan.plan import Plan
 
 
-def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, str]:
+def plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, str]:
     """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
     from weft.runs import records
     from weft.runs.runtime import Weft
 
-    where = options.paths(workspace)
-    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=True).settings
     store = records.recorded_runs(where, settings)
     first = records.first_event(store, run, where)
     store.close()

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import execution, options
+from weft.cli import configuration, execution, options, stdin
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.options import GoalParts
+    from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
@@ -55,9 +57,18 @@ _NO_GOAL = "Carry out this plan."
 def run(
     goal: str | None,
     workspace: Path,
-    files: tuple[Path, ...],
+    parts: GoalParts,
     target: ResultTarget | None,
-    **rest: Any,
+    plan_file: Path | None,
+    after: str | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    dry_run: bool,
+    review: bool,
+    trust: bool,
+    approve_all: bool,
+    yes: bool,
 ) -> int:
     """Plan and run a goal, then print the answer.
 
@@ -86,29 +97,25 @@ def run(
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    dry_run, plan_file, after = rest.pop("dry_run"), rest.pop("plan_file"), rest.pop("after")
-    skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
-    trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
     if review:
         plan_review.check_terminal(mode, dry_run=dry_run)
     if target is not None:
         target.check()
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
-    resolved = options.settings(where, rest, quiet=mode.quiet)
+    resolved = configuration.settings(where, flags, quiet=mode.quiet)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
     if not dry_run:  # before a plan is read: it may name their tools
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
-        options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
-        skills=skills,
-        files=tuple(path.absolute() for path in files),
+        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        skills=parts.skills,
+        files=parts.files,
         plan=plan.plan if plan else None,
-        answers=answers,
+        answers=parts.answers,
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
         repairs=plan.repairs if plan else (),
     )
@@ -119,7 +126,7 @@ def run(
             output.say(note)
     if dry_run:
         return _preview(weft, full_goal, mode)
-    options.announce_journal(where, resolved, quiet=mode.quiet)
+    configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     weft.workspace.check(full_goal)
     if weft.models.needed_for(full_goal.plan):

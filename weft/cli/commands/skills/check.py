@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import open_tools
+from weft.cli import configuration, options
+from weft.cli.commands.skills.open_workspace import open_tools
+from weft.cli.configuration import SettingFlags
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -17,6 +18,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from weft.cli.view.output_mode import OutputMode
     from weft.workspace.tools import WorkspaceTools
     from weft_skills.check import Report
 
@@ -31,9 +33,15 @@ SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "si
 @options.tools
 @options.common
 def check(
-    paths: tuple[Path, ...], workspace: Path, *, fix: bool, no_run: bool, trust: bool, unsafe_tools: bool | None,
-    as_json: bool, quiet: bool, verbose: bool,
-) -> int:  # fmt: skip
+    paths: tuple[Path, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    fix: bool,
+    no_run: bool,
+    trust: bool,
+) -> int:
     """Check skills and tools as a good reviewer would.
 
     PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
@@ -51,22 +59,22 @@ def check(
 
     from weft_skills import check as checks
 
-    tools = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    tools = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
     folders = _skill_folders(paths) if paths else tools.own_folders()
     for folder in folders if fix else ():
         for done in checks.fix(folder, root=tools.is_root(folder)):
-            if not quiet:
+            if not mode.quiet:
                 output.say(f"fixed: {done}")
     if trust:
         tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
-    say = _silent if quiet else output.say
+    say = _silent if mode.quiet else output.say
     reports = asyncio.run(_review(folders, tools, say, _offered(workspace), run=not no_run))
     if not paths:
-        reports += _functions(tools, options.paths(workspace).workspace)
-    if as_json:
+        reports += _functions(tools, configuration.paths(workspace).workspace)
+    if mode.as_json:
         output.print_json([report.to_dict() for report in reports])
     else:
-        _print(reports, quiet=quiet)
+        _print(reports, quiet=mode.quiet)
     return 0 if all(report.ok for report in reports) else 1
 
 
@@ -90,7 +98,7 @@ async def _review(
 
 def _offered(workspace: Path) -> Sequence[str]:
     """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
-    return options.settings(options.paths(workspace), {}, quiet=True).settings.tool_set
+    return configuration.settings(configuration.paths(workspace), SettingFlags(), quiet=True).settings.tool_set
 
 
 def _silent(_: str) -> None:

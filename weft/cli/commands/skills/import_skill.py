@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import confirm, options
+from weft.cli import configuration, confirm, options
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -17,6 +17,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
+    from weft.cli.view.output_mode import OutputMode
     from weft_skills.manage.git_source import GitUrl
     from weft_skills.manage.install import Staged
 
@@ -39,16 +40,7 @@ class _Import:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @options.common
 def import_skill(
-    source: str,
-    name: str | None,
-    workspace: Path,
-    *,
-    everything: bool,
-    allow_local: bool,
-    yes: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    source: str, name: str | None, workspace: Path, mode: OutputMode, *, everything: bool, allow_local: bool, yes: bool
 ) -> int:
     """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
 
@@ -68,7 +60,7 @@ def import_skill(
 
     if everything and name:
         raise InputError("--all and --id exclude each other", hint="leave out --id")
-    asked = _Import(options.paths(workspace).workspace, name, yes, quiet)
+    asked = _Import(configuration.paths(workspace).workspace, name, yes, mode.quiet)
     remote = GitUrl.parse(source, local=allow_local)
     documents: list[dict[str, Any]] = []
     with ExitStack() as stack:
@@ -83,7 +75,7 @@ def import_skill(
                 lock_file.record(asked.workspace, document["id"], origin)
     if not documents:
         raise InputError(f"{source} contains no SKILL.md: nothing was imported", hint="name another folder")
-    if as_json:
+    if mode.as_json:
         output.print_json(documents if everything else documents[0])
     else:
         for one in documents:

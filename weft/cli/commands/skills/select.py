@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import warn
+from weft.cli import configuration, options, stdin
+from weft.cli.commands.skills.open_workspace import warn
 from weft.cli.view import output
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.settings.settings import Settings
     from weft.workspace.skills import WorkspaceSkills
     from weft_planner.events import Event
@@ -34,13 +35,12 @@ _EXAMPLE = 'weft skills select "Write API documentation"'
     "--from", "source", metavar="FILE", help="Select for every goal in a `weft batch` file; prints JSON lines."
 )
 @click.option("--top", type=click.IntRange(1), metavar="N", help="Rank the N best skills, however poor they are.")
-@click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
+@options.selecting_model
 @options.skills
 @options.common
 def select(
-    goal: str | None, source: str | None, top: int | None, workspace: Path, *, as_json: bool, quiet: bool,
-    verbose: bool, **flags: Any,
-) -> int:  # fmt: skip
+    goal: str | None, source: str | None, top: int | None, workspace: Path, flags: SettingFlags, mode: OutputMode
+) -> int:
     """Show which skills fit GOAL, how well and why.
 
     \b
@@ -55,18 +55,18 @@ def select(
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.selection import detectors
 
-    where = options.paths(workspace)
-    settings = options.settings(where, flags, quiet=quiet).settings
-    skills, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    skills = WorkspaceSkills(where, settings)
 
     def work(detector: SkillDetector | None = None) -> int:
         select_for = partial(_select, skills, top, detector)
         if source is None:
             return _print_one(select_for, skills, goal, mode)
         without = _print_all(select_for, source)
-        if not quiet:
+        if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=verbose, quiet=quiet)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -86,7 +86,7 @@ def _select(
 
 
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
-    text = options.goal_text(goal)
+    text = stdin.goal_text(goal)
     found = select_for(text, ())
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
     if not found and not mode.quiet:
