@@ -55,7 +55,7 @@ class Answer:
         if request.kind == "question":
             return None if self.text.strip() else "it is a question, which is answered with a text"
         if self.decision == "answer":
-            return "it is no question: allow, deny or edit it"
+            return "it is not a question: allow, deny or edit it"
         if self.decision == "edit" and request.tool is None:
             return "only the arguments of a tool can be edited: allow or deny it"
         if self.decision == "edit" and not isinstance(self.arguments, Mapping):

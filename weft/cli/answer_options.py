@@ -106,7 +106,7 @@ def _arguments(file: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise InputError(f"{file} is not valid JSON: {error}", hint="write the arguments as one JSON object") from error
     if not isinstance(value, dict):
-        raise InputError(f"{file} holds no JSON object", hint='write the arguments as {"name": value}')
+        raise InputError(f"{file} is not a JSON object", hint='write the arguments as {"name": value}')
     return value
 
 
@@ -132,7 +132,7 @@ def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
 
 def _row_fault(row: Any) -> str | None:
     if not isinstance(row, dict):
-        return "it is no JSON object"
+        return "it is not a JSON object"
     if not isinstance(row.get("id"), str) or not _ID.fullmatch(row["id"]):
         return f"'id' must be the id of a request, not {row.get('id')!r}"
     if unknown := row.keys() - _KEYS:

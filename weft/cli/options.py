@@ -168,7 +168,7 @@ goal = option_value(
         multiple=True,
         type=_FILE,
         callback=_reject_stdin,
-        help="Attach a file to the goal (repeatable). The answer says if it was not read, or not whole.",
+        help="Attach a file to the goal (repeatable). The answer says if it was not read completely.",
     ),
     click.option("--answer", "answers", multiple=True, metavar="TEXT", help="Answer a question the planner asked."),
 )
@@ -181,7 +181,7 @@ def output_file(text: str = "Write the answer to this file.", *, required: bool 
         if value != Path("-"):
             return value
         if required:
-            raise InputError("-o - is not a file, and the output must be kept", hint="name a file")
+            raise InputError("-o - cannot be used here: the results must go to a file", hint="name a file")
         return None
 
     return click.option("-o", "--output", "target", type=_FILE, required=required, help=text, callback=dash_is_stdout)

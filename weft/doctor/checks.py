@@ -168,7 +168,7 @@ def _check_origins(workspace: Path) -> Iterator[Check]:
     changed = [name for name, one in origins.items() if lock_file.fingerprint(folder / name) != one.sha256]
     if changed:
         yield Check(
-            "skills", None, f"changed since their import: {', '.join(changed)}", "`weft skills update` compares"
+            "skills", None, f"changed since import: {', '.join(changed)}", "`weft skills update` shows the differences"
         )
 
 
@@ -230,7 +230,7 @@ def _check_database(paths: Paths, settings: Settings) -> Check:
     try:
         store = records.recorded_runs(paths, settings)
     except UnknownRun:
-        return Check("store", True, f"{place}: no journal yet; the first run makes it")
+        return Check("store", True, f"{place}: no journal yet; the first run creates it")
     except WeftError as error:
         return Check("store", False, error.message, error.hint)
     try:

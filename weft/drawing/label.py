@@ -14,7 +14,7 @@ _WIDTH = 44
 
 
 def label(task: Task) -> list[str]:
-    """The id, the title if it says more, the skill or tool, and what decides whether and how often: a line each."""
+    """The id, the title if it says more, the skill or tool, and what decides whether and how often: one line each."""
     lines = [task.id]
     if task.title and task.title != task.id:
         lines.append(cut(one_line(task.title), _WIDTH))

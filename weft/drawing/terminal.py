@@ -1,4 +1,4 @@
-"""A plan as lines of text: a task a line, with the edges as lines at the left, as `git log --graph` draws them."""
+"""A plan as lines of text: one task per line, with the edges as lines at the left, as `git log --graph` draws them."""
 
 from __future__ import annotations
 

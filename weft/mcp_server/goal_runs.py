@@ -72,10 +72,10 @@ class GoalRuns:
         return run_id in self._started
 
     async def begin(self, run: GoalRun) -> str | Result:
-        """Start a run and return its id once it has begun, or its result if nothing was to do; raises as it does."""
+        """Start a run and return its id once it has begun, or its result if there was nothing to do."""
         if len(self._started) + self._starting >= MOST_RUNS:
-            what = f"{MOST_RUNS} runs are under way here already"
-            raise InputError(what, hint="wait until one of them ends: get_run tells")
+            what = f"{MOST_RUNS} runs are already in progress here"
+            raise InputError(what, hint="wait until one of them ends; get_run shows it")
         loop, stop, progress = asyncio.get_running_loop(), Stop(), TaskProgress()
         began: asyncio.Future[str] = loop.create_future()
 

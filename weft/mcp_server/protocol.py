@@ -80,7 +80,7 @@ async def _told(answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
     try:
         return await answer
     except UnknownRun as error:
-        raise ToolError(f"{error.message}; list_runs has all of them") from error
+        raise ToolError(f"{error.message}; list_runs lists them all") from error
     except WeftError as error:
         raise ToolError(f"{error.message}; {error.hint}" if error.hint else error.message) from error
 

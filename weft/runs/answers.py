@@ -117,7 +117,7 @@ def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
     if given is not None and given.withdrawn:
         raise AnsweredAlready(f"{matching[0].id} is no longer asked: {given.note}")
     if given is not None and given.holds:
-        raise AnsweredAlready(f"{matching[0].id} is answered already: {given.decision}")
+        raise AnsweredAlready(f"{matching[0].id} has been answered already: {given.decision}")
     return matching[0]
 
 

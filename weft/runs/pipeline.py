@@ -133,7 +133,7 @@ class Pipeline:
             unchanged = None
         outcomes = await run_tasks(self, replanning, early)
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
-            raise RecordEnded("the record of this run ends before its end")
+            raise RecordEnded("the record of this run is incomplete")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
             end = RunFinished("waiting")
             return end if unchanged is None else not_changed(unchanged, end)

@@ -111,7 +111,9 @@ def _task_runner(
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
         for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
             record(
-                Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
+                Warned(
+                    f"allowed-tools of the skill {task.name!r} names {name}, which is not a tool here; it is ignored"
+                )
             )
         loaded = pipeline.memo.loaded
         place = ToolPlace(

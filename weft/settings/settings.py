@@ -220,7 +220,7 @@ def _drop_own(table: dict[str, Any], path: Path) -> Iterator[str]:
     for one in fields(Settings):
         if one.metadata["own"] and one.name in table:
             del table[one.name]
-            yield f"{path}: {one.name!r} is ignored: it counts as a flag or in your own settings alone"
+            yield f"{path}: {one.name!r} is ignored: it can only be set with a flag or in your own settings"
 
 
 def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:

@@ -140,7 +140,7 @@ def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         except asyncio.CancelledError:  # the server ends before the answer is there
-            return error_reply(HttpError(503, "ENDING", "the server is ending", hint="start it again"))
+            return error_reply(HttpError(503, "ENDING", "the server is shutting down", hint="start it again"))
         except Exception as error:  # noqa: BLE001 - every request gets an answer
             print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             what = f"unexpected error: {type(error).__name__}"

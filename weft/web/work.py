@@ -57,7 +57,10 @@ class Work:
         """Start a run and return its id once its first event is on disk; raises if it cannot start."""
         if self._closing or len(self._started) + self._starting >= MOST_RUNS:
             raise HttpError(
-                429, "TOO_MANY_RUNS", f"{MOST_RUNS} runs are under way here already", hint="wait until one of them ends"
+                429,
+                "TOO_MANY_RUNS",
+                f"{MOST_RUNS} runs are already in progress here",
+                hint="wait until one of them ends",
             )
         stop = Stop()
         began: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -181,7 +181,7 @@ class Tape:
             self._all_differ(_of("selection", now.task), of_names(*names))
 
     def _compare_change(self, plan: Plan, event: PlanChanged) -> None:
-        """Compare what a task grew into; what it had not grown into when the record ended is no difference."""
+        """Compare what a task grew into; what it had not grown into when the record ended is not a difference."""
         then = plan.parts_of(event.of) if event.of is not None else ()
         if then:
             self._all_differ(f"task {event.of}", of_tasks(then, event.added))

@@ -1,4 +1,4 @@
-"""Labelled goals: each with the skills that should be selected for it, one JSON object a line.
+"""Labelled goals: each with the skills that should be selected for it, one JSON object per line.
 
 {"goal": "Write release notes for 1.2", "expected": "release-notes"}
 {"id": "q7", "goal": "Compare the two, then write it up", "expected": ["decision-memo", "writing-documentation"]}

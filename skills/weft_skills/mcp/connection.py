@@ -105,7 +105,7 @@ class ServerConnection:
                 check(await self.tools())
                 self._is_checked = True
             if self._client is None:
-                raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call starts it again")
+                raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call restarts it")
             return self._client
 
     async def _heed(self, message: object) -> None:
@@ -120,7 +120,7 @@ class ServerConnection:
 
     async def _start(self) -> None:
         if self.started > RESTARTS:
-            what = f"the MCP server {self.launch.name!r} has ended {self.started} times and is not started again"
+            what = f"the MCP server {self.launch.name!r} has ended {self.started} times and will not be restarted"
             raise ServerEnded(what, hint="`weft mcp check` shows what is wrong")
         await self.close()
         self.started += 1
@@ -175,7 +175,7 @@ class ServerConnection:
                 fault, cut_off = self._fault(error), self._noise is not None and self._noise.fault
                 await self.close()
                 kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
-                raise kind(f"the MCP server {name!r} {fault}", hint="the next call starts it again") from error
+                raise kind(f"the MCP server {name!r} {fault}", hint="the next call restarts it") from error
             if type(error).__name__ == "ValidationError":
                 what = f"the MCP server {name!r} answered what the protocol does not allow: {self._clean(error)}"
                 raise McpFault(what, hint="tell its author") from error

@@ -62,7 +62,7 @@ def import_servers(origin: Path, target: Path) -> list[Imported]:
             rows.append(Imported(entry.name, origin, target, "invalid", entry.fault))
         elif entry.name in servers:
             same = servers[entry.name] == dict(entry.raw)
-            reason = None if same else "there is another one of that name"
+            reason = None if same else "another server has that name"
             rows.append(Imported(entry.name, origin, target, "kept", reason))
         else:
             servers[entry.name] = dict(entry.raw)

@@ -107,7 +107,7 @@ def _plain_text(text: str) -> str:
 
 
 def save(folder: Path, key: str, listed: ToolList) -> None:
-    """Keep a list for the next run; a cache that cannot be written is no fault."""
+    """Keep a list for the next run; a cache that cannot be written is skipped."""
     text = json.dumps({"v": _VERSION, **asdict(listed)}, ensure_ascii=False)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,7 @@ async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: No
             await incoming.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
-    noise.fault = f"wrote {stray:,} lines that are no messages of the protocol"
+    noise.fault = f"wrote {stray:,} lines that are not protocol messages"
 
 
 def _parsed(line: bytes) -> Any:

@@ -59,7 +59,7 @@ def test_a_plan_with_all_of_it_has_no_faults() -> None:
         ({"output_schema": "text"}, "task 'a': 'output_schema' must be an object with a JSON Schema, not a string"),
         (
             {"model": "openai/gpt-4o"},
-            "task 'a': 'model' is 'openai/gpt-4o', which is no name of a model here; known are",
+            "task 'a': 'model' is 'openai/gpt-4o', which is not the name of a model here; known are",
         ),
         ({"model": 5}, "task 'a': 'model' must be the name of a model, not 5"),
         ({"check": "is it good?"}, "task 'a': 'check' must be an object such as"),

@@ -31,7 +31,7 @@ def print_summary(document: dict[str, Any]) -> None:
     output.print_text(
         f"{counted(usage['calls'], 'call')}, "
         f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {_cost(document)}; "
-        f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
+        f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s per goal"
     )
     for fault in document["errors"]:
         output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")

@@ -78,7 +78,9 @@ def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: l
         if len(found) != 1:
             raise UnknownRequest(f"there is no request {name[:80]!r}", hint="the run's page lists what it waits for")
         if name in queued:
-            raise AnsweredAlready(f"{name} is answered already", hint="the run continues when its other tasks end")
+            raise AnsweredAlready(
+                f"{name} has been answered already", hint="the run continues when its other tasks end"
+            )
         if (fault := given.fault(found[0])) is not None:
             raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
 

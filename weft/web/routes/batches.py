@@ -72,7 +72,7 @@ def _counted(site: Site, request: Request) -> list[BatchCount]:
     batch = request.path_params["batch"]
     found = [one for one in site.reading().batches() if one.batch == batch]
     if not found:
-        raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="the list has all of them")
+        raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="see the list")
     return found
 
 

@@ -94,7 +94,7 @@ async def send_spans(site: Site, request: Request) -> Response:
         from weft.telemetry import otlp
 
         if not otlp.is_configured(os.environ):
-            what = "the server knows no collector of OpenTelemetry spans"
+            what = "no OpenTelemetry collector is configured"
             raise InputError(what, hint="set OTEL_EXPORTER_OTLP_ENDPOINT and start `weft serve` again")
         return otlp.send(site.reading().rows(run.run_id))
 

@@ -132,7 +132,7 @@ def _check_plain(script: Path, skill: Skill) -> None:
     if stat.S_ISDIR(mode):
         raise ToolFault("IS_DIRECTORY", f"{script} is a folder — name a script in it")
     if not stat.S_ISREG(mode):
-        raise ToolFault("ACCESS_DENIED", f"{script} is no regular file — run another script")
+        raise ToolFault("ACCESS_DENIED", f"{script} is not a regular file — run another script")
 
 
 def _command(skill: Skill, script: Path, args: Sequence[str]) -> Command:

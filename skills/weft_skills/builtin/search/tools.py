@@ -165,7 +165,7 @@ class _Search:
             raise PathRefused("EXECUTION_ERROR", "the search used too much memory; use a simpler pattern")
         answer: dict[str, Any] = json.loads(out)
         if "error" in answer:
-            what = f"pattern {pattern!r:.80} is no regular expression: {answer['error']}"
+            what = f"pattern {pattern!r:.80} is not a regular expression: {answer['error']}"
             raise PathRefused("INVALID_PARAM", f"{what}; escape special characters with a backslash")
         return answer
 

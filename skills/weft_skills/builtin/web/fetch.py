@@ -170,10 +170,10 @@ def _parsed(url: str) -> httpx.URL:
         found = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
         raise ToolFault(
-            "INVALID_PARAM", f"{url[:200]!r} is no address: {error} — give one with http or https"
+            "INVALID_PARAM", f"{url[:200]!r} is not an address: {error} — give one with http or https"
         ) from error
     if found.scheme not in ("http", "https") or not found.host:
-        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is no web address — give one with http or https")
+        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is not a web address — give one with http or https")
     if found.userinfo:
         raise ToolFault("INVALID_PARAM", f"the address {found.host} has a user name in it — leave that out")
     return found.copy_with(fragment=None)

@@ -47,7 +47,7 @@ class FunctionWrite(WriteFile):
         return Effects("workspace" if target.in_workspace else "artifacts", idempotent=True)
 
     def preview(self, arguments: Mapping[str, Any]) -> str:
-        """The call: what it makes of a file that is no text would not be read."""
+        """The call alone: a diff of a binary file would not be readable."""
         return call_text(self.name, arguments)
 
     def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:

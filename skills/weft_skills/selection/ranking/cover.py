@@ -84,7 +84,7 @@ class Cover:
         return found
 
     def _nearest(self, candidates: Sequence[Candidate]) -> list[Pick]:
-        """The first candidate and its alternatives; a nested skill is no alternative to its parent."""
+        """The first candidate and its alternatives; a nested skill is not an alternative to its parent."""
         first, found = candidates[0], []
         shipped = self.bundled(first.document)
         for one in candidates:

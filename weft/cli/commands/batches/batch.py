@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 @options.setting(click.option("--timeout", type=float, help="Seconds that each goal may take."))
 @options.cache
 @options.setting(
-    click.option("--max-replans", type=click.IntRange(0), help="Let plans change N times in each goal (default: 0).")
+    click.option(
+        "--max-replans", type=click.IntRange(0), help="Let each goal's plan change at most N times (default: 0)."
+    )
 )
 @batch_flags.cluster
 @options.yes
@@ -68,7 +70,7 @@ def batch(
       weft batch goals.jsonl -o results.jsonl --engine ray --workers 4
 
     A goal that needs your approval or answer waits, with status `waiting`, while the others go on. `weft approvals`
-    lists what for; answer with `weft resume`, then continue the batch with --resume.
+    lists what they are waiting for; answer with `weft resume`, then continue the batch with --resume.
 
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
     6 some wait for your answer and none failed, 130 interrupted.

@@ -143,7 +143,10 @@ cluster = option_value(
         "--slots", type=click.IntRange(1), default=32, show_default=True, help="Goals at a time in each worker."
     ),
     click.option(
-        "--drain", type=click.FloatRange(0), default=60.0, help="Seconds that running goals have to end when stopped."
+        "--drain",
+        type=click.FloatRange(0),
+        default=60.0,
+        help="Seconds that running goals get to finish when the batch is stopped.",
     ),
     click.option("--allow-open-cluster", is_flag=True, help="Use a cluster of other machines without authentication."),
 )

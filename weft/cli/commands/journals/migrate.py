@@ -1,4 +1,4 @@
-"""`weft journal migrate`: bring the journal's tables to this version of weft."""
+"""`weft journal migrate`: upgrade the journal's tables to this version of weft."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @options.journal
 @options.common
 def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
-    """Bring the journal's tables to this version of weft.
+    """Upgrade the journal's tables to this version of weft.
 
     A journal in a file is migrated by whatever opens it. One in PostgreSQL is only changed by this command, as the role
-    that owns its tables; weft of the version before can go on using it meanwhile. An empty database is filled.
+    that owns its tables; the previous version of weft can keep using it. In an empty database, the tables are created.
 
     \b
     Examples:

@@ -47,12 +47,12 @@ def status(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
 
 
 def _lines(found: StoreStatus) -> list[str]:
-    known = "" if found.schema == found.newest else f" (this weft knows {found.newest})"
+    known = "" if found.schema == found.newest else f" (this weft uses {found.newest})"
     lines = [
         found.journal,
         f"schema {found.schema}{known}, {found.bytes / 1e6:,.1f} MB",
         f"{counted(found.runs, 'run')}, {found.running} running"
-        + (f", the first of {found.oldest[:10]}" if found.oldest else ""),
+        + (f", the oldest from {found.oldest[:10]}" if found.oldest else ""),
     ]
     if found.workers is not None and found.partitions is not None:
         lines.append(f"{counted(found.workers, 'worker')} alive, {counted(found.partitions, 'partition')}")

@@ -41,5 +41,5 @@ def import_servers(workspace: Path, mode: OutputMode) -> int:
         reason = f": {row.reason}" if row.reason else ""
         output.print_text(f"{row.state.ljust(8)}  {row.name}  {row.origin} → {row.target}{reason}")
     if not mode.quiet:
-        output.say("`weft mcp check` tries them.")
+        output.say("Try them with `weft mcp check`.")
     return 0

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @click.command("list")
 @options.common
 def list_servers(workspace: Path, mode: OutputMode) -> int:
-    """List the MCP servers of this workspace and your own, and whether their tools are used. Starts none.
+    """List the configured MCP servers and whether their tools are used. Starts none.
 
-    A server is active, untrusted, changed (its tools are others than those you trusted), disabled or broken.
+    A server is active, untrusted, changed (its tools differ from those you trusted), disabled or broken.
 
     \b
     Examples:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """List what runs wait for: calls and tasks to approve, and questions.
 
-    RUN is an id, the beginning of one, or `last`; without it, all runs of the workspace are looked at. Answer with
-    `weft resume RUN`, then --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique beginning of an
-    id will do.
+    RUN is a run's id, a prefix of it, or `last`; without it, all runs of the workspace are listed. Answer with
+    `weft resume RUN` and --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique prefix of an id
+    will do.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
         output.print_json([one.to_dict() for one in found])
         return 0
     if not found and not mode.quiet:
-        output.say("Nothing waits for an answer.")
+        output.say("Nothing is waiting for an answer.")
     max_width = width.of(sys.stdout)
     for run_id, group in groupby(found, key=lambda one: one.run.run_id):
         waiting = list(group)

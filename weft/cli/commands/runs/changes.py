@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", default="last")
-@click.option("--undo", is_flag=True, help="Put files back that are unchanged since the run.")
+@click.option("--undo", is_flag=True, help="Restore the files that have not changed since the run.")
 @options.journal
 @options.common
 def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, undo: bool) -> int:
     """Show what a run changed in the workspace, as one patch, or undo it.
 
-    RUN is an id, the beginning of one, or `last` (the default). The patch is for `git apply`. A file that has been
-    changed since is left as it is by --undo.
+    RUN is a run's id, a prefix of it, or `last` (the default). Apply the patch with `git apply`.
+    --undo leaves files alone that have changed since.
 
     \b
     Examples:
@@ -34,7 +34,7 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
       weft changes last > run.patch
       weft changes 20261115T0213 --undo
 
-    Exit status: 0 done, 1 some files could not be put back, 2 no such run.
+    Exit status: 0 done, 1 some files could not be restored, 2 no such run.
     """
     from weft.runs import records
     from weft.traces import run_changes
@@ -57,5 +57,5 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
         if not found.files:
             output.say(f"Run {run_id} changed nothing in the workspace.")
     if left:
-        output.say_warning(f"{counted(len(left), 'file')} changed since and left alone: {', '.join(left)}")
+        output.say_warning(f"{counted(len(left), 'file')} changed since then and left alone: {', '.join(left)}")
     return 1 if left else 0

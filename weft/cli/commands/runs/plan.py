@@ -30,7 +30,7 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option("--of", "run", metavar="RUN", help="The plan of a recorded run instead of a new one, for you to edit.")
+@click.option("--of", "run", metavar="RUN", help="Print the plan of a recorded run instead of making one.")
 @options.models
 @options.yes
 @options.skills
@@ -40,10 +40,10 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
     "--format",
     "form",
     type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
-    help="Print the plan in this form: to edit (yaml, json) or to look at. Default: by the file's name, else yaml.",
+    help="Format of the plan: yaml or json to edit, the others to look at (default: by the suffix of -o, else yaml).",
 )
 @options.journal
-@options.output_file("Write the plan to this file; its name may choose the form: .json, .mmd, .dot, .svg.")
+@options.output_file("Write the plan to this file; its suffix chooses the format: .json, .mmd, .dot, .svg.")
 @options.common
 def plan(
     goal: str | None,

@@ -36,5 +36,5 @@ def plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, 
 
 
 def command(run_id: str, target: Path | None = None) -> str:
-    """The command that continues a run by an edited plan."""
+    """The command that continues a run with an edited plan."""
     return shlex.join([output.program(), "resume", run_id, "--plan", str(target) if target is not None else "FILE"])

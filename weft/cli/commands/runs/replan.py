@@ -39,9 +39,9 @@ def replan(
     *,
     trust: bool,
 ) -> int:
-    """Change the plan of a run as you ask, and continue the run by it.
+    """Change a run's plan as you ask, then continue the run.
 
-    RUN is an id, the beginning of one, or `last`; it must not be running. WHAT says what to change (`-` reads it from
+    RUN is a run's id, a prefix of it, or `last`; it must not be running. WHAT says what to change (`-` reads it from
     stdin). A model adds, drops and rewires tasks; those that have begun stay as they are, and finished ones are not
     paid for again.
 

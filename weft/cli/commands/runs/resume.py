@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--plan",
     "plan_file",
     type=click.Path(path_type=Path),
-    help="Continue by this plan, an edited one of the run's own (`weft plan --of RUN -o FILE`; `-`: stdin).",
+    help="Continue with this plan: the one from `weft plan --of RUN -o FILE`, edited (`-`: stdin).",
 )
 @options.models
 @options.replans
@@ -58,7 +58,7 @@ def resume(
     """Resume a run, or answer what it waits for.
 
     A run that was interrupted, stopped or failed continues where it ended, one that waits continues with your answers.
-    RUN is an id, the beginning of one, or `last` (the default). Finished tasks are not run again and finished calls
+    RUN is a run's id, a prefix of it, or `last` (the default). Finished tasks are not run again and finished calls
     are not paid for again. The run keeps its own settings, except those given here. Tasks that failed are tried
     again; then a model may change the plan, as often as --max-replans allows in all. An ID is that of a request that
     the run waits for, or any unique beginning of it; `weft approvals` lists them. `--answer TEXT` is enough if only one

@@ -39,10 +39,8 @@ _NO_GOAL = "Carry out this plan."
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
-@click.option("--after", metavar="RUN", help="Follow up a run that has ended: its id, the beginning of one, or `last`.")
-@click.option(
-    "--review", is_flag=True, help="Show the plan on the terminal first, and run it only if you say so; edit it there."
-)
+@click.option("--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`.")
+@click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop.")
 @options.concurrency
 @options.cache
 @options.stream_plan
@@ -87,11 +85,11 @@ def run(
       weft run --plan plan.yaml --cache 7
       echo "Summarise the news" | weft run --json -
 
-    On a terminal you are asked at once what needs your approval or an answer; elsewhere the run waits, and
-    `weft approvals` lists what for.
+    On a terminal, weft asks for approvals and answers at once; elsewhere the run waits, and `weft approvals` lists what
+    it is waiting for.
 
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
-    limit; 6 it waits for your answer; 130 interrupted.
+    limit; 6 waiting for your answer; 130 interrupted.
     """
     from weft.cli import model_download, plan_review, trust_prompt, warm_up
     from weft.runs.goal import Goal

@@ -38,7 +38,7 @@ def serve(
     """Show this workspace in a browser.
 
     Start goals, watch and steer the runs of any process, see why things happened, edit plans, manage skills. Prints an
-    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C ends
+    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C stops
     it: its runs are interrupted and can be resumed. From another machine, use an SSH tunnel.
 
     \b
@@ -72,7 +72,7 @@ def serve(
 
 def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
     """Print the address, and open it where there is a browser with a screen."""
-    output.say(f"Serving {workspace}. Ctrl-C ends it. Open:")
+    output.say(f"Serving {workspace}. Press Ctrl-C to stop. Open:")
     output.print_text(address)
     sys.stdout.flush()
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

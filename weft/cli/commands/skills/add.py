@@ -34,5 +34,5 @@ def add(name: str, description: str, workspace: Path, mode: OutputMode) -> int:
     else:
         output.print_text(str(path))
     if not mode.as_json and not mode.quiet:
-        output.say("Next, describe in it, step by step, what to do.")
+        output.say("Next: write down the steps in it.")
     return 0

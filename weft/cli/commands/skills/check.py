@@ -28,7 +28,7 @@ SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "si
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--fix", is_flag=True, help="Fix what is mechanical, then check.")
+@click.option("--fix", is_flag=True, help="Fix mechanical problems, then check.")
 @click.option("--no-run", is_flag=True, help="Do not run the tools.")
 @options.tools
 @options.common

@@ -48,7 +48,9 @@ class Bounds:
 @click.command("eval")
 @click.argument("source", metavar="FILE")
 @click.option("--pool", metavar="NAME", help='Only the goals whose line says `"pool": NAME`.')
-@click.option("--check", is_flag=True, help="Exit with status 1 below the bounds given; without any, if a goal misses.")
+@click.option(
+    "--check", is_flag=True, help="Exit with status 1 if a bound is missed; without bounds, if any goal misses."
+)
 @option_value(
     "bounds",
     Bounds,
@@ -80,7 +82,7 @@ def evaluate(
 ) -> int:
     """Measure how well labelled goals find their skills, and say what to change for those that do not.
 
-    FILE has a JSON object a line: the goal and the skills that should be selected, null where none should (`-`:
+    FILE has one JSON object per line: the goal and the skills that should be selected, null where none should (`-`:
     stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected
     skill's description lacks.
 
@@ -96,14 +98,16 @@ def evaluate(
       weft skills eval goals.jsonl --json > eval.json
       weft skills eval goals.jsonl --check --min-r-at-1 0.8 --max-picked-for-none 2
 
-    Exit status: 0 measured, and within the bounds; 1 with --check: below them; 2 wrong usage or a wrong line.
+    Exit status: 0 done; 1 with --check, if a bound is missed; 2 wrong usage or a wrong line.
     """
     from weft.cli.commands.skills.select import with_llm_detector
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.selection import detectors
 
     if bounds.given() and not check:
-        raise InputError("bounds are given, but --check is not", hint="add --check to exit with 1 below them")
+        raise InputError(
+            "bounds have no effect without --check", hint="add --check to exit with status 1 if one is missed"
+        )
     goals = read_goals(source, pool)
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags, quiet=mode.quiet).settings
@@ -186,4 +190,4 @@ def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[st
         yield f"{reason}; expected on line {lines[0]}" + (f" and {len(lines) - 1:,} more" if lines[1:] else "")
     if rest := unknown[_MOST_NAMED:]:
         expecting = sum(len(lines) for _, lines in rest)
-        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are not here"
+        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are missing"

@@ -45,8 +45,8 @@ def import_skill(
     """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
 
     All or nothing: an archive that would write anywhere else is refused. Before the import, weft lists what to
-    distrust in the skill. Of a repository (https or ssh, with an optional #path), the newest commit is read and never
-    checked out; .agents/skills.lock keeps where each skill came from, for `weft skills update`.
+    distrust in the skill. From a repository (https or ssh, with an optional #path), the newest commit is read without
+    checking it out; .agents/skills.lock records where each skill came from, for `weft skills update`.
 
     \b
     Examples:
@@ -59,7 +59,7 @@ def import_skill(
     from weft_skills.manage.git_source import GitUrl, fetched
 
     if everything and name:
-        raise InputError("--all and --id exclude each other", hint="leave out --id")
+        raise InputError("--all and --id cannot be used together", hint="leave out --id")
     asked = _Import(configuration.paths(workspace).workspace, name, yes, mode.quiet)
     remote = GitUrl.parse(source, local=allow_local)
     documents: list[dict[str, Any]] = []

@@ -33,7 +33,7 @@ def new(
 ) -> int:
     """Create a skill in .agents/skills/, or a tool in skills/ that works and passes `weft skills check`.
 
-    At a terminal, weft asks which of the two you want unless a flag says it.
+    At a terminal, weft asks which of the two you want unless a flag says so.
 
     \b
     Examples:
@@ -46,7 +46,7 @@ def new(
     where = configuration.paths(workspace).workspace
     if (kind or _asked(description)) == "skill":
         written = [install.add(where, name, description or _described())]
-        hint = "Next, describe in it, step by step, what to do."
+        hint = "Next: write down the steps in it."
     else:
         written = new_tool.new(name, runtime, where / "skills")
         hint = f"Try it: weft skills check {shlex.quote(str(written[0].parent))}"

@@ -26,7 +26,9 @@ _WIDTH = 90
 
 
 @click.command("overlap")
-@click.option("--goals", "source", metavar="FILE", help="Goals to compete for, as for `weft skills eval` (`-`: stdin).")
+@click.option(
+    "--goals", "source", metavar="FILE", help="Goals to compare on, in the format of `weft skills eval` (`-`: stdin)."
+)
 @click.option("--skill", metavar="NAME", help="Only the pairs of this skill.")
 @click.option(
     "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most N pairs."
@@ -40,7 +42,7 @@ def overlap(
 
     Without --goals, the phrases of the skills' own descriptions are the goals: two skills compete where a phrase of one
     selects the other. With --goals, they compete where one is selected and the other was expected; for goals
-    without `expected`, where both are selected. No model is asked.
+    without `expected`, where both are selected. No model is called.
 
     \b
     Examples:
@@ -71,8 +73,8 @@ def overlap(
     else:
         _print(found)
     if left > 0 and not mode.quiet:
-        what = "not shown" if goals is not None else "that are alike not tried"
-        output.say(f"{counted(left, 'more pair')} {what}; --limit shows more, --skill those of one skill")
+        what = "not shown" if goals is not None else "not tried"
+        output.say(f"{counted(left, 'more pair')} {what}; raise --limit, or name a skill with --skill")
     if not found and not mode.quiet:
         output.say("No two skills compete.")
     return 0

@@ -34,7 +34,7 @@ _EXAMPLE = 'weft skills select "Write API documentation"'
 @click.option(
     "--from", "source", metavar="FILE", help="Select for every goal in a `weft batch` file; prints JSON lines."
 )
-@click.option("--top", type=click.IntRange(1), metavar="N", help="Rank the N best skills, however poor they are.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Show the N best-ranked skills, even poor matches.")
 @options.selecting_model
 @options.skills
 @options.common

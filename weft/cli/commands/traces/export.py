@@ -47,7 +47,7 @@ def export(
 ) -> int:
     """Export runs as JSON lines, as an HTML page or to OpenTelemetry.
 
-    RUN is an id, the beginning of one, or `last` (the default). JSON lines hold one event each and can be imported,
+    RUN is a run's id, a prefix of it, or `last` (the default). JSON lines hold one event each and can be imported,
     shown and replayed on another machine.
 
     \b

@@ -56,7 +56,7 @@ def replay(
 ) -> int:
     """Replay recorded runs without calling a model.
 
-    RUN is an id, the beginning of one, or `last`; FILE is an exported trace (`-`: stdin).
+    RUN is a run's id, a prefix of it, or `last`; FILE is an exported trace (`-`: stdin).
 
     \b
       --strict   run again with the recorded replies; a prompt, skill or plan that differs is drift

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode: OutputMode, *, mermaid: bool) -> int:
     """Show a run: its graph, timing and critical path.
 
-    RUN is an id, the beginning of one, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
+    RUN is a run's id, a prefix of it, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
     its skill and why it was selected, which task it waited for, retries, tokens and cost.
 
     \b
