@@ -23,7 +23,6 @@ from weft_executor.stores.errors import StoreFailed
 from weft_executor.tasks.artifacts import Artifacts
 from weft_executor.tasks.memo import FinishedWork, Memo
 from weft_executor.tasks.results.file_contents import FileContents
-from weft_planner import rules
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from weft_skills.builtin import toolset
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
-    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Workspace
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
@@ -78,10 +76,8 @@ class Run:
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
     given: tuple[GivenChange, ...] = ()
-    rules: int = rules.CURRENT
     spans: SpanExporter | None = None
     offered: tuple[str, ...] | None = None
-    then: RecordedSelection | None = None
     review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
@@ -191,7 +187,7 @@ class Run:
         memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, contents, self._approvals())
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
-        models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
+        models = RoleModels(settings, memo, budget, self.open_model)
         begun = self.history.started
         return Pipeline(
             self.goal,
@@ -202,13 +198,11 @@ class Run:
             artifacts,
             self.date,
             self.history,
-            self.rules,
             kept=self._kept(),
             fixed=self.history.fixed_now,
             budget=budget,
             review=self.review,
             offered=toolset.recorded(begun.settings) if begun is not None else self.offered,
-            then=self.then,
         )
 
     def _kept(self) -> JournalResults | None:

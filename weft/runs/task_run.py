@@ -20,7 +20,6 @@ from weft_planner.decompose.early import EarlyReader
 from weft_planner.events import ToolLogged, Warned
 from weft_planner.model import as_events
 from weft_planner.plan.changes.sub_goals import GOAL
-from weft_skills.builtin import toolset
 from weft_skills.builtin.writing.claims import Claims
 from weft_skills.tools.effects import changed_file
 
@@ -79,9 +78,7 @@ def early_tasks(
         current,
         Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
         memo,
-        lambda: EarlyReader(
-            catalogue.known, lambda task: may_begin(task, tools, policy, pipeline.rules), pipeline.rules
-        ),
+        lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy)),
         partial(pipeline.models.ready, "task"),
         dict(pipeline.history.ledger.early),
     )
@@ -109,7 +106,7 @@ def _task_runner(
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
-        for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
+        for name in workspace.builtin.unknown_in(task, list(tools)):
             record(
                 Warned(
                     f"allowed-tools of the skill {task.name!r} names {name}, which is not a tool here; it is ignored"

@@ -189,7 +189,7 @@ class Ledger:
             plan=self.plan,
             code=end.code,
             data=end.data,
-            waiting=() if end.status == "clarification" else self.waiting,
+            waiting=self.waiting,
             artifacts=self.files.listed(),
         )
 

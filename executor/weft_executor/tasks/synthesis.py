@@ -55,7 +55,6 @@ class Synthesis:
     form: FormOfAnswer | None = None
     task: str | None = None
     below: Callable[[str], str] = nothing_below  # what stands below a task's result
-    drops_replaced_parts: bool = True  # runs of earlier rules name the items of a task that was replaced as missing
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -123,7 +122,7 @@ class Synthesis:
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if (root_of(task.id) if self.drops_replaced_parts else task.id) not in self.plan.replaced
+            if root_of(task.id) not in self.plan.replaced
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)

@@ -62,8 +62,6 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
         output.say(f"Answer with: {request_text.command(resume, result.waiting)}")
     if any(request.kind != "question" for request in result.waiting):
         output.say("(or --deny ID=NOTE, --edit ID=FILE, --approve-all; see weft resume --help)")
-    elif not result.waiting and result.question is not None:  # as earlier versions ended with a question
-        output.say(f"Question: {result.question}")
 
 
 def _short_error(result: Result) -> str | None:

@@ -70,7 +70,6 @@ class SubGoals:
             one.models,
             one.record,
             one.history,
-            one.rules,
             task=task.id,
             offered=one.tool_set,
             mcp=self.mcp,

@@ -1,4 +1,4 @@
-"""Journals, traces, plans, results and trust that an earlier commit wrote are read, resumed and replayed by this one.
+"""Journals, traces, plans, results and trust that a recorded version wrote are read, resumed and replayed by this one.
 
 `tests/data/<version>/` holds what that version recorded through its own command line: runs that ended in every way,
 with refused plans, tool calls, shortened and truncated texts, a small model, a model as detector, plans that waited,
@@ -40,7 +40,7 @@ VERSIONS = sorted(folder.name for folder in DATA.iterdir())
 MODEL = {"WEFT_MODEL": "openai/test-model"}
 
 
-@pytest.fixture(params=[*(pytest.param(one, marks=pytest.mark.slow) for one in VERSIONS[:-1]), VERSIONS[-1]])
+@pytest.fixture(params=VERSIONS)
 def version(request: pytest.FixtureRequest) -> str:
     """Each version that was recorded."""
     return str(request.param)
@@ -102,9 +102,7 @@ def test_the_commands_read_the_journal_and_the_traces(
     earlier: Path, weft: Callable[..., Ran], capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
-    statuses = {run["status"] for run in runs}
-    assert statuses >= {"done", "partial", "failed", "interrupted"}
-    assert statuses & {"clarification", "waiting"}, "what a question ends a run with was named otherwise"
+    assert {run["status"] for run in runs} >= {"done", "partial", "failed", "interrupted", "waiting"}
     for run in runs:
         assert show.main([run["run_id"], "--workspace", str(earlier)], standalone_mode=False) in (0, None)
         assert run["run_id"] in capsys.readouterr().out
@@ -135,7 +133,6 @@ def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
         assert len(server.asked("decomposer")) == midway
 
 
-@pytest.mark.parametrize("version", ["0.1.2", "0.1.3"])  # earlier ones could not wait
 def test_what_waits_is_answered_and_nothing_is_paid_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
