@@ -15,6 +15,7 @@ import click
 from weft.cli.configuration import SettingFlags
 from weft.cli.option_value import option_value, together
 from weft.cli.view.output_mode import OutputMode
+from weft_skills.builtin.toolset import TOOLS
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ powers = setting(
         default=None,
         help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
     ),
-    click.option("--tools", metavar="NAMES", help="Tools that are off by default: python, shell."),
+    click.option(
+        "--tools",
+        metavar="NAMES",
+        help=f"Tools that are off by default: {', '.join(tool.short for tool in TOOLS if '--tools' in tool.switch)}.",
+    ),
     click.option(
         "--allow-web",
         multiple=True,

@@ -101,7 +101,7 @@ def _task_runner(
 
     def toolbox_for(task: Task) -> Sequence[Tool]:
         from weft_skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
-        from weft_skills.builtin.writing.tools import WritePlace
+        from weft_skills.builtin.writing.write_place import WritePlace
 
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes

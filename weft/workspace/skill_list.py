@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from weft.workspace.run_capabilities import capabilities, of_builtin
+from weft.workspace.run_capabilities import capabilities
+from weft_skills.builtin import toolset
 from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
@@ -52,4 +53,4 @@ def task_capabilities(skills: WorkspaceSkills, functions: Sequence[Skill]) -> fr
         from weft_skills.functions.functions import discover
 
         others = discover(registry.workspace, os.environ)[0]
-    return capabilities(programs, others) | of_builtin(skills.offered)
+    return capabilities(programs, others) | toolset.capabilities(skills.offered)

@@ -84,11 +84,11 @@ async def _review(
     """A report on each file; `say` gets the progress of builds, which may take long."""
     import tempfile
 
-    from weft.workspace.run_capabilities import of_builtin
     from weft_skills import check as checks
+    from weft_skills.builtin import toolset
 
     reports: list[Report] = []
-    able = tools.capabilities(tools.by_name()) | of_builtin(offered)
+    able = tools.capabilities(tools.by_name()) | toolset.capabilities(offered)
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
             place = tools.trial_host(folder, Path(made), say) if run else None

@@ -1,4 +1,4 @@
-"""The tool that runs a skill's own scripts: `run_script(path, args)`, once the user trusts the skill."""
+"""`run_script`: runs a skill's own scripts, once the user trusts the skill."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.programs.executable import ToolHost
     from weft_skills.skill import Skill
     from weft_skills.tools.envelope import Envelope
@@ -65,6 +66,11 @@ class RunScript:
 
     def __init__(self, host: ScriptHost | None) -> None:
         self._scripts = host
+
+    @classmethod
+    def of(cls, run: ToolContext) -> RunScript:
+        """The tool of one task."""
+        return cls(ScriptHost(run.host, run.skills_in_use, run.trusted) if run.host is not None else None)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It may write to the run's artifacts."""

@@ -1,4 +1,4 @@
-"""The tool with which a model reads a page of the web: `WebFetch(url)`."""
+"""`WebFetch`: reads a page of the web as text."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.builtin.web.fetch import Page
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -75,6 +76,11 @@ class WebFetch:
         self._place = place
         self._fetcher = fetcher
 
+    @classmethod
+    def of(cls, run: ToolContext) -> WebFetch:
+        """The tool of one task."""
+        return cls(WebPlace(run.registry.workspace, run.artifacts, run.web_hosts, run.web_proxy))
+
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It only reads."""
         return READ_ONLY
@@ -84,7 +90,7 @@ class WebFetch:
         start, place = time.monotonic(), self._place
         assert place is not None  # noqa: S101 - only a planner sees a tool without a place
         context = Context(str(place.workspace), dict(arguments))
-        fetcher = self._fetcher or Fetcher([AllowedHost.of(one) for one in place.allowed], place.proxy)
+        fetcher = self._fetcher or Fetcher([AllowedHost.of(host) for host in place.allowed], place.proxy)
         try:
             page = await fetcher.fetch(_url(arguments))
             title, text = await _text(page)
