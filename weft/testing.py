@@ -37,8 +37,8 @@ from weft.workspace.workspace import Workspace
 from weft_executor.history.difference import of_messages
 from weft_executor.history.run_history import RunHistory
 from weft_executor.journal import trace_file
+from weft_executor.results.memo import Memo
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.memo import Memo
 from weft_planner.approvals import Answer
 from weft_planner.errors import Halted, ModelError
 from weft_skills.builtin import toolset
@@ -168,7 +168,7 @@ class Recorded:
     async def _answer(self, request: ApprovalRequest) -> Answer | None:
         """What a person said then; the run waits if nobody had answered."""
         for history in self.histories:
-            if (given := history.ledger.approvals.given.get(request.id)) is not None:
+            if (given := history.ledger.approvals.answers.get(request.id)) is not None:
                 return Answer(given.decision, given.note, given.arguments, given.text, given.by)
         return None
 

@@ -17,7 +17,7 @@ from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
 from weft.models.usage_check import CheckedModel
 from weft.settings.default_model import NO_MODEL, choices
-from weft_executor.tasks.memo import MemoModel
+from weft_executor.results.memo import MemoModel
 from weft_planner.events import ModelLoaded, ModelLoading
 from weft_planner.prompting.models import Loadable
 from weft_skills.errors import SetupError, WeftError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.settings.settings import Settings
-    from weft_executor.tasks.memo import Memo
+    from weft_executor.results.memo import Memo
     from weft_planner.model import Model, Role
     from weft_planner.prompting.profile import Profile
 

@@ -112,7 +112,7 @@ def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
         raise UnknownRequest(f"there is no request {name!r}")
     if len(matching) > 1:
         raise UnknownRequest(f"{name!r} could be any of {', '.join(one.id for one in matching)}")
-    given = known.given.get(matching[0].id)
+    given = known.answers.get(matching[0].id)
     if given is not None and given.withdrawn:
         raise AnsweredAlready(f"{matching[0].id} is no longer asked: {given.note}")
     if given is not None and given.holds:

@@ -17,10 +17,10 @@ from weft.runs.task_run import early_tasks, run_tasks
 from weft.workspace.planned_selection import planned_skills
 from weft_executor.files.given import GivenFiles
 from weft_executor.history.run_history import RunHistory
-from weft_executor.tasks.expand import CurrentPlan, GrowthLimits
-from weft_executor.tasks.outcome import Cancelled, Outcome, Waiting
-from weft_executor.tasks.results.data import DataForm
-from weft_executor.tasks.synthesis import Synthesis
+from weft_executor.model_loop.data import DataForm
+from weft_executor.model_loop.synthesis import Synthesis
+from weft_executor.results.outcome import Cancelled, Outcome, Waiting
+from weft_executor.scheduling.expand import CurrentPlan, GrowthLimits
 from weft_planner.decompose.decompose import Brief, decompose, messages
 from weft_planner.errors import AnswerNeeded, RecordEnded
 from weft_planner.events import PlanMade, RunFinished, Warned
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue, Workspace
     from weft_executor.history.replans import Replans
-    from weft_executor.tasks.artifacts import Artifacts
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.results.kept import KeptResults
+    from weft_executor.results.artifacts import Artifacts
+    from weft_executor.results.kept_results import KeptResults
+    from weft_executor.results.memo import Memo
     from weft_planner.events import FileRead, Record
     from weft_planner.model import Message
     from weft_planner.plan.plan import Task
@@ -269,7 +269,7 @@ class Pipeline:
             form=DataForm.of(wanted, self.prompts, self.memo) if wanted else None,
         )
         # Outputs of another run may come from the files too.
-        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []
+        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.reused else []
         return await answered(synthesis, outcomes, self.models, unread)
 
     def _given_files(self) -> GivenFiles | None:

@@ -24,9 +24,9 @@ from weft_executor.capture.shared_lists import SharedLists
 from weft_executor.journal import codec
 from weft_executor.journal.event_check import fits
 from weft_executor.journal.journal import Journal
+from weft_executor.results.artifacts import Artifacts, make_home
 from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.urls import shown
-from weft_executor.tasks.artifacts import Artifacts, make_home
 from weft_planner.events import RunResumed, RunStarted
 from weft_skills.builtin import toolset
 from weft_skills.discovery.locations import locations

@@ -19,10 +19,10 @@ from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
+from weft_executor.results.memo import FinishedWork, Memo
 from weft_executor.stores.errors import StoreFailed
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.memo import FinishedWork, Memo
-from weft_executor.tasks.results.file_contents import FileContents
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from weft_skills.builtin import toolset
@@ -85,7 +85,7 @@ class Run:
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
         self.opening = replace(self.opening, reused=outputs)
         self.reused = planned_reuse(self.opening)
-        self.finished.given.update({one.task: one.output for one in self.reused})
+        self.finished.reused.update({one.task: one.output for one in self.reused})
         self.finished.parts += parts_of(self.opening)
 
     def record(self, event: Event) -> None:

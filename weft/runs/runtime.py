@@ -35,8 +35,8 @@ from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
 from weft_executor.history.run_history import RunHistory
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.memo import Memo
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.memo import Memo
 from weft_planner.events import Event, TaskReused
 
 if TYPE_CHECKING:

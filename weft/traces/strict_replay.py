@@ -13,9 +13,10 @@ from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.workspace import Workspace
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.recorded_limits import RecordedLimits
-from weft_executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.history.tape import Drift, Tape
+from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
 from weft_skills.builtin import toolset

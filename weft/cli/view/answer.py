@@ -40,7 +40,7 @@ def show(result: Result, target: ResultTarget | None, resume: Sequence[str], wor
 
 def _show_artifacts(result: Result, workspace: Path) -> None:
     """List the files that the run made."""
-    from weft_executor.tasks.artifacts import Artifacts
+    from weft_executor.results.artifacts import Artifacts
 
     output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
     for one in result.artifacts[:_MOST_FILES]:

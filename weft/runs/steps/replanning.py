@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from weft.settings.settings import Settings
 from weft_executor.capture.beginnings import beginnings
-from weft_executor.tasks.outcome import Cancelled, Waiting
+from weft_executor.results.outcome import Cancelled, Waiting
 from weft_planner.decompose.replan import Replanned, Situation, TaskState, replan
 from weft_planner.errors import ModelError
 from weft_planner.events import PlanChanged, RunFinished, Warned
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from weft.runs.pipeline import Pipeline
     from weft.workspace.workspace import Catalogue
     from weft_executor.history.replans import ReplanRecord, Replans, TaskEnd
-    from weft_executor.tasks.expand import CurrentPlan
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.outcome import Outcome
-    from weft_executor.tasks.schedule import Schedule
+    from weft_executor.results.memo import Memo
+    from weft_executor.results.outcome import Outcome
+    from weft_executor.scheduling.expand import CurrentPlan
+    from weft_executor.scheduling.schedule import Schedule
     from weft_planner.decompose.decompose import Brief
     from weft_planner.events.run import RunStatus
     from weft_planner.plan.plan import Plan, Task

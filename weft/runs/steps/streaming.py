@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from weft_executor.approvals.policy import ApprovalPolicy
-    from weft_executor.tasks.expand import CurrentPlan
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.outcome import Outcome
-    from weft_executor.tasks.schedule import Schedule
+    from weft_executor.results.memo import Memo
+    from weft_executor.results.outcome import Outcome
+    from weft_executor.scheduling.expand import CurrentPlan
+    from weft_executor.scheduling.schedule import Schedule
     from weft_planner.decompose.early import EarlyReader
     from weft_planner.model import OnText
     from weft_planner.plan.plan import Plan, Task
