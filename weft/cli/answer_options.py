@@ -86,7 +86,7 @@ def _named_question(text: str, waiting: Sequence[ApprovalRequest]) -> tuple[str,
 
 def _request_id(name: str) -> str:
     if not _ID.fullmatch(name):
-        hint = "use an id that `weft approvals` lists, or any unique beginning of one"
+        hint = "use an id that `weft approvals` lists, or any unique prefix of one"
         raise InputError(f"{name!r} is not the id of a request", hint=hint)
     return name
 

@@ -76,7 +76,7 @@ def resolved(
 ) -> tuple[ApprovalGiven, ...]:
     """The events of answers to a run's requests; raises with everything that is wrong with them, and records nothing.
 
-    An id may be any unique beginning of one, with or without its number; ONLY_QUESTION is the only open question.
+    An id may be any unique prefix of one, with or without its number; ONLY_QUESTION is the only open question.
     """
     pairs = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
     found: dict[str, ApprovalGiven] = {}

@@ -99,7 +99,7 @@ class Work:
         return True
 
     def stop_all(self) -> None:
-        """Stop all runs of this process, and start no further one."""
+        """Stop all runs of this process, and start no more."""
         self._closing = True
         self._interrupted.update(self._started)
         for one in self._started.values():

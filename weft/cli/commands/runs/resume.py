@@ -61,7 +61,7 @@ def resume(
     RUN is a run's id, a prefix of it, or `last` (the default). Finished tasks are not run again and finished calls
     are not paid for again. The run keeps its own settings, except those given here. Tasks that failed are tried
     again; then a model may change the plan, as often as --max-replans allows in all. An ID is that of a request that
-    the run waits for, or any unique beginning of it; `weft approvals` lists them. `--answer TEXT` is enough if only one
+    the run waits for, or any unique prefix of it; `weft approvals` lists them. `--answer TEXT` is enough if only one
     question waits.
 
     \b
