@@ -149,7 +149,7 @@ def _reject_stdin(_: click.Context, __: click.Parameter, files: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class GoalParts:
+class GoalFlags:
     """What goes with the text of a goal: --skill, --file and --answer."""
 
     skills: tuple[str, ...]
@@ -158,8 +158,8 @@ class GoalParts:
 
 
 goal = option_value(
-    "parts",
-    GoalParts,
+    "goal_flags",
+    GoalFlags,
     click.option(
         "--skill",
         "skills",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
-    """Serve until the client disconnects or a signal comes; returns the ids of the runs that were interrupted by that."""
+    """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
     try:
         from weft.mcp_server import protocol
     except ImportError as error:

@@ -52,7 +52,7 @@ async def test_garbage_and_chatter_do_not_reach_anyone(
     with garbled.held():
         lost = await add(garbled)
     assert lost.error is not None
-    assert "lines that are no messages" in lost.error.message
+    assert "lines that are not protocol messages" in lost.error.message
     chatty = opened(tmp_path / "b", "chatter")
     with chatty.held():
         assert (await add(chatty)).text == "through"

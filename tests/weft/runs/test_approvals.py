@@ -211,7 +211,7 @@ async def test_an_id_that_is_unknown_ambiguous_or_answered_changes_nothing(offic
             ({"beef": ALLOW}, "there is no request 'beef'"),
             ({same: ALLOW}, f"could be any of {first.id}, {second.id}"),
             ([(first.id, ALLOW), (first.id[:8] + "#1", DENY)], "is answered twice"),
-            ({third.id: Answer("answer", text="x")}, "it is no question"),
+            ({third.id: Answer("answer", text="x")}, "it is not a question"),
             ({"": Answer("answer", text="x")}, "no question waits"),
             ({third.id: Answer("edit", arguments={"text": 5})}, "takes a string as 'text'"),
         ]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.cli.configuration import SettingFlags
-    from weft.cli.options import GoalParts
+    from weft.cli.options import GoalFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
@@ -48,7 +48,7 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 def plan(
     goal: str | None,
     workspace: Path,
-    parts: GoalParts,
+    goal_flags: GoalFlags,
     target: Path | None,
     form: str | None,
     run: str | None,
@@ -86,9 +86,9 @@ def plan(
     assert goal is not None  # noqa: S101 - one of the two is given
     full_goal = Goal(
         stdin.goal_text(goal),
-        skills=parts.skills,
-        files=parts.files,
-        answers=parts.answers,
+        skills=goal_flags.skills,
+        files=goal_flags.files,
+        answers=goal_flags.answers,
     )
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags, quiet=mode.quiet).settings

@@ -17,7 +17,7 @@ from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
-    from weft.cli.options import GoalParts
+    from weft.cli.options import GoalFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
@@ -55,7 +55,7 @@ _NO_GOAL = "Carry out this plan."
 def run(
     goal: str | None,
     workspace: Path,
-    parts: GoalParts,
+    goal_flags: GoalFlags,
     target: ResultTarget | None,
     plan_file: Path | None,
     after: str | None,
@@ -110,10 +110,10 @@ def run(
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
         stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
-        skills=parts.skills,
-        files=parts.files,
+        skills=goal_flags.skills,
+        files=goal_flags.files,
         plan=plan.plan if plan else None,
-        answers=parts.answers,
+        answers=goal_flags.answers,
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
         repairs=plan.repairs if plan else (),
     )

@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class EvalBounds:
     """What `--check` demands, named as the measures are."""
 
     r_at_1: float | None
@@ -53,7 +53,7 @@ class Bounds:
 )
 @option_value(
     "bounds",
-    Bounds,
+    EvalBounds,
     click.option("--min-r-at-1", "r_at_1", type=_SHARE, metavar="X", help="Least R@1: the expected skill ranks first."),
     click.option("--min-r-at-5", "r_at_5", type=_SHARE, metavar="X", help="Least R@5: it is among the first five."),
     click.option(
@@ -75,7 +75,7 @@ def evaluate(
     pool: str | None,
     workspace: Path,
     flags: SettingFlags,
-    bounds: Bounds,
+    bounds: EvalBounds,
     mode: OutputMode,
     *,
     check: bool,
