@@ -165,7 +165,7 @@ def _check_origins(workspace: Path) -> Iterator[Check]:
         yield Check("skills", None, error.message, error.hint)
         return
     folder = workspace / ".agents" / "skills"
-    changed = [name for name, one in origins.items() if lock_file.fingerprint(folder / name) != one.sha256]
+    changed = [name for name, origin in origins.items() if lock_file.fingerprint(folder / name) != origin.sha256]
     if changed:
         yield Check(
             "skills", None, f"changed since import: {', '.join(changed)}", "`weft skills update` shows the differences"
@@ -255,6 +255,6 @@ def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
     finally:
         store.close()
     if waiting:
-        runs = len({one.run.run_id for one in waiting})
+        runs = len({opened.run.run_id for opened in waiting})
         found = f"{counted(len(waiting), 'request')} of {counted(runs, 'run')} waiting for your answer"
         yield Check("approvals", None, found, "`weft approvals` lists them")

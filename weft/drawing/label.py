@@ -33,4 +33,4 @@ def label(task: Task) -> list[str]:
 
 def printable(text: str) -> str:
     """The text without characters that control what shows it."""
-    return "".join(one if one.isprintable() else "�" for one in text)
+    return "".join(character if character.isprintable() else "�" for character in text)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from weft.mcp_server.goal_runs import TaskProgress
-    from weft.mcp_server.tools import GoalTools
+    from weft.mcp_server.goal_tools import GoalTools
 
 WAIT = 50.0  # clients end calls after 60 seconds
 

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from weft.mcp_server.tools import GoalTools
+from weft.mcp_server.goal_tools import GoalTools
 from weft.providers import litellm_model
 from weft_skills.errors import SetupError
 

@@ -120,9 +120,9 @@ def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
     """The application: the guard, then the routes, then the page's own files."""
     handlers = Handlers(site)
     routes = [
-        Route(f"/api{one.path}", _explained(handlers.of(one.handler)), methods=[one.method])
-        for one in ROUTES
-        if not (site.read_only and one.changes)
+        Route(f"/api{route.path}", _explained(handlers.of(route.handler)), methods=[route.method])
+        for route in ROUTES
+        if not (site.read_only and route.changes)
     ]
     routes.append(Route("/api/{path:path}", _explained(_nothing), methods=_METHODS))
     routes.append(Route("/{path:path}", _explained(Pages().answer), methods=["GET"]))

@@ -102,8 +102,8 @@ class Work:
         """Stop all runs of this process, and start no more."""
         self._closing = True
         self._interrupted.update(self._started)
-        for one in self._started.values():
-            one.stop.set()
+        for started in self._started.values():
+            started.stop.set()
 
     @contextmanager
     def listening(self, run_id: str, hear: Callable[[TextStreamed], None], woken: asyncio.Event) -> Iterator[None]:
@@ -120,7 +120,7 @@ class Work:
     async def close(self) -> list[str]:
         """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
         self.stop_all()
-        await asyncio.gather(*(one.task for one in self._started.values()), return_exceptions=True)
+        await asyncio.gather(*(started.task for started in self._started.values()), return_exceptions=True)
         return sorted(self._interrupted)
 
     def _hand_on(self, run_id: str, event: TextStreamed) -> None:

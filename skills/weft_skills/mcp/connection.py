@@ -66,7 +66,7 @@ class ServerConnection:
         client, rows, cursor = await self._connected(), [], None
         for _ in range(_PAGES):
             page = await self._within(client.list_tools(cursor=cursor, cache_mode="bypass"), START_TIMEOUT)
-            rows += [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in page.tools]
+            rows += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None or len(rows) > MOST_TOOLS:
                 break
@@ -80,7 +80,7 @@ class ServerConnection:
         client = await self._checked(check)
         given = dict(arguments)
         result = await self._within(client.call_tool(tool, given), self.launch.timeout)
-        content = tuple(one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in result.content)
+        content = tuple(block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content)
         return CallAnswer(content, result.structured_content, result.is_error)
 
     async def close(self) -> None:
@@ -198,7 +198,9 @@ class ServerConnection:
         return f"ended{f'; it said: {said}' if said else ' without a word'}"
 
     def _clean(self, error: BaseException | None) -> str:
-        text = "".join(one if one.isprintable() else " " for one in str(error or "") or type(error).__name__)
+        text = "".join(
+            character if character.isprintable() else " " for character in str(error or "") or type(error).__name__
+        )
         return self._hidden(text)[:300]
 
     def _hidden(self, text: str) -> str:
@@ -221,4 +223,4 @@ def _is_broken(error: Exception) -> bool:
 async def close_all(connections: list[ServerConnection]) -> None:
     """End all servers at once."""
     with suppress(Exception):
-        await asyncio.gather(*(one.close() for one in connections), return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in connections), return_exceptions=True)

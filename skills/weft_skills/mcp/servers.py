@@ -132,7 +132,7 @@ class McpServers:
         if tool is None:
             what = f"no MCP server that is configured and trusted here has the tool {name}"
             raise McpFault(what, hint="go on without it; `weft mcp list` shows the servers")
-        state = next(one for one in self.states()[0] if one.entry.name == tool.server)
+        state = next(server for server in self.states()[0] if server.entry.name == tool.server)
         launch = state.entry.launch(self.workspace, self._environ)
 
         def check(rows: list[dict[str, Any]]) -> None:
@@ -160,7 +160,7 @@ class McpServers:
     def untrusted(self, *, start: bool = False) -> list[ServerState]:
         """The servers whose entry, or whose tools, the user has to trust before they are used."""
         states = self.states(start=start)[0] if self.configured else []
-        return [one for one in states if one.state in ("untrusted", "changed")]
+        return [state for state in states if state.state in ("untrusted", "changed")]
 
     def trust_entry(self, state: ServerState) -> ServerState:
         """Trust an entry as it was shown, and ask its server for its tools."""

@@ -140,7 +140,7 @@ async def select(site: Site, request: Request) -> Response:
                 found = skills.best(goal, candidates, min(top, 100))
             else:
                 found = skills.select(goal, (), candidates)
-        return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+        return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
 
     return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})
 

@@ -85,7 +85,7 @@ class Grep:
         search = _Search(self._roots, real, glob_of(arguments))
         found = search.run(pattern, limit)
         hits = [{"path": path, "line": line, "text": text} for path, line, text in found["hits"]]
-        lines = [f"{one['path']}:{one['line']}: {one['text']}" for one in hits]
+        lines = [f"{hit['path']}:{hit['line']}: {hit['text']}" for hit in hits]
         text, shown = "", 0
         for line in lines:
             if len(text) + len(line) + 300 > TEXT_LIMIT:

@@ -124,7 +124,7 @@ def _kept(text: str, place: WebPlace) -> str | None:
 
 def _head(url: str, title: str) -> str:
     """What stands before a page's text and marks it as a stranger's; the text itself cannot end the mark."""
-    url, title = (re.sub(r"[\"<>\s]+", " ", one)[:300] for one in (url, title))
+    url, title = (re.sub(r"[\"<>\s]+", " ", text)[:300] for text in (url, title))
     return f'{_NOTE}\n<foreign-text url="{url}" title="{title}">\n'
 
 

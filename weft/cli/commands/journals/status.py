@@ -36,24 +36,24 @@ def status(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
 
     store = journal_place.recorded_runs(*configuration.journal_settings(workspace, flags))
     try:
-        found = store.status()
+        state = store.status()
     finally:
         store.close()
     if mode.as_json:
-        output.print_json(asdict(found))
+        output.print_json(asdict(state))
     else:
-        output.print_text("\n".join(_lines(found)))
+        output.print_text("\n".join(_lines(state)))
     return 0
 
 
-def _lines(found: StoreStatus) -> list[str]:
-    known = "" if found.schema == found.newest else f" (this weft uses {found.newest})"
+def _lines(state: StoreStatus) -> list[str]:
+    known = "" if state.schema == state.newest else f" (this weft uses {state.newest})"
     lines = [
-        found.journal,
-        f"schema {found.schema}{known}, {found.bytes / 1e6:,.1f} MB",
-        f"{counted(found.runs, 'run')}, {found.running} running"
-        + (f", the oldest from {found.oldest[:10]}" if found.oldest else ""),
+        state.journal,
+        f"schema {state.schema}{known}, {state.bytes / 1e6:,.1f} MB",
+        f"{counted(state.runs, 'run')}, {state.running} running"
+        + (f", the oldest from {state.oldest[:10]}" if state.oldest else ""),
     ]
-    if found.workers is not None and found.partitions is not None:
-        lines.append(f"{counted(found.workers, 'worker')} alive, {counted(found.partitions, 'partition')}")
+    if state.workers is not None and state.partitions is not None:
+        lines.append(f"{counted(state.workers, 'worker')} alive, {counted(state.partitions, 'partition')}")
     return lines

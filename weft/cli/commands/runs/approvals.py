@@ -38,21 +38,21 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
 
     Exit status: 0 done, 2 no such run.
     """
-    found = _open_requests(workspace, flags, run)
+    requests = _open_requests(workspace, flags, run)
     if mode.as_json:
-        output.print_json([one.to_dict() for one in found])
+        output.print_json([opened.to_dict() for opened in requests])
         return 0
-    if not found and not mode.quiet:
+    if not requests and not mode.quiet:
         output.say("Nothing is waiting for an answer.")
     max_width = width.of(sys.stdout)
-    for run_id, group in groupby(found, key=lambda one: one.run.run_id):
+    for run_id, group in groupby(requests, key=lambda opened: opened.run.run_id):
         waiting = list(group)
         status = "" if waiting[0].run.status == "waiting" else f" ({waiting[0].run.status})"
         output.print_text(width.cut(f"run {run_id}{status}: {' '.join(waiting[0].run.goal.split())}", max_width))
-        for one in waiting:
-            output.print_lines(f"  {line}" for line in request_text.lines(one.request, max_width))
+        for opened in waiting:
+            output.print_lines(f"  {line}" for line in request_text.lines(opened.request, max_width))
         resume = execution.resume_command(run_id, workspace, _journal_url(workspace, flags))
-        output.print_text(f"  answer with: {request_text.command(resume, [one.request for one in waiting])}")
+        output.print_text(f"  answer with: {request_text.command(resume, [opened.request for opened in waiting])}")
     return 0
 
 

@@ -44,17 +44,17 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
     try:
         run_id = store.find(run).run_id
         left = run_changes.changes_of(where, run_id).undo() if undo else []
-        found = run_changes.read(store, run_id, where)
+        changed = run_changes.read(store, run_id, where)
     finally:
         store.close()
     if mode.as_json:
-        output.print_json(found.to_dict())
-    elif found.patch and not undo:
-        output.print_result(found.patch)
+        output.print_json(changed.to_dict())
+    elif changed.patch and not undo:
+        output.print_result(changed.patch)
     if not mode.quiet:
-        for one in found.files:
-            output.say(f"{one.state:9} {one.path}")
-        if not found.files:
+        for file in changed.files:
+            output.say(f"{file.state:9} {file.path}")
+        if not changed.files:
             output.say(f"Run {run_id} changed nothing in the workspace.")
     if left:
         output.say_warning(f"{counted(len(left), 'file')} changed since then and left alone: {', '.join(left)}")

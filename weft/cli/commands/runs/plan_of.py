@@ -28,11 +28,11 @@ def plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, 
     store.close()
     weft = Weft(workspace, settings)
     try:
-        found = weft.plan_of(first.run_id)
+        editable = weft.plan_of(first.run_id)
     finally:
         asyncio.run(weft.close())
-    lines = [f"The plan of run {first.run_id}.", *found.comments(), f"Continue with: {command(first.run_id)}"]
-    return found.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
+    lines = [f"The plan of run {first.run_id}.", *editable.comments(), f"Continue with: {command(first.run_id)}"]
+    return editable.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
 
 
 def command(run_id: str, target: Path | None = None) -> str:

@@ -149,8 +149,8 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
         output.print_json({"goal": goal.text} | preview.to_dict())
         return 0
     output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
-    for one in preview.selections:
-        output.print_text(f"  {one.name}  {one.score:.2f}  {one.reason}")
+    for selection in preview.selections:
+        output.print_text(f"  {selection.name}  {selection.score:.2f}  {selection.reason}")
     cost = _planning_cost(weft, preview.prompt_tokens)
     output.print_text(f"Estimate: about {preview.prompt_tokens:,} tokens{cost} to plan; calls: {preview.calls}.")
     if not mode.verbose:

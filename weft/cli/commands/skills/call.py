@@ -47,7 +47,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     offered = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
     if trust or name.startswith("mcp__"):
         trust_prompt.trust_mcp(offered, trust=trust, quiet=mode.quiet, warn=True)
-    given = _parse(stdin.stdin_text("the JSON") if arguments == "-" else arguments)
+    values = _parse(stdin.stdin_text("the JSON") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
     tools = offered.by_name(
         artifacts, log=_say if not mode.quiet else None, progress=output.say if not mode.quiet else None
@@ -60,7 +60,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     if trust or name in {row.name for row in offered.untrusted()}:
         trust_prompt.trust_tools(offered, trust=trust, quiet=mode.quiet)
     try:
-        envelope = asyncio.run(tools[name].call(given))
+        envelope = asyncio.run(tools[name].call(values))
     finally:
         offered.close()
     if artifacts.exists():
@@ -73,12 +73,12 @@ def _parse(text: str) -> dict[str, Any]:
     """The arguments, which must be a JSON object."""
     hint = """give an object, such as '{"path": "x"}'"""
     try:
-        given = json.loads(text)
+        values = json.loads(text)
     except ValueError as error:
         raise InputError(f"the arguments are not valid JSON: {error}", hint=hint) from error
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InputError("the arguments must be a JSON object", hint=hint)
-    return given
+    return values
 
 
 def _say(log: Any) -> None:

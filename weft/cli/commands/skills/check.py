@@ -141,10 +141,12 @@ def _below(top: Path) -> Iterator[Path]:
 
 def _print(reports: list[Report], *, quiet: bool) -> None:
     for report in reports:
-        for one in report.problems:
-            line = f"{report.path}:{one.line}: {one.severity} {one.rule}: {one.message}; {one.remedy}"
+        for problem in report.problems:
+            line = (
+                f"{report.path}:{problem.line}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}"
+            )
             output.print_text(line)
     if not quiet:
-        severities = [one.severity for report in reports for one in report.problems]
+        severities = [problem.severity for report in reports for problem in report.problems]
         errors, warnings = (counted(severities.count(kind), kind) for kind in ("error", "warning"))
         output.say(f"{counted(len(reports), 'file')} checked, {errors}, {warnings}")

@@ -34,8 +34,8 @@ def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
     from weft_skills.manage import install
 
     registry = open_registry(workspace)
-    found = install.own(registry, name)
-    if not confirm.confirmed(f"Delete {found.base_dir} and all its files?", yes=yes):
+    skill = install.own(registry, name)
+    if not confirm.confirmed(f"Delete {skill.base_dir} and all its files?", yes=yes):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
     if mode.as_json:

@@ -166,14 +166,18 @@ def _evaluate(
                 yield outcome
                 note(done)
 
-    found = Evaluation.of(counted_off(evaluate(goals, active, detector)), explainer.why)
+    evaluation = Evaluation.of(counted_off(evaluate(goals, active, detector)), explainer.why)
     if mode.as_json:
-        output.print_json(view.document(found))
+        output.print_json(view.document(evaluation))
     else:
-        view.print_evaluation(found, explainer, every=mode.verbose)
+        view.print_evaluation(evaluation, explainer, every=mode.verbose)
     if bounds is None:
         return 0
-    worse = list(view.below(found, bounds)) if bounds else [f"{len(found.misses):,} missed"] * bool(found.misses)
+    worse = (
+        list(view.below(evaluation, bounds))
+        if bounds
+        else [f"{len(evaluation.misses):,} missed"] * bool(evaluation.misses)
+    )
     for text in worse:
         output.say(f"check failed: {text}")
     return 1 if worse else 0

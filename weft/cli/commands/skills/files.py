@@ -33,10 +33,10 @@ def files(name: str, workspace: Path, mode: OutputMode) -> int:
     if skill is None:
         registry.load_content(name)  # raises an error that names the known skills
         return 2
-    found = install.files(skill)
+    listed = install.files(skill)
     if mode.as_json:
-        output.print_json([{"path": path, "bytes": size} for path, size in found])
+        output.print_json([{"path": path, "bytes": size} for path, size in listed])
     else:
-        for path, size in found:
+        for path, size in listed:
             output.print_text(f"{size:>10,}  {path}")
     return 0

@@ -78,8 +78,10 @@ def import_skill(
     if mode.as_json:
         output.print_json(documents if everything else documents[0])
     else:
-        for one in documents:
-            output.print_text(f"Imported {one['name']} ({counted(len(one['files']), 'file')}) into {one['path']}")
+        for imported in documents:
+            output.print_text(
+                f"Imported {imported['name']} ({counted(len(imported['files']), 'file')}) into {imported['path']}"
+            )
     return 0
 
 
@@ -102,7 +104,10 @@ def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[
             why = f"{staged.target} already exists" if replaces else "not confirmed"
             raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
-    distrust = [{"path": one.path, "line": one.line, "rule": one.rule, "what": one.what} for one in staged.distrust]
+    distrust = [
+        {"path": finding.path, "line": finding.line, "rule": finding.rule, "what": finding.what}
+        for finding in staged.distrust
+    ]
     document = {
         "name": staged.name,
         "id": staged.id,

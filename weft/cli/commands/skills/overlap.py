@@ -64,24 +64,24 @@ def overlap(
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     if goals is not None:
         every = [pair for pair in overlaps.in_goals(goals, active, detector) if skill in (None, pair.a, pair.b)]
-        found, left = every[:limit], len(every) - limit
+        pairs, left = every[:limit], len(every) - limit
     else:
         with counting(lambda done: f"{counted(done, 'phrase')} tried", quiet=mode.quiet) as note:
-            found, left = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
+            pairs, left = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
     if mode.as_json:
-        output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in found])
+        output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in pairs])
     else:
-        _print(found)
+        _print(pairs)
     if left > 0 and not mode.quiet:
         what = "not shown" if goals is not None else "not tried"
         output.say(f"{counted(left, 'more pair')} {what}; raise --limit, or name a skill with --skill")
-    if not found and not mode.quiet:
+    if not pairs and not mode.quiet:
         output.say("No two skills compete.")
     return 0
 
 
-def _print(found: Sequence[Overlap]) -> None:
-    for pair in found:
+def _print(pairs: Sequence[Overlap]) -> None:
+    for pair in pairs:
         output.print_text(f"{pair.a}  {pair.b}  {counted(len(pair.goals), 'goal')}")
         for goal in pair.goals[:_SHOWN]:
             output.print_text(f"  {shorten(goal, _WIDTH)}")

@@ -87,16 +87,16 @@ def _select(
 
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
-    found = select_for(text, ())
+    selections = select_for(text, ())
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
-    if not found and not mode.quiet:
+    if not selections and not mode.quiet:
         _say_language(skills, [text])
     if mode.as_json:
-        output.print_json({"goal": text, "selected": _plain(found)})
+        output.print_json({"goal": text, "selected": _plain(selections)})
         return 0
-    for one in found:
-        output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
-    if not found and not mode.quiet:
+    for selection in selections:
+        output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
+    if not selections and not mode.quiet:
         output.say("No skill fits this goal. `weft skills list` shows all skills; --top 5 shows the nearest ones.")
     return 0
 
@@ -116,16 +116,16 @@ def _print_all(select_for: Select, source: str) -> list[str]:
 
     without = []
     with goals.opened(source) as file:
-        for one in file:
-            found = select_for(one.text, one.skills)
-            if not found:
-                without.append(one.text)
-            output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
+        for goal in file:
+            selections = select_for(goal.text, goal.skills)
+            if not selections:
+                without.append(goal.text)
+            output.print_json({"id": goal.id, "goal": goal.text, "selected": _plain(selections)}, indent=None)
     return without
 
 
-def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:
-    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+def _plain(selections: Sequence[Selection]) -> list[dict[str, Any]]:
+    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in selections]
 
 
 def with_llm_detector(

@@ -39,14 +39,14 @@ def show(name: str, arguments: str, workspace: Path, mode: OutputMode) -> int:
         )
     content = registry.load_content(name, arguments)
     warn(registry, verbose=mode.verbose, quiet=True)
-    found = needs(skill) if skill is not None else ()
-    tasks = task_capabilities(skills, installed_tools(everything=False)) if found else frozenset()
+    needed = needs(skill) if skill is not None else ()
+    tasks = task_capabilities(skills, installed_tools(everything=False)) if needed else frozenset()
     if mode.as_json and skill is not None:
-        rows = [{"what": one.what, "available": one.what in tasks, "said": one.said} for one in found]
+        rows = [{"what": need.what, "available": need.what in tasks, "said": need.said} for need in needed]
         output.print_json(skill.to_dict() | {"needs": rows, "content": content})
         return 0
-    if found and not mode.quiet:
-        off = " ".join(SWITCHES[one.what] for one in found if one.what not in tasks)
-        output.say(f"{name} needs {told(found, tasks)}" + (f" (a run has it with {off})" if off else ""))
+    if needed and not mode.quiet:
+        off = " ".join(SWITCHES[need.what] for need in needed if need.what not in tasks)
+        output.say(f"{name} needs {told(needed, tasks)}" + (f" (a run has it with {off})" if off else ""))
     output.print_text(content)
     return 0

@@ -43,10 +43,10 @@ def diff(a: str, b: str, workspace: Path, flags: SettingFlags, mode: OutputMode)
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in (first, second)]
     differences = list(compare(*timelines))
     if mode.as_json:
-        output.print_json([one.to_dict() for one in differences])
+        output.print_json([difference.to_dict() for difference in differences])
         return 0
-    for one in differences:
-        output.print_text(width.wrap(str(one), width.of(sys.stdout)))
+    for difference in differences:
+        output.print_text(width.wrap(str(difference), width.of(sys.stdout)))
     if not differences:
         output.print_text("no differences")
     return 0

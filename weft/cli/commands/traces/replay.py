@@ -103,12 +103,12 @@ def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mo
 
     replays = asyncio.run(replay_all())
     if mode.as_json:
-        documents = [one.to_dict() for one in replays]
+        documents = [replay.to_dict() for replay in replays]
         output.print_json(documents[0] if len(documents) == 1 else documents)
-    for one in replays:
-        for drift in one.drift:
-            output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
+    for replay in replays:
+        for drift in replay.drift:
+            output.say(f"drift in {replay.result.run_id}, {drift.where}: {drift.what}")
         if not mode.as_json:
-            count = counted(len(one.drift), "difference") if one.drift else "no differences"
-            output.print_text(f"{one.result.run_id}: {one.result.status}, {count}")
-    return _DRIFT if any(one.drift for one in replays) else 0
+            count = counted(len(replay.drift), "difference") if replay.drift else "no differences"
+            output.print_text(f"{replay.result.run_id}: {replay.result.status}, {count}")
+    return _DRIFT if any(replay.drift for replay in replays) else 0

@@ -53,12 +53,12 @@ def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode:
         return _show_task(traces, task, mode)
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in traces]
     if mermaid:
-        return _show_mermaid([one.result for one in timelines])
+        return _show_mermaid([shown.result for shown in timelines])
     if mode.as_json:
-        documents = [one.to_dict() for one in timelines]
+        documents = [shown.to_dict() for shown in timelines]
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        output.print_text("\n\n".join(draw(one, width.of(sys.stdout)) for one in timelines))
+        output.print_text("\n\n".join(draw(shown, width.of(sys.stdout)) for shown in timelines))
         if output.is_terminal() and not mode.quiet:
             output.say("--task ID shows what a task was asked and answered; `weft serve` shows runs in a browser")
     return 0
