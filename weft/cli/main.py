@@ -40,7 +40,7 @@ _COMMANDS = {
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (
-        "weft.cli.commands.traces.trace:trace",
+        "weft.cli.commands.traces.group:trace",
         "List, show, compare, export, import and delete recorded runs.",
     ),
     "journal": (
