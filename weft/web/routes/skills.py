@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 async def list_skills(site: Site, request: Request) -> Response:
-    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted."""
+    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
+
+    The tools of MCP servers are in the list of servers.
+    """
     everything = request.query_params.get("all", "") not in ("", "0", "false")
 
     def read() -> list[dict[str, Any]]:
@@ -32,12 +35,7 @@ async def list_skills(site: Site, request: Request) -> Response:
         workspace.skills.registry.refresh()
         rows = workspace.skills.registry.list_skills(all=everything)
         untrusted = {row.base_dir for row in workspace.tools.untrusted()}
-        tools = workspace.tools
-        states = tools.mcp.states()[0] if tools.has_mcp else []
-        others = [
-            *skill_list.installed_tools(everything=everything),
-            *skill_list.mcp_tools(states, everything=everything),
-        ]
+        others = skill_list.installed_tools(everything=everything)
         return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
             skill.to_dict() | {"editable": False, "trusted": True} for skill in others
         ]
