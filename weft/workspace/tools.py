@@ -207,7 +207,7 @@ def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool
         return function
     name = getattr(function, "__name__", "")
     if not NAME.fullmatch(name):
-        what = f"the tool {name or function!r} has no name of the form <domain>_<action>"
+        what = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
         raise InputError(what, hint="name the function, for example, orders_find")
     if name in RESERVED:
         raise InputError(f"the tool {name!r} has the name of a built-in one", hint="rename the function")

@@ -59,7 +59,7 @@ class GitUrl:
             hint = (
                 "use an https or ssh address" if local else "use an https or ssh address; local ones need --allow-local"
             )
-            raise InputError(f"{url} is not fetched", hint=hint)
+            raise InputError(f"weft does not fetch from {url}", hint=hint)
         return cls(url, _folder(path) if path else None)
 
 

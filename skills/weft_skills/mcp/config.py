@@ -31,7 +31,7 @@ def read(workspace: Path, user_file: Path) -> tuple[list[ServerEntry], list[str]
             if entry.name in found:
                 other = found[entry.name].file
                 warnings.append(
-                    f"{file}: the MCP server {entry.name!r} is not used, since {other} has one of that name"
+                    f"{file}: the MCP server {entry.name!r} is not used, because {other} has one of the same name"
                 )
             found.setdefault(entry.name, entry)
     warnings += [

@@ -177,7 +177,7 @@ class ServerConnection:
                 kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
                 raise kind(f"the MCP server {name!r} {fault}", hint="the next call restarts it") from error
             if type(error).__name__ == "ValidationError":
-                what = f"the MCP server {name!r} answered what the protocol does not allow: {self._clean(error)}"
+                what = f"the MCP server {name!r} broke the protocol: {self._clean(error)}"
                 raise McpFault(what, hint="tell its author") from error
             what = f"the MCP server {name!r} refused it: {self._clean(error)}"
             raise McpFault(what, hint="check the arguments") from error

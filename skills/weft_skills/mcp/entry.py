@@ -133,10 +133,10 @@ def faults(raw: object) -> Iterator[str]:
     if kind == "sse":
         yield "uses the transport 'sse', which is not supported: use 'http' if the server speaks it"
     elif kind not in (None, "stdio", "http", "streamable-http", "streamableHttp"):
-        yield f"has the type {kind!r}, and not 'stdio' or 'http'"
+        yield f"has the type {kind!r}; it must be 'stdio' or 'http'"
     yield from _command_faults(raw)
     if raw.get("timeout") is not None and not (isinstance(raw["timeout"], int | float) and raw["timeout"] > 0):
-        yield f"has the timeout {raw['timeout']!r}, and not a number of milliseconds"
+        yield f"has the timeout {raw['timeout']!r}; it must be a number of milliseconds"
     for key in ("env", "headers"):
         table = raw.get(key)
         if table is not None and not (
@@ -160,4 +160,4 @@ def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
     ):
         yield "has 'args' that are not a list of texts"
     if any("\0" in str(text) for text in (command, url, *(args if isinstance(args, list) else ()))):
-        yield "contains a zero character"
+        yield "contains a NUL character"

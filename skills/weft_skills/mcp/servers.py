@@ -118,7 +118,7 @@ class McpServers:
                 if tool.name in found:
                     other = found[tool.name].server
                     what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
-                    warnings.append(f"{what}: {other!r} has one that is called {tool.name} too")
+                    warnings.append(f"{what}: {other!r} also has one called {tool.name}")
                 found.setdefault(tool.name, tool)
         return ToolOffer(tuple(found.values()), tuple(warnings))
 
@@ -204,7 +204,7 @@ class McpServers:
         except McpFault as fault:
             if listed is None:
                 return ServerState(entry, "broken", _reason(fault), key=key)
-            warnings = (f"{fault.message}: its tools are those of the last time",)
+            warnings = (f"{fault.message}: using its last known tools",)
         return self._listed_state(entry, key, listed, warnings)
 
     def _key(self, entry: ServerEntry) -> str | None:

@@ -98,7 +98,7 @@ def test_only_https_and_ssh_are_fetched(url: str) -> None:
     if url.startswith(("ext::", "fd::")):  # taken for a folder, which does not exist
         assert GitUrl.parse(url) is None
         return
-    with pytest.raises(InputError, match="is not fetched"):
+    with pytest.raises(InputError, match="does not fetch from"):
         GitUrl.parse(url)
 
 

@@ -98,7 +98,7 @@ def test_names_cannot_shadow_collide_or_steer(tmp_path: Path) -> None:
 def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path) -> None:
     servers = opened(tmp_path, "shape")
     (state,) = servers.checked()[0]
-    assert "answered what the protocol does not allow" in (state.reason or "")
+    assert "broke the protocol" in (state.reason or "")
     listed = tool_list("s", [{"name": "t", "inputSchema": {"type": [], "properties": {"a": True}, "required": "a"}}])
     assert listed.tools[0].parameters == {"type": "object", "properties": {"a": {}}}
 
