@@ -58,7 +58,7 @@ def limited(limit: AnswerLimit) -> Iterator[AnswerLimit]:
 
 
 def install() -> None:
-    """Make every httpx client heed `limited`, once; calls outside of it are not touched."""
+    """Make every httpx client obey `limited`, once; calls outside of it are not touched."""
     if getattr(httpx.AsyncClient._send_single_request, "keeps_limits", False):
         return
     send, send_now = httpx.AsyncClient._send_single_request, httpx.Client._send_single_request
@@ -182,7 +182,7 @@ class _AsyncStream(httpx.AsyncByteStream):
             async for data in self.stream:
                 for piece in self.body.pieces(data):
                     yield piece
-                    # What has arrived is read without waiting: let others have their turn, and timeouts be heeded.
+                    # What has arrived is read without waiting: let others have their turn, and timeouts take effect.
                     await asyncio.sleep(0)
                 if self.body.full:
                     break

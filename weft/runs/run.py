@@ -129,9 +129,7 @@ class Run:
         if missing := toolset.missing(offered, self.settings.tool_set):
             names = ", ".join(missing)
             self.record(
-                Warned(
-                    f"the run began with {names}, which you do not allow now; --tools or --allow-web allows them again"
-                )
+                Warned(f"the run began with {names}, which you do not allow now; --tools or --allow-web allows it")
             )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
@@ -145,7 +143,7 @@ class Run:
             await self.log.settle()
         except StoreFailed as error:
             if self.observer is not None:
-                self.observer(Warned(f"the end of the run is not on record: {error.message}"))
+                self.observer(Warned(f"the end of the run could not be recorded: {error.message}"))
             return
         if self.spans is not None and end.status not in _CONTINUES:
             fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))

@@ -113,7 +113,7 @@ class _Reader:
     after: str | None = None
     started: str = ""
     resumes: list[float] = field(default_factory=list)
-    waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
+    waited: set[str] = field(default_factory=set)  # waiting for a person is not an attempt
     changes: list[PlanChanged] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row
     from weft_executor.stores.store import Store
     from weft_planner.events import Event, TaskReused
-    from weft_skills.builtin.toolset import WorkspaceWrites
+    from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.

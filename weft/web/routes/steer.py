@@ -78,7 +78,7 @@ async def resume(site: Site, request: Request) -> Response:
 
 
 async def replan(site: Site, request: Request) -> Response:
-    """Have a model change a run's plan as the person asks, and continue the run by it."""
+    """Have a model change a run's plan as the person asks, and continue the run with it."""
     asked = bodies.text(await bodies.document(request), "text")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, {})

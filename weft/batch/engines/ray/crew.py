@@ -90,7 +90,7 @@ class Crew:
         """Have a worker's process replaced."""
         if process and process == seat.process and process not in self.excused:
             self.excused.add(process)
-            self.say(f"worker {seat.number} on {seat.node} is started again: {why}")
+            self.say(f"worker {seat.number} on {seat.node} is restarted: {why}")
             seat.link.restart()
 
     def pace(self) -> Pace:

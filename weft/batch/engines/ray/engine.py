@@ -57,7 +57,7 @@ class WorkerLost(WeftError):
 
 @dataclass(slots=True)
 class RayEngine:
-    """Runs goals in workers by Ray; `home` is this process, which checks goals and reads the journal."""
+    """Runs goals in Ray workers; `home` is this process, which checks goals and reads the journal."""
 
     home: InProcess
     options: BatchOptions

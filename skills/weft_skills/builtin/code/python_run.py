@@ -1,4 +1,4 @@
-"""The tools that run a model's own code: `python_run` and `shell_run`. They are off unless the user wants them."""
+"""`python_run`: runs Python code that a model wrote. It is off unless the user wants it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weft_skills.builtin.code.boxed_run import SECONDS, BoxedRun
 from weft_skills.confinement import Command
 from weft_skills.confinement.system_paths import interpreter
-from weft_skills.programs.toolchain import which
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.effects import Effects
 
@@ -16,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.programs.executable import ToolHost
     from weft_skills.tools.envelope import Envelope
 
 LONGEST = 100_000
-_BOX = (
+BOX = (
     "It runs confined: in the run's artifacts, where it may write files; it may read the workspace "
     f"($WEFT_WORKSPACE), has no network, and is stopped after {SECONDS:g} s. Nothing can be installed."
 )
@@ -30,7 +30,7 @@ class PythonRun:
     """Runs Python code."""
 
     name = "python_run"
-    description = f"Run Python code, and return what it prints. {_BOX}"
+    description = f"Run Python code, and return what it prints. {BOX}"
     key = "code"
     parameters: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -41,6 +41,11 @@ class PythonRun:
 
     def __init__(self, host: Callable[[], ToolHost] | None) -> None:
         self._host = host
+
+    @classmethod
+    def of(cls, run: ToolContext) -> PythonRun:
+        """The tool of one task."""
+        return cls(run.host)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It may write to the run's artifacts."""
@@ -75,27 +80,3 @@ class PythonRun:
         file = scratch / "code.py"
         file.write_text(code, encoding="utf-8")
         return Command((sys.executable, "-I", "-B", "-X", "utf8", str(file)), interpreter())
-
-
-class ShellRun(PythonRun):
-    """Runs a shell command."""
-
-    name = "shell_run"
-    description = f"Run a command with bash, and return what it prints. {_BOX}"
-    key = "command"
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"command": {"type": "string", "description": "The command, or a script of several lines."}},
-        "required": ["command"],
-        "additionalProperties": False,
-    }
-
-    def missing(self) -> str:
-        """The shell, if there is none."""
-        return "" if which("bash") else "bash"
-
-    def command(self, code: str, scratch: Path) -> Command:
-        """The command that runs the shell."""
-        file = scratch / "command.sh"
-        file.write_text(code + "\n", encoding="utf-8")
-        return Command((which("bash") or "bash", "--noprofile", "--norc", str(file)))

@@ -1,4 +1,4 @@
-"""The tools that find files: `Grep` and `ListFiles`. They read and run nothing."""
+"""`Grep`: searches files for a regular expression, and runs nothing of them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills.builtin.file_tools import in_thread, number
+from weft_skills.builtin.file_answer import in_thread, number
 from weft_skills.builtin.readable_roots import PathRefused
 from weft_skills.builtin.search import worker
-from weft_skills.builtin.search.glob import BadGlob, Glob
+from weft_skills.builtin.search.glob_argument import GLOB, glob_of
 from weft_skills.builtin.search.walk import Walk
 from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
+from weft_skills.tools.envelope import TEXT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
+    from weft_skills.builtin.search.glob import Glob
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.envelope import Envelope
 
 SECONDS = 2.0  # of CPU time for the pattern
 PATIENCE = 60.0  # seconds for the whole search, on a busy machine
@@ -30,82 +33,6 @@ FILE_LIMIT = 5 * 1024**2
 ALL_LIMIT = 200 * 1024**2
 HITS, MOST_HITS = 100, 1000
 LONGEST_PATTERN = 1000
-_GLOB = {
-    "type": "string",
-    "description": "Only files that match, such as `*.py` (in any folder) or `src/**/*.ts`.",
-}
-
-
-class ListFiles:
-    """Lists a folder under the roots, or all files below it that match a glob."""
-
-    name = "ListFiles"
-    description = (
-        "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size. "
-        "With `glob`, list the files below it that match, in any folder."
-    )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "The folder, absolute or relative to the workspace; `.` is the workspace.",
-            },
-            "glob": _GLOB,
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    }
-
-    def __init__(self, roots: ReadableRoots) -> None:
-        self._roots = roots
-
-    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
-        return READ_ONLY
-
-    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """List the folder; every error says why it failed and what to do next."""
-        return await in_thread(self._roots, arguments, self._list)
-
-    def _list(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
-        glob = _glob(arguments)
-        if glob is None:
-            return self._list_folder(real)
-        walk = _walk(self._roots, real)
-        found = [path for path in walk.files() if glob.matches(path)]
-        text, shown = "", 0
-        for path in found:
-            if len(text) + len(path) + 200 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{path}\n", shown + 1
-        left = len(found) - shown
-        notes = [f"[{left} more files match; use a narrower glob]"] if left else []
-        notes += ["[not all folders were looked at; name one further down]"] if walk.cut else []
-        data = {"path": str(real), "entries": found[:shown], "total": len(found)}
-        return (text + "\n".join(notes)) or "(no file matches)", data, bool(notes)
-
-    def _list_folder(self, real: Path) -> tuple[str, dict[str, Any], bool]:
-        descriptor = self._roots.open(real)
-        try:
-            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
-            with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
-                names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
-        finally:
-            os.close(descriptor)
-        text, shown = "", 0
-        for name in names:
-            if len(text) + len(name) + 100 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{name}\n", shown + 1
-        left = len(names) - shown
-        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
-        return (
-            (text + note) or "(empty)",
-            {"path": str(real), "entries": names[:shown], "total": len(names)},
-            left > 0,
-        )
 
 
 class Grep:
@@ -124,7 +51,7 @@ class Grep:
                 "type": "string",
                 "description": "The folder or file, absolute or relative to the workspace; by default all of it.",
             },
-            "glob": _GLOB,
+            "glob": GLOB,
             "limit": {
                 "type": "integer",
                 "minimum": 1,
@@ -138,6 +65,11 @@ class Grep:
     def __init__(self, roots: ReadableRoots) -> None:
         self._roots = roots
 
+    @classmethod
+    def of(cls, run: ToolContext) -> Grep:
+        """The tool of one task."""
+        return cls(run.roots)
+
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It only reads."""
         return READ_ONLY
@@ -150,10 +82,10 @@ class Grep:
     def _search(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         pattern = _pattern(arguments)
         limit = min(number(arguments, "limit", HITS, 1), MOST_HITS)
-        search = _Search(self._roots, real, _glob(arguments))
+        search = _Search(self._roots, real, glob_of(arguments))
         found = search.run(pattern, limit)
         hits = [{"path": path, "line": line, "text": text} for path, line, text in found["hits"]]
-        lines = [f"{one['path']}:{one['line']}: {one['text']}" for one in hits]
+        lines = [f"{hit['path']}:{hit['line']}: {hit['text']}" for hit in hits]
         text, shown = "", 0
         for line in lines:
             if len(text) + len(line) + 300 > TEXT_LIMIT:
@@ -207,7 +139,7 @@ class _Search:
             raise PathRefused("EXECUTION_ERROR", "the search used too much memory; use a simpler pattern")
         answer: dict[str, Any] = json.loads(out)
         if "error" in answer:
-            what = f"pattern {pattern!r:.80} is no regular expression: {answer['error']}"
+            what = f"pattern {pattern!r:.80} is not a regular expression: {answer['error']}"
             raise PathRefused("INVALID_PARAM", f"{what}; escape special characters with a backslash")
         return answer
 
@@ -258,27 +190,6 @@ class _Search:
         return str(whole.relative_to(root)) if whole.is_relative_to(root) else str(whole)
 
 
-def _walk(roots: ReadableRoots, real: Path) -> Walk:
-    descriptor = roots.open(real)
-    try:
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
-    finally:
-        os.close(descriptor)
-    return Walk(roots, real)
-
-
-def _glob(arguments: Mapping[str, Any]) -> Glob | None:
-    given = arguments.get("glob")
-    if given is None or given == "":
-        return None
-    try:
-        return Glob.of(given if isinstance(given, str) else "")
-    except BadGlob as error:
-        what = f"glob {error}, not {given!r:.80}; give one such as `*.py`, or omit it"
-        raise PathRefused("INVALID_PARAM", what) from error
-
-
 def _pattern(arguments: Mapping[str, Any]) -> str:
     given = arguments.get("pattern")
     if not isinstance(given, str) or not given or len(given) > LONGEST_PATTERN:
@@ -290,14 +201,3 @@ def _pattern(arguments: Mapping[str, Any]) -> str:
 def _too_slow() -> PathRefused:
     what = f"the pattern took longer than {SECONDS:g} s and was stopped; use one without nested repetition"
     return PathRefused("TIMEOUT", f"{what}, or name fewer files with path and glob")
-
-
-def _entry(entry: os.DirEntry[str]) -> str:
-    if entry.is_dir(follow_symlinks=False):
-        return f"{entry.name}/"
-    if entry.is_symlink():
-        return f"{entry.name} (link)"
-    try:
-        return f"{entry.name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
-    except OSError:
-        return entry.name

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.cli import options
+from weft.cli import configuration
 from weft.cli.view import output
-from weft_skills.errors import InputError
-from weft_skills.text.nearest import nearest_names
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.view.output_mode import OutputMode
     from weft.workspace.tools import WorkspaceTools
     from weft_skills.mcp.servers import ServerState
 
@@ -24,25 +23,20 @@ def open_tools(workspace: Path) -> WorkspaceTools:
     from weft.workspace.skills import WorkspaceSkills
     from weft.workspace.tools import WorkspaceTools
 
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     return WorkspaceTools(where, WorkspaceSkills(where, Settings()).registry)
 
 
-def chosen(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
-    """The servers of these names, or all; raises if there is none of a name."""
-    known = [state.entry.name for state in states]
-    for name in names:
-        if name not in known:
-            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, known)}"
-            raise InputError(what, hint="`weft mcp list` shows them")
-    return [state for state in states if not names or state.entry.name in names]
+def server_states(workspace: Path) -> list[ServerState]:
+    """How the configured servers stand; none is started."""
+    return open_tools(workspace).mcp.states()[0] if configuration.paths(workspace).has_mcp else []
 
 
-def show(states: Sequence[ServerState], warnings: Sequence[str], *, as_json: bool, quiet: bool) -> None:
+def show(states: Sequence[ServerState], warnings: Sequence[str], mode: OutputMode) -> None:
     """Print the servers, and warnings about their files."""
-    for warning in warnings if not quiet else ():
+    for warning in warnings if not mode.quiet else ():
         output.say_warning(warning)
-    if as_json:
+    if mode.as_json:
         output.print_json([state.to_dict() for state in states])
         return
     if not states:

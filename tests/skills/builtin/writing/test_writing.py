@@ -16,7 +16,9 @@ from weft_planner.approvals import ApprovalRequest
 from weft_skills import safe_files
 from weft_skills.builtin.writing.changes import sha256
 from weft_skills.builtin.writing.claims import Claims
-from weft_skills.builtin.writing.tools import EditFile, WriteFile, WritePlace
+from weft_skills.builtin.writing.edit_file import EditFile
+from weft_skills.builtin.writing.write_file import WriteFile
+from weft_skills.builtin.writing.write_place import WritePlace
 from weft_skills.tools.current_call import calling
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class GoalTools:
         """Answer what a run waits for, and continue it."""
         store = self._reading()
         run_id = store.find(run).run_id
-        asked = [one.request for one in open_requests(store, self.weft.paths, run_id)]
+        asked = [opened.request for opened in open_requests(store, self.weft.paths, run_id)]
         given = [(name, self._answer(name, value, asked)) for name, value in answers.items()]
         if not given:
             raise InputError("there are no answers", hint="pass {id: text} for what get_run lists as waiting")
@@ -83,13 +83,17 @@ class GoalTools:
                 self._skills = WorkspaceSkills(self.weft.paths, self.weft.settings)
             known = {skill.name: skill for skill in self._skills.active()}
             if not query.strip():
-                return {"skills": [{"name": one.name, "description": one.description} for one in known.values()]}
+                return {
+                    "skills": [{"name": listed.name, "description": listed.description} for listed in known.values()]
+                }
             best = self._skills.ranked.rank(query, list(known.values()), _MOST_SKILLS)
-        rows = [(one, known[one.name]) for one in best if one.name in known and one.score > 0]
+        rows = [
+            (selection, known[selection.name]) for selection in best if selection.name in known and selection.score > 0
+        ]
         return {
             "skills": [
-                {"name": one.name, "description": skill.description, "score": round(one.score, 3)}
-                for one, skill in rows
+                {"name": selection.name, "description": skill.description, "score": round(selection.score, 3)}
+                for selection, skill in rows
             ]
         }
 
@@ -98,7 +102,7 @@ class GoalTools:
         settings, paths = self.weft.settings, self.weft.paths
         if not settings.journal and not (paths.agents / "journal.sqlite").exists():
             return {"runs": []}
-        return {"runs": [one.to_dict() for one in self._reading().summaries(max(1, min(limit, _MOST_RUNS)))]}
+        return {"runs": [run.to_dict() for run in self._reading().summaries(max(1, min(limit, _MOST_RUNS)))]}
 
     async def close(self) -> list[str]:
         """Interrupt the runs of this process; returns their ids."""
@@ -138,8 +142,8 @@ class GoalTools:
 
     def _answer(self, name: str, value: Any, asked: Sequence[ApprovalRequest]) -> Answer:
         """An answer as the record takes it; only questions are answered here, unless a flag says otherwise."""
-        meant = [one for one in asked if one.id.startswith(name)]
-        if all(one.kind == "question" for one in meant):
+        meant = [request for request in asked if request.id.startswith(name)]
+        if all(request.kind == "question" for request in meant):
             return Answer("answer", text=str(value), by="mcp")
         if not self.allow_approvals:
             raise InputError(_PERSON, hint="or start the server with --allow-approvals")

@@ -1,4 +1,4 @@
-"""The tool that runs a skill's own scripts: `run_script(path, args)`, once the user trusts the skill."""
+"""`run_script`: runs a skill's own scripts, once the user trusts the skill."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.programs.executable import ToolHost
     from weft_skills.skill import Skill
     from weft_skills.tools.envelope import Envelope
@@ -66,6 +67,11 @@ class RunScript:
     def __init__(self, host: ScriptHost | None) -> None:
         self._scripts = host
 
+    @classmethod
+    def of(cls, run: ToolContext) -> RunScript:
+        """The tool of one task."""
+        return cls(ScriptHost(run.host, run.skills_in_use, run.trusted) if run.host is not None else None)
+
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It may write to the run's artifacts."""
         return Effects("artifacts")
@@ -98,7 +104,7 @@ class RunScript:
             if script is not None and os.path.lexists(script):
                 _check_plain(script, skill)
                 return skill, script
-        known = [f"{one.name}: {name}" for one in skills for name in _names(one)]
+        known = [f"{used.name}: {name}" for used in skills for name in _names(used)]
         listed = f"there are: {', '.join(known[:20])}" if known else "no skill of this task has scripts; load one first"
         raise ToolFault("NOT_FOUND", f"there is no script {path!r} in the scripts of a skill of this task — {listed}")
 
@@ -118,8 +124,8 @@ def _below(path: str, skill: Skill) -> Path | None:
     folder = Path(os.path.normpath(skill.base_dir / SCRIPTS))
     given = Path(path)
     tries = [given] if given.is_absolute() else [skill.base_dir / given, folder / given]
-    whole = [Path(os.path.normpath(one)) for one in tries]
-    return next((one for one in whole if one != folder and one.is_relative_to(folder)), None)
+    whole = [Path(os.path.normpath(tried)) for tried in tries]
+    return next((script for script in whole if script != folder and script.is_relative_to(folder)), None)
 
 
 def _check_plain(script: Path, skill: Skill) -> None:
@@ -132,7 +138,7 @@ def _check_plain(script: Path, skill: Skill) -> None:
     if stat.S_ISDIR(mode):
         raise ToolFault("IS_DIRECTORY", f"{script} is a folder — name a script in it")
     if not stat.S_ISREG(mode):
-        raise ToolFault("ACCESS_DENIED", f"{script} is no regular file — run another script")
+        raise ToolFault("ACCESS_DENIED", f"{script} is not a regular file — run another script")
 
 
 def _command(skill: Skill, script: Path, args: Sequence[str]) -> Command:
@@ -153,7 +159,7 @@ def _command(skill: Skill, script: Path, args: Sequence[str]) -> Command:
 def _arguments(given: Mapping[str, Any]) -> list[str]:
     args = given.get("args")
     args = [] if args is None else args
-    if not isinstance(args, list) or not all(isinstance(one, str) and "\0" not in one for one in args):
+    if not isinstance(args, list) or not all(isinstance(argument, str) and "\0" not in argument for argument in args):
         raise ToolFault("INVALID_PARAM", f'args must be a list of texts, not {args!r:.80} — such as ["in.md"]')
     if unknown := given.keys() - {"path", "args"}:
         raise ToolFault("INVALID_PARAM", f"unknown parameter: {min(unknown)} — the parameters are: path, args")

@@ -1,23 +1,23 @@
-"""The tool with which a model reads files: `ReadFile`. It reads text and runs nothing."""
+"""`ReadFile`: reads text, and runs nothing."""
 
 from __future__ import annotations
 
 import os
 import stat
-import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from weft_skills.builtin.file_answer import in_thread, number
 from weft_skills.builtin.readable_roots import PathRefused
 from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
+from weft_skills.tools.envelope import TEXT_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
-
-    Work = Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]]
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.envelope import Envelope
 
 SIZE_LIMIT = 20 * 1024 * 1024
 EXTENSIONS = frozenset(
@@ -60,6 +60,11 @@ class ReadFile:
     def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
         self._roots = roots
         self._extensions = frozenset(extension.lower() for extension in extensions)
+
+    @classmethod
+    def of(cls, run: ToolContext) -> ReadFile:
+        """The tool of one task."""
+        return cls(run.roots)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It only reads."""
@@ -117,63 +122,5 @@ class ReadFile:
         return decode(data).lstrip("\ufeff")
 
 
-async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Answer from a thread, so that a slow disk does not block other tasks."""
-    import asyncio  # lazily: listing skills does not need it
-
-    return await asyncio.to_thread(_answer, roots, arguments, work)
-
-
-def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Resolve the path, do the work, and put the result or the error into an envelope."""
-    started = time.perf_counter()
-    context = Context(str(roots.workspace), dict(arguments))
-    try:
-        real = roots.resolve(_path(roots, arguments))
-        context = Context(str(roots.workspace), dict(arguments), str(real))
-        text, data, partial = work(real, arguments)
-    except PathRefused as error:
-        return failure(error.code, error.message, context, time_ms=_since(started))
-    except PermissionError as error:
-        return failure(
-            "PERMISSION_DENIED",
-            f"the operating system denies it: {error}; read another file, or continue without it",
-            context,
-            time_ms=_since(started),
-        )
-    except OSError as error:
-        return failure(
-            "EXECUTION_ERROR",
-            f"it cannot be read: {error}; read another file, or continue without it",
-            context,
-            time_ms=_since(started),
-        )
-    return Envelope("partial" if partial else "success", text, context, data, time_ms=_since(started))
-
-
-def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
-    path = arguments.get("path")
-    if not isinstance(path, str):
-        raise PathRefused(
-            "INVALID_PARAM", f"path must be a string, not {path!r}; give one relative to {roots.workspace}"
-        )
-    return path
-
-
-def number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
-    value = arguments.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise PathRefused(
-            "INVALID_PARAM", f"{name} must be an integer of at least {least}, not {value!r}; omit it for {default}"
-        )
-    return value
-
-
 def _note(end: int, total: int) -> str:
     return f"\n[{total - end} of {total} characters are left; read on with offset={end}]"
-
-
-def _since(started: float) -> int:
-    return round((time.perf_counter() - started) * 1000)
