@@ -20,7 +20,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from weft.batch.engines.ray.meters import COUNTERS, GAUGES
 from weft.batch.engines.ray.worker import GoalWorker
 from weft.batch.limits.shared.limiter import Limiter
-from weft.models.workers.pool import default_workers
+from weft.models.call_process.pool import default_workers
 from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
 from weft_skills.errors import InputError, SetupError
 
