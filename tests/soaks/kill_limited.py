@@ -22,7 +22,7 @@ from tests.soaks.soak import Soak
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.limiter import Limiter
-from weft.batch.limits.shared.messages import LATE, Allotment, Ask
+from weft.batch.limits.shared.messages import LATE, LimiterGrant, LimiterRequest
 from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ async def work(folder: Path, name: str) -> None:
     """In a process of its own: make calls, as many as are allowed, until killed."""
     reader, writer = await asyncio.open_unix_connection(folder / "limiter")
 
-    async def ask(message: Ask) -> Allotment:
+    async def ask(message: LimiterRequest) -> LimiterGrant:
         writer.write(_line(message))
         answer = _value(await reader.readline())
-        assert isinstance(answer, Allotment)
+        assert isinstance(answer, LimiterGrant)
         return answer
 
     client, provider = LimiterClient(name, Rates(SLOTS, RPM), ask), Provider(folder / f"{name}.calls")
@@ -77,7 +77,7 @@ async def drive(nursery: Nursery, folder: Path, kills: int, draw: random.Random)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
-            writer.write(_line(limiter.ask(_value(line))))
+            writer.write(_line(limiter.grant(_value(line))))
         writer.close()
 
     server = await asyncio.start_unix_server(serve, folder / "limiter")
