@@ -128,10 +128,10 @@ class InProcess:
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
         """What keeps these models from being called, as far as it can be known without a call."""
         remote = [] if self.workers is None else [name for name in names if not is_local(name)]
-        found = [find_problem(name) for name in names if name not in remote]
+        problems = [find_problem(name) for name in names if name not in remote]
         if remote and self.workers is not None:
-            found += self.workers.problems(remote)
-        return [problem for problem in found if problem is not None]
+            problems += self.workers.problems(remote)
+        return [problem for problem in problems if problem is not None]
 
     async def warm(self, _: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""

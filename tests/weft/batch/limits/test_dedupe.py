@@ -72,7 +72,7 @@ async def test_a_call_that_fails_after_it_was_forgotten_fails_as_itself() -> Non
     answers = ReplyCache()
 
     def script(_: Request) -> Reply | Exception:
-        answers.known.clear()  # as ten thousand later answers would do
+        answers.futures.clear()  # as ten thousand later answers would do
         return KeyRefused("no")
 
     with pytest.raises(KeyRefused):
