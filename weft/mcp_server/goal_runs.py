@@ -79,14 +79,14 @@ class GoalRuns:
         loop, stop, progress = asyncio.get_running_loop(), Stop(), TaskProgress()
         began: asyncio.Future[str] = loop.create_future()
 
-        def heed(event: Event) -> None:
+        def follow(event: Event) -> None:
             if isinstance(event, RunStarted | RunResumed) and not began.done():
                 began.set_result(event.run_id)
             progress.note(event)
 
         self._starting += 1
         try:
-            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, heed, event), stop=stop))
+            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, follow, event), stop=stop))
             either: set[asyncio.Future[Any]] = {began, task}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.sleep(0)
@@ -131,13 +131,13 @@ class GoalRuns:
             task.exception()  # its failure is on record
 
 
-def _hand_on(loop: asyncio.AbstractEventLoop, heed: Callable[[Event], None], event: Event) -> None:
+def _hand_on(loop: asyncio.AbstractEventLoop, follow: Callable[[Event], None], event: Event) -> None:
     """Hand an event to the loop's own thread."""
     try:
         here = asyncio.get_running_loop() is loop
     except RuntimeError:
         here = False
     if here:
-        heed(event)
+        follow(event)
     else:
-        loop.call_soon_threadsafe(heed, event)
+        loop.call_soon_threadsafe(follow, event)
