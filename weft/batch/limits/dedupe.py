@@ -22,7 +22,6 @@ class ReplyCache:
     """Replies by request, the oldest dropped first; identical calls wait for the one that is running."""
 
     futures: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
-    saved: int = 0
 
     def around(self, model: Model) -> DedupedModel:
         """The model, called once for each request."""
@@ -47,7 +46,6 @@ class DedupedModel:
         while (earlier := self.replies.futures.get(key)) is not None:
             await asyncio.wait([earlier])
             if not earlier.cancelled():
-                self.replies.saved += 1
                 return replace(earlier.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.replies.futures[key] = future

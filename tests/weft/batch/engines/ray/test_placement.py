@@ -8,10 +8,10 @@ from weft.batch.engines.ray.placement import Placement, WorkerState
 
 
 def placement(workers: int, slots: int = 32) -> Placement[None]:
-    workers = [WorkerState(number, None, slots) for number in range(workers)]
-    for state in workers:
+    states = [WorkerState(number, None, slots) for number in range(workers)]
+    for state in states:
         state.connect(f"process-{state.number}", "node")
-    return Placement(workers)
+    return Placement(states)
 
 
 async def test_goals_are_spread_and_wait_where_all_workers_are_full() -> None:
