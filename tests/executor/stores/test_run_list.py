@@ -95,7 +95,7 @@ def test_a_change_is_seen_whichever_process_made_it(place: Place) -> None:
     watching.close()
 
 
-def test_a_wish_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
+def test_a_stop_request_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
     store = place.filled("r", "free")
     store.claim("r", myself())
     store.request_stop("r", "stop")
@@ -108,7 +108,7 @@ def test_a_wish_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> 
         store.request_stop("none", "stop")
 
 
-def test_a_wish_for_a_dead_process_does_not_reach_the_next_holder(place: Place) -> None:
+def test_a_stop_request_for_a_dead_process_does_not_reach_the_next_holder(place: Place) -> None:
     store = place.filled("r")
     store.claim("r", myself())
     store.request_stop("r", "stop")

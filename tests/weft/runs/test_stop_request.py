@@ -30,8 +30,8 @@ class Slow:
         return answering(request)
 
 
-@pytest.mark.parametrize(("request", "all_stop"), [("stop", False), ("stop_batch", True)])
-async def test_a_stop_request_in_the_journal_stops_a_run(workspace: Path, request: StopRequest, all_stop: bool) -> None:
+@pytest.mark.parametrize(("asked", "all_stop"), [("stop", False), ("stop_batch", True)])
+async def test_a_stop_request_in_the_journal_stops_a_run(workspace: Path, asked: StopRequest, all_stop: bool) -> None:
     prepare(workspace)
     stop, begun = Stop(), asyncio.Event()
 
@@ -43,7 +43,7 @@ async def test_a_stop_request_in_the_journal_stops_a_run(workspace: Path, reques
         running = asyncio.ensure_future(runtime.run(GOAL, record=see, stop=stop))
         await begun.wait()
         other = store(workspace)  # as another process has it open
-        other.request_stop(other.find("last").run_id, request)
+        other.request_stop(other.find("last").run_id, asked)
         result = await asyncio.wait_for(running, 20)
         assert result.status == "interrupted"
         assert stop.is_set() is all_stop

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.models.call_process import messages
-from weft.models.call_process.messages import Answer, Call, Cancel, Failure, Ready, Setup, Text
+from weft.models.call_process.messages import CallCancel, CallFailure, CallReply, CallRequest, CallText, Ready, Setup
 
 if TYPE_CHECKING:
     import socket
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
     from weft_planner.model import Reply, Request
 
-# A process that sends nothing for so many seconds counts as hung.
+# A process that sends nothing for this many seconds counts as hung.
 SILENCE = 15
 
 
@@ -72,7 +72,7 @@ class Connection:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.waiting[number] = (future, request)
         try:
-            self.writer.write(messages.frame(Call.of(number, model, request)))
+            self.writer.write(messages.frame(CallRequest.of(number, model, request)))
             return await future
         except asyncio.CancelledError:
             self._cancel(number)
@@ -94,19 +94,21 @@ class Connection:
     async def _listen(self) -> None:
         while (message := await messages.read(self.reader, messages.FROM_PROCESS)) is not None:
             self._heard = True
-            if isinstance(message, Text | Answer | Failure) and message.id in self.waiting:
+            if isinstance(message, CallText | CallReply | CallFailure) and message.id in self.waiting:
                 self._take(message, *self.waiting[message.id])
         self._lose()
 
-    def _take(self, message: Text | Answer | Failure, future: asyncio.Future[Reply], request: Request) -> None:
+    def _take(
+        self, message: CallText | CallReply | CallFailure, future: asyncio.Future[Reply], request: Request
+    ) -> None:
         if future.done():
             return
         match message:
-            case Answer(reply=reply):
+            case CallReply(reply=reply):
                 future.set_result(reply)
-            case Failure():
+            case CallFailure():
                 future.set_exception(message.error)
-            case Text(text=text) if request.on_text is not None:
+            case CallText(text=text) if request.on_text is not None:
                 try:
                     request.on_text(text)
                 except Exception as error:  # noqa: BLE001 - it is the caller's own, and ends its call alone
@@ -115,7 +117,7 @@ class Connection:
 
     def _cancel(self, number: int) -> None:
         if not self.lost:
-            self.writer.write(messages.frame(Cancel(number)))
+            self.writer.write(messages.frame(CallCancel(number)))
 
     async def _watch(self) -> None:
         """Count the seconds of silence; not by the clock, which goes on while this process itself is stopped."""

@@ -41,7 +41,7 @@ class Ready(Struct, tag=True):
     problems: list[ModelProblem | None]
 
 
-class Call(Struct, tag=True):
+class CallRequest(Struct, tag=True):
     """A call to make; with `stream`, its answer is wanted in pieces too."""
 
     id: int
@@ -50,32 +50,32 @@ class Call(Struct, tag=True):
     stream: bool
 
     @classmethod
-    def of(cls, number: int, model: str, request: Request) -> Call:
+    def of(cls, number: int, model: str, request: Request) -> CallRequest:
         """The call, without what only this process can use."""
         return cls(number, model, replace(request, on_text=None, key=""), request.on_text is not None)
 
 
-class Cancel(Struct, tag=True):
+class CallCancel(Struct, tag=True):
     """The answer to a call is not wanted any more."""
 
     id: int
 
 
-class Text(Struct, tag=True):
+class CallText(Struct, tag=True):
     """A piece of an answer."""
 
     id: int
     text: str
 
 
-class Answer(Struct, tag=True):
+class CallReply(Struct, tag=True):
     """The answer to a call."""
 
     id: int
     reply: Reply
 
 
-class Failure(Struct, tag=True):
+class CallFailure(Struct, tag=True):
     """Why a call failed, with what decides how that is handled."""
 
     id: int
@@ -86,7 +86,7 @@ class Failure(Struct, tag=True):
     retry_after: float | None = None
 
     @classmethod
-    def of(cls, number: int, error: WeftError) -> Failure:
+    def of(cls, number: int, error: WeftError) -> CallFailure:
         """The failure of a call."""
         model, retry_after = getattr(error, "model", ""), getattr(error, "retry_after", None)
         return cls(number, type(error).__name__, error.message, error.hint, model, retry_after)
@@ -105,9 +105,9 @@ class Beat(Struct, tag=True):
     """Sent every few seconds while calls are under way: the process is well."""
 
 
-TO_PROCESS: json.Decoder[Setup | Call | Cancel] = json.Decoder(Setup | Call | Cancel)
-FROM_PROCESS: json.Decoder[Ready | Text | Answer | Failure | Beat] = json.Decoder(
-    Ready | Text | Answer | Failure | Beat
+TO_PROCESS: json.Decoder[Setup | CallRequest | CallCancel] = json.Decoder(Setup | CallRequest | CallCancel)
+FROM_PROCESS: json.Decoder[Ready | CallText | CallReply | CallFailure | Beat] = json.Decoder(
+    Ready | CallText | CallReply | CallFailure | Beat
 )
 
 

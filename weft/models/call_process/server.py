@@ -1,7 +1,7 @@
 """A call process: loads litellm, then forks for each connection; the fork makes its calls and ends with it.
 
 Setup → Ready, before the first call and whenever the environment is another one
-Call → Text… → Answer or Failure; Cancel ends a call
+CallRequest → CallText… → CallReply or CallFailure; CallCancel ends a call
 Beat, every few seconds while calls are under way
 """
 
@@ -21,7 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.models.call_process import messages
-from weft.models.call_process.messages import Answer, Beat, Call, Cancel, Failure, Ready, Setup, Text
+from weft.models.call_process.messages import (
+    Beat,
+    CallCancel,
+    CallFailure,
+    CallReply,
+    CallRequest,
+    CallText,
+    Ready,
+    Setup,
+)
 from weft.models.call_process.socket_folder import SocketFolder, is_mine
 from weft.models.model_check import find_problem
 from weft.models.open import model_opener
@@ -55,7 +64,7 @@ def serve_private(*descriptors: str) -> None:
 
 
 def serve_shared(cache_folder: str, idle: str) -> None:
-    """Serve whoever of this user connects, until nobody has been connected for `idle` seconds."""
+    """Serve the processes of this user that connect, until none has been connected for `idle` seconds."""
     os.chdir("/")
     folder = SocketFolder.of(Path(cache_folder))
     folder.make()
@@ -127,9 +136,9 @@ async def _serve(connection: socket.socket) -> None:
         match message:
             case Setup():
                 calls.set_up(message)
-            case Call():
+            case CallRequest():
                 calls.start(message)
-            case Cancel(id=number):
+            case CallCancel(id=number):
                 calls.cancel(number)
     beat.cancel()
 
@@ -151,7 +160,7 @@ class Calls:
         self._open = cache(model_opener(settings, Capabilities(Path(setup.capabilities))))
         self._send(Ready(os.getpid(), [find_problem(name) for name in setup.check]))
 
-    def start(self, call: Call) -> None:
+    def start(self, call: CallRequest) -> None:
         """Start a call."""
         self._tasks[call.id] = asyncio.create_task(self._make(call))
 
@@ -167,18 +176,18 @@ class Calls:
             if self._tasks:
                 self._send(Beat())
 
-    async def _make(self, call: Call) -> None:
+    async def _make(self, call: CallRequest) -> None:
         request = call.request
         if call.stream:
-            request = replace(request, on_text=lambda text: self._send(Text(call.id, text)))
+            request = replace(request, on_text=lambda text: self._send(CallText(call.id, text)))
         try:
             assert self._open is not None  # noqa: S101 - Setup came first
-            self._send(Answer(call.id, await self._open(call.model).complete(request)))
+            self._send(CallReply(call.id, await self._open(call.model).complete(request)))
         except WeftError as error:
-            self._send(Failure.of(call.id, error))
+            self._send(CallFailure.of(call.id, error))
         except Exception as error:  # noqa: BLE001 - the caller must get an answer, whatever happens
             text = f"unexpected error, please report it: {type(error).__name__}: {error}"
-            self._send(Failure.of(call.id, WeftError(text)))
+            self._send(CallFailure.of(call.id, WeftError(text)))
         finally:
             self._tasks.pop(call.id, None)
 

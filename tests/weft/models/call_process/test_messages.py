@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from weft.models.call_process import messages
-from weft.models.call_process.messages import Call, Failure
+from weft.models.call_process.messages import CallFailure, CallRequest
 from weft_planner.errors import ModelError, RateLimited
 from weft_planner.model import Message, Request, ToolCall, ToolSpec
 
@@ -33,15 +33,15 @@ async def test_a_request_arrives_whole_without_what_only_its_process_can_use() -
         key="secret",
         max_tokens=7,
     )
-    call = await received(messages.frame(Call.of(3, MODEL, request)))
-    assert isinstance(call, Call)
+    call = await received(messages.frame(CallRequest.of(3, MODEL, request)))
+    assert isinstance(call, CallRequest)
     assert (call.id, call.model, call.stream) == (3, MODEL, True)
     assert call.request == request
     assert (call.request.on_text, call.request.key, call.request.max_tokens) == (None, "", 7)
 
 
 def test_an_error_arrives_as_what_it_was() -> None:
-    error = Failure.of(1, RateLimited("slow down", hint="wait", model=MODEL, retry_after=3.0)).error
+    error = CallFailure.of(1, RateLimited("slow down", hint="wait", model=MODEL, retry_after=3.0)).error
     assert (type(error), error.message, error.hint, error.model) == (RateLimited, "slow down", "wait", MODEL)
     assert isinstance(error, RateLimited)
     assert error.retry_after == 3.0
@@ -49,12 +49,12 @@ def test_an_error_arrives_as_what_it_was() -> None:
 
 @pytest.mark.parametrize("kind", ["os.system", "PlanError", "WeftError", ""])
 def test_an_error_of_another_kind_is_a_plain_one(kind: str) -> None:
-    assert type(Failure(1, kind, "x").error) is ModelError
+    assert type(CallFailure(1, kind, "x").error) is ModelError
 
 
 def test_half_a_character_is_refused_by_name() -> None:
     with pytest.raises(ModelError, match="surrogates not allowed"):
-        messages.frame(Call.of(1, MODEL, Request((Message("user", "\ud800"),))))
+        messages.frame(CallRequest.of(1, MODEL, Request((Message("user", "\ud800"),))))
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff\xff\xff\xff", b"\x00\x00\x00\x02[]", b"\x00\x00\x00\x04junk"])
