@@ -52,7 +52,7 @@ class CallRequest(Struct, tag=True):
     @classmethod
     def of(cls, number: int, model: str, request: Request) -> CallRequest:
         """The call, without what only this process can use."""
-        return cls(number, model, replace(request, on_text=None, key=""), request.on_text is not None)
+        return cls(number, model, replace(request, on_text=None, key="", about=None), request.on_text is not None)
 
 
 class CallCancel(Struct, tag=True):

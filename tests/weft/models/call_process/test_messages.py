@@ -31,13 +31,15 @@ async def test_a_request_arrives_whole_without_what_only_its_process_can_use() -
         task="a",
         on_text=lambda _: None,
         key="secret",
+        about="secret",
         max_tokens=7,
     )
     call = await received(messages.frame(CallRequest.of(3, MODEL, request)))
     assert isinstance(call, CallRequest)
     assert (call.id, call.model, call.stream) == (3, MODEL, True)
     assert call.request == request
-    assert (call.request.on_text, call.request.key, call.request.max_tokens) == (None, "", 7)
+    assert (call.request.on_text, call.request.key, call.request.about) == (None, "", None)
+    assert call.request.max_tokens == 7
 
 
 def test_an_error_arrives_as_what_it_was() -> None:

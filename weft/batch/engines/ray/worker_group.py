@@ -46,7 +46,7 @@ class WorkerGroup:
     budget: Budget
     memory: float
     say: Callable[[str], None]
-    record: Callable[[Event], None] = lambda _: None
+    record: Callable[[Event], object] = lambda _: None
     restarted: set[str] = field(default_factory=set)
     metrics: BatchMetrics = field(default_factory=BatchMetrics)
     _budget: SharedBudget = field(init=False)
