@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.models.call_process import messages
-from weft.models.call_process.messages import CallCancel, CallFailure, CallReply, CallRequest, CallText, Ready, Setup
+from weft.models.call_process.messages import CallCancel, CallFailure, CallReply, CallText, ModelCall, Ready, Setup
 
 if TYPE_CHECKING:
     import socket
@@ -72,7 +72,7 @@ class Connection:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.waiting[number] = (future, request)
         try:
-            self.writer.write(messages.frame(CallRequest.of(number, model, request)))
+            self.writer.write(messages.frame(ModelCall.of(number, model, request)))
             return await future
         except asyncio.CancelledError:
             self._cancel(number)

@@ -41,7 +41,7 @@ class Ready(Struct, tag=True):
     problems: list[ModelProblem | None]
 
 
-class CallRequest(Struct, tag=True):
+class ModelCall(Struct, tag=True):
     """A call to make; with `stream`, its answer is wanted in pieces too."""
 
     id: int
@@ -50,7 +50,7 @@ class CallRequest(Struct, tag=True):
     stream: bool
 
     @classmethod
-    def of(cls, number: int, model: str, request: Request) -> CallRequest:
+    def of(cls, number: int, model: str, request: Request) -> ModelCall:
         """The call, without what only this process can use."""
         return cls(number, model, replace(request, on_text=None, key="", about=None), request.on_text is not None)
 
@@ -105,7 +105,7 @@ class Beat(Struct, tag=True):
     """Sent every few seconds while calls are under way: the process is well."""
 
 
-TO_PROCESS: json.Decoder[Setup | CallRequest | CallCancel] = json.Decoder(Setup | CallRequest | CallCancel)
+TO_PROCESS: json.Decoder[Setup | ModelCall | CallCancel] = json.Decoder(Setup | ModelCall | CallCancel)
 FROM_PROCESS: json.Decoder[Ready | CallText | CallReply | CallFailure | Beat] = json.Decoder(
     Ready | CallText | CallReply | CallFailure | Beat
 )

@@ -1,7 +1,7 @@
 """A call process: loads litellm, then forks for each connection; the fork makes its calls and ends with it.
 
 Setup → Ready, before the first call and whenever the environment is another one
-CallRequest → CallText… → CallReply or CallFailure; CallCancel ends a call
+ModelCall → CallText… → CallReply or CallFailure; CallCancel ends a call
 Beat, every few seconds while calls are under way
 """
 
@@ -26,8 +26,8 @@ from weft.models.call_process.messages import (
     CallCancel,
     CallFailure,
     CallReply,
-    CallRequest,
     CallText,
+    ModelCall,
     Ready,
     Setup,
 )
@@ -136,7 +136,7 @@ async def _serve(connection: socket.socket) -> None:
         match message:
             case Setup():
                 calls.set_up(message)
-            case CallRequest():
+            case ModelCall():
                 calls.start(message)
             case CallCancel(id=number):
                 calls.cancel(number)
@@ -160,7 +160,7 @@ class Calls:
         self._open = cache(model_opener(settings, Capabilities(Path(setup.capabilities))))
         self._send(Ready(os.getpid(), [find_problem(name) for name in setup.check]))
 
-    def start(self, call: CallRequest) -> None:
+    def start(self, call: ModelCall) -> None:
         """Start a call."""
         self._tasks[call.id] = asyncio.create_task(self._make(call))
 
@@ -176,7 +176,7 @@ class Calls:
             if self._tasks:
                 self._send(Beat())
 
-    async def _make(self, call: CallRequest) -> None:
+    async def _make(self, call: ModelCall) -> None:
         request = call.request
         if call.stream:
             request = replace(request, on_text=lambda text: self._send(CallText(call.id, text)))

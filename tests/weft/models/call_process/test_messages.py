@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from weft.models.call_process import messages
-from weft.models.call_process.messages import CallFailure, CallRequest
+from weft.models.call_process.messages import CallFailure, ModelCall
 from weft_planner.errors import ModelError, RateLimited
 from weft_planner.model import Message, Request, ToolCall, ToolSpec
 
@@ -34,8 +34,8 @@ async def test_a_request_arrives_whole_without_what_only_its_process_can_use() -
         about="secret",
         max_tokens=7,
     )
-    call = await received(messages.frame(CallRequest.of(3, MODEL, request)))
-    assert isinstance(call, CallRequest)
+    call = await received(messages.frame(ModelCall.of(3, MODEL, request)))
+    assert isinstance(call, ModelCall)
     assert (call.id, call.model, call.stream) == (3, MODEL, True)
     assert call.request == request
     assert (call.request.on_text, call.request.key, call.request.about) == (None, "", None)
@@ -56,7 +56,7 @@ def test_an_error_of_another_kind_is_a_plain_one(kind: str) -> None:
 
 def test_half_a_character_is_refused_by_name() -> None:
     with pytest.raises(ModelError, match="surrogates not allowed"):
-        messages.frame(CallRequest.of(1, MODEL, Request((Message("user", "\ud800"),))))
+        messages.frame(ModelCall.of(1, MODEL, Request((Message("user", "\ud800"),))))
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff\xff\xff\xff", b"\x00\x00\x00\x02[]", b"\x00\x00\x00\x04junk"])
