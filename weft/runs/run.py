@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
 
@@ -231,11 +231,11 @@ class Run:
         """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
         own_stop, loop = Stop(), asyncio.get_running_loop()
 
-        def heed(wish: Wish) -> None:
+        def stop_requested(request: StopRequest) -> None:
             with suppress(RuntimeError):  # the loop is closed: the run has ended
-                loop.call_soon_threadsafe((own_stop if wish == "stop" else stop).set)
+                loop.call_soon_threadsafe((own_stop if request == "stop" else stop).set)
 
-        self.journal.listen(self.log.run_id, heed)
+        self.journal.listen(self.log.run_id, stop_requested)
         try:
             yield own_stop
         finally:

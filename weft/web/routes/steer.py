@@ -63,7 +63,7 @@ async def stop(site: Site, request: Request) -> Response:
     """Stop a run, of this process or of another."""
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if not site.work.stop(run.run_id):
-        await asyncio.to_thread(site.reading().wish, run.run_id, "stop")
+        await asyncio.to_thread(site.reading().request_stop, run.run_id, "stop")
     return json_reply({"run_id": run.run_id}, 202)
 
 

@@ -1,4 +1,4 @@
-"""Calls made in worker processes: answers and errors reach the right caller, and nothing outlives weft."""
+"""Calls made by a batch's private workers: answers and errors reach the right caller, and nothing outlives weft."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.openai_server import Call, Fail, OpenAIServer, Say
-from weft.models.workers import process
-from weft.models.workers.pool import RemoteModel, Worker, WorkerPool
-from weft.models.workers.process import ForkedProcess
-from weft.models.workers.worker import WorkerSettings
+from weft.models.call_process import connection, spawn
+from weft.models.call_process.pool import PoolModel, WorkerPool
 from weft.settings.settings import Settings
 from weft_planner.errors import ModelError, RateLimited, Transient
 from weft_planner.model import Message, Request, ToolSpec
@@ -41,13 +39,13 @@ def echo(call: Call) -> Answer:
 @pytest.fixture
 def warm(nursery: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that need not import litellm first."""
-    monkeypatch.setattr(process, "spawn", nursery.start_worker)
+    monkeypatch.setattr(spawn, "private", nursery.start_worker)
 
 
 @pytest.fixture
 def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerPool:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    return WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=1)
+    return WorkerPool(Settings(), tmp_path / "models.json", max_workers=1)
 
 
 @pytest.mark.slow
@@ -57,7 +55,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     heard: list[str] = []
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
-        model = RemoteModel(MODEL, workers)
+        model = PoolModel(MODEL, workers)
         replies = await asyncio.gather(*(model.complete(asking(f"word {number}")) for number in range(20)))
         with pytest.raises(RateLimited) as caught:
             await model.complete(asking("too much"))
@@ -75,7 +73,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     assert server.calls[0].body["tools"][0]["function"]["name"] == "look_up"
     assert caught.value.retry_after == 7.0
     assert "slow down" in caught.value.message
-    assert heard == [last.text] == ["you said aloud"]
+    assert "".join(heard) == last.text == "you said aloud"
 
 
 @pytest.mark.usefixtures("warm")
@@ -87,15 +85,15 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
         lost = asyncio.create_task(workers.ask(MODEL, asking("wait")))
         await until(lambda: bool(server.calls))
         (first,) = workers._workers
-        os.kill(first.process.pid, signal.SIGKILL)
+        os.kill(first.pid, signal.SIGKILL)
         with pytest.raises(Transient):
             await lost
         assert (await workers.ask(MODEL, asking("again"))).text == "you said again"
-        await until(lambda: len(workers._workers) == 1)
+        await until(lambda: len(workers._alive()) == 1)
         (second,) = workers._workers
-        assert first.process.wait(0) == -signal.SIGKILL  # it was cleaned up while the other one runs
+        assert is_running(second.pid)
         await workers.close()
-    assert second.process.wait(0) == 0
+    assert not is_running(second.pid)
 
 
 @pytest.mark.usefixtures("warm")
@@ -107,12 +105,31 @@ async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         await workers.warm()
         (stuck,) = workers._workers
-        os.kill(stuck.process.pid, signal.SIGSTOP)
+        os.kill(stuck.pid, signal.SIGSTOP)
         lost = [asyncio.create_task(workers.ask(MODEL, asking("x" * 500_000))) for _ in range(4)]
         await asyncio.sleep(0.1)
         await asyncio.wait_for(workers.close(), 60)
-        assert all(isinstance(one, Transient) for one in await asyncio.gather(*lost, return_exceptions=True))
-    assert stuck.process.wait(0) == -signal.SIGKILL
+        outcomes = await asyncio.gather(*lost, return_exceptions=True)
+        assert all(isinstance(outcome, Transient) for outcome in outcomes)
+    assert not is_running(stuck.pid)
+
+
+@pytest.mark.usefixtures("warm")
+@pytest.mark.slow
+async def test_calls_of_a_worker_that_hangs_fail_transiently_and_the_worker_is_replaced(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "SILENCE", 3)
+    with OpenAIServer(echo) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        await workers.warm()
+        (stuck,) = workers._workers
+        os.kill(stuck.pid, signal.SIGSTOP)
+        with pytest.raises(Transient):
+            await workers.ask(MODEL, asking("anything"))
+        assert (await workers.ask(MODEL, asking("again"))).text == "you said again"
+        await workers.close()
+    assert not is_running(stuck.pid)
 
 
 @pytest.mark.usefixtures("warm")
@@ -121,7 +138,7 @@ async def test_workers_start_together_check_models_first_and_all_end(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    workers = WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=3)
+    workers = WorkerPool(Settings(), tmp_path / "models.json", max_workers=3)
     workers.start(calls=32)
     fine, keyless = await asyncio.to_thread(workers.problems, [MODEL, "anthropic/claude-sonnet-4-5"])
     assert fine is None
@@ -131,43 +148,48 @@ async def test_workers_start_together_check_models_first_and_all_end(
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         await workers.warm()
         await until(lambda: len(workers._workers) == 3)
-        pids = {worker.process.pid for worker in workers._workers}
-        forked = [worker for worker in workers._workers if isinstance(worker.process, ForkedProcess)]
-        assert (len(pids), len(forked)) == (3, 2)
-        os.kill(forked[0].process.pid, signal.SIGKILL)
-        await until(lambda: len(workers._workers) == 2)
+        pids = {worker.pid for worker in workers._workers}
+        assert len(pids) == 3
+        assert len(workers._processes) == 1, "litellm is loaded once for all"
+        os.kill(min(pids), signal.SIGKILL)
+        await until(lambda: len(workers._alive()) == 2)
     await workers.close()
     assert not any(is_running(pid) for pid in pids)
 
 
 @pytest.mark.usefixtures("warm")
 async def test_workers_that_are_never_used_end(tmp_path: Path) -> None:
-    workers = WorkerPool(WorkerSettings(Settings(), tmp_path / "models.json"), max_workers=2)
+    workers = WorkerPool(Settings(), tmp_path / "models.json", max_workers=2)
     workers.start(calls=32)
-    starting = list(workers._starting_up)
-    for one in starting:
-        await asyncio.to_thread(one.wait)
-    pids = [one.process.pid for one in starting if one.process is not None]
+    await asyncio.to_thread(workers.problems, [])
+    (process,) = workers._processes
+    group = os.getpgid(process.pid)
     workers.abandon()
-    assert len(pids) == 2
-    await until(lambda: not any(map(is_running, pids)))
+    await until(lambda: not any(map(is_running, members(group))))
 
 
-async def test_a_cancelled_start_leaves_no_process(workers: WorkerPool) -> None:
+async def test_a_start_that_is_cancelled_leaves_no_process(workers: WorkerPool) -> None:
     before = children()
     starting = asyncio.create_task(workers.warm())
     await until(lambda: children() != before)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
+    await workers.close()
     assert children() == before
 
 
-@pytest.mark.usefixtures("warm")
-async def test_a_worker_that_cannot_start_is_reported(tmp_path: Path) -> None:
-    broken = WorkerSettings(None, tmp_path / "models.json")  # type: ignore[arg-type] # it ends the process at once
+async def test_a_worker_that_cannot_start_is_reported(workers: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spawn, "program", lambda *_: ["-c", "raise SystemExit(1)"])
     with pytest.raises(ModelError, match="ended at once"):
-        await Worker.start(*process.start(broken))
+        await workers.warm()
+    await workers.close()
+
+
+def members(group: int) -> list[int]:
+    """The processes of a group."""
+    stats = {int(path.parent.name): path for path in Path("/proc").glob("[0-9]*/stat")}
+    return [pid for pid in stats if is_running(pid) and os.getpgid(pid) == group]
 
 
 def is_running(pid: int) -> bool:

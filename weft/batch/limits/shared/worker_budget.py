@@ -6,18 +6,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.batch.limits.shared.budget import NOTHING, Amount, BudgetAsk
+from weft.batch.limits.shared.budget import NOTHING, Amount, BudgetRequest
 from weft.models.budget import Budget
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from weft.batch.limits.shared.budget import BudgetShare
+    from weft.batch.limits.shared.budget import BudgetGrant
     from weft.models.reservation import Call, Reservation
     from weft_planner.errors import BudgetSpent
 
-    AskBudget = Callable[[BudgetAsk], Awaitable[BudgetShare]]
+    RequestBudget = Callable[[BudgetRequest], Awaitable[BudgetGrant]]
 
 # Seconds between two reports, and between two questions while others hold what is lacking.
 _EVERY = 1.0
@@ -27,22 +27,22 @@ _TRIES = 10
 
 
 @dataclass(slots=True)
-class AllottedBudget(Budget):
-    """A budget that starts empty and grows by what `ask` brings; `limit_cost` and `limit_tokens` are the batch's."""
+class WorkerBudget(Budget):
+    """A budget that starts empty and grows by what `request` gets; `limit_cost` and `limit_tokens` are the batch's."""
 
     worker: str = ""
-    ask: AskBudget | None = None
+    request: RequestBudget | None = None
     limit_cost: float | None = None
     limit_tokens: int | None = None
     _total: Amount = NOTHING
     _final: bool = False
-    _asking: asyncio.Lock | None = None
+    _requesting: asyncio.Lock | None = None
 
     def __post_init__(self) -> None:
         Budget.__post_init__(self)
         self.max_cost = None if self.limit_cost is None else 0.0
         self.max_tokens = None if self.limit_tokens is None else 0
-        self._asking = asyncio.Lock()
+        self._requesting = asyncio.Lock()
 
     def check(self) -> None:
         """Raise BudgetSpent if nothing more is allotted: an allotment that is used up is not the end."""
@@ -53,8 +53,8 @@ class AllottedBudget(Budget):
         """Report what was spent until cancelled, and give back what is not needed."""
         while self.limited:
             await asyncio.sleep(_EVERY)
-            share = await self._exchange(NOTHING)
-            if share is not None and share.is_tight:
+            grant = await self._exchange(NOTHING)
+            if grant is not None and grant.is_tight:
                 await self._give_back()
 
     async def close(self) -> None:
@@ -70,16 +70,16 @@ class AllottedBudget(Budget):
             if not call.is_counted:
                 await asyncio.to_thread(call.count)
                 continue
-            if not await self._enlarge(call.whole()):
+            if not await self._request_more(call.whole()):
                 break
         return await Budget._try(self, call)
 
-    async def _enlarge(self, wanted: Reservation) -> bool:
-        """Ask for what a call lacks; whether to look again, else what there is must do."""
+    async def _request_more(self, wanted: Reservation) -> bool:
+        """LimiterRequest for what a call lacks; whether to look again, else what there is must do."""
         left = Amount(*self._left())
         lacking = Amount(wanted.cost, wanted.tokens).minus(left).at_least(NOTHING)
-        share = await self._exchange(Amount(lacking.cost if self.max_cost is not None else 0.0, lacking.tokens))
-        if share is None or share.later:
+        grant = await self._exchange(Amount(lacking.cost if self.max_cost is not None else 0.0, lacking.tokens))
+        if grant is None or grant.is_pending:
             await self._give_back()  # two who wait for each other's rest would wait for ever
             await asyncio.sleep(_AGAIN)
             return True
@@ -89,25 +89,25 @@ class AllottedBudget(Budget):
     def _is_spent(self) -> bool:
         return self._final and Budget._is_spent(self)
 
-    async def _give_back(self) -> BudgetShare | None:
+    async def _give_back(self) -> BudgetGrant | None:
         return await self._exchange(NOTHING, spare=True)
 
-    async def _exchange(self, wanted: Amount, *, spare: bool = False) -> BudgetShare | None:
+    async def _exchange(self, wanted: Amount, *, spare: bool = False) -> BudgetGrant | None:
         """One message and its answer; None if there was none, which changes nothing. `spare` returns what is free."""
-        assert self.ask is not None  # noqa: S101 - a worker has one
-        assert self._asking is not None  # noqa: S101 - made at the start
-        async with self._asking:
+        assert self.request is not None  # noqa: S101 - a worker has one
+        assert self._requesting is not None  # noqa: S101 - made at the start
+        async with self._requesting:
             if spare:  # not before: the answer to another message would undo it
                 self._allow(self._allotted().at_most(self._spending().plus(self._held())))
-            message = BudgetAsk(self.worker, self._allotted(), self._spending(), self._held(), wanted)
+            message = BudgetRequest(self.worker, self._allotted(), self._spending(), self._held(), wanted)
             try:
                 async with asyncio.timeout(_PATIENCE):
-                    share = await self.ask(message)
+                    grant = await self.request(message)
             except Exception:  # noqa: BLE001 - whatever carries messages has errors of its own; it is asked again
                 return None
-            self._total = share.total
-            self._allow(share.allotted)
-        return share
+            self._total = grant.total
+            self._allow(grant.allotted)
+        return grant
 
     def _allow(self, allotted: Amount) -> None:
         self.max_cost = None if self.max_cost is None else allotted.cost
@@ -121,8 +121,8 @@ class AllottedBudget(Budget):
         return Amount(cost, self.usage.tokens if self.max_tokens is not None else 0)
 
     def _held(self) -> Amount:
-        cost = sum(one.cost for one in self._reserved)
-        tokens = sum(one.tokens for one in self._reserved)
+        cost = sum(reservation.cost for reservation in self._reserved)
+        tokens = sum(reservation.tokens for reservation in self._reserved)
         return Amount(cost if self.max_cost is not None else 0.0, tokens if self.max_tokens is not None else 0)
 
     def _spent(self, why: str) -> BudgetSpent:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
+class WorkerWorkspace:
     """A workspace with its settings; `ignored` says which of a bundle's settings do not count on this machine."""
 
     workspace: Path
@@ -34,10 +34,10 @@ class Workplace:
         return engine
 
 
-def workplace(setup: WorkerSetup, data: bytes | None) -> Workplace:
+def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
     """The batch's own workspace, or that of the bundle in `data`, unpacked unless it was before and checked."""
     if setup.settings is not None:
-        return Workplace(Path(setup.workspace), setup.settings)
+        return WorkerWorkspace(Path(setup.workspace), setup.settings)
     bundle = unpack(data or b"", setup.bundle)
     resolved = bundle.resolved()
     settings = replace(
@@ -48,7 +48,7 @@ def workplace(setup: WorkerSetup, data: bytes | None) -> Workplace:
         max_replans=min(setup.max_replans, resolved.settings.max_replans),
     )
     file = f"{bundle.workspace / 'weft.toml'}: "
-    mine = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
-    return Workplace(
-        bundle.workspace, settings, bundle, tuple(text.removesuffix("; --trust trusts it") for text in mine)
+    warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
+    return WorkerWorkspace(
+        bundle.workspace, settings, bundle, tuple(text.removesuffix("; --trust trusts it") for text in warnings)
     )

@@ -1,4 +1,4 @@
-"""How one model's calls are dealt to the workers.
+"""Permits for the calls of one model, shared by the workers.
 
 Each call has a time of its own, a minute divided by rpm after the one before, and is made within `LATE` after it, by
 one worker or by none. So no minute has more calls than rpm, whatever the workers do and however many die.
@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.batch.limits.rate_limiter import RateLimiter
-from weft.batch.limits.shared.messages import AHEAD, LATE, LIFE, ModelAllotment
+from weft.batch.limits.shared.messages import AHEAD, LATE, LIFE, ModelGrant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.batch.limits.rate_limiter import Rates
-    from weft.batch.limits.shared.messages import ModelAsk
+    from weft.batch.limits.shared.messages import ModelRequest
 
-# A returned call is dealt again only if this much of its time is left.
+# A returned permit is issued again only if this much of its time is left.
 _WORTHWHILE = 0.1
 
 
 @dataclass(slots=True)
 class _Worker:
-    """What is known of a worker: what it asked for, what it may use, and what it was dealt but has not heard of."""
+    """What is known of a worker: what it wants, what it may use, and the permits that it has not heard of yet."""
 
     seen: float = 0.0
     slots: int = 0
@@ -36,65 +36,65 @@ class _Worker:
     at_once: int = 0
     held: float = 0.0
     wanted: deque[int] = field(default_factory=deque)
-    dealt: list[tuple[float, int]] = field(default_factory=list)
+    issued: list[tuple[float, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Dealing:
-    """The state of one model's provider, and of the workers that call it; the next to be dealt a call is first."""
+class PermitScheduler:
+    """The state of one model's provider, and of the workers that call it; the next to get a permit is first."""
 
     state: RateLimiter
     workers: OrderedDict[str, _Worker] = field(default_factory=OrderedDict)
     _returned: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, rates: Rates, clock: Callable[[], float]) -> Dealing:
+    def of(cls, rates: Rates, clock: Callable[[], float]) -> PermitScheduler:
         """A model of which nothing is known yet."""
         return cls(RateLimiter(rates, clock))
 
-    def answer(self, name: str, slots: int, asked: ModelAsk, now: float) -> ModelAllotment:
-        """Take note of what a worker says of this model, and deal it what it may use."""
+    def grant(self, name: str, slots: int, request: ModelRequest, now: float) -> ModelGrant:
+        """Take note of what a worker says of this model, and grant it what it may use."""
         self._forget_dead(now)
         worker = self.workers.setdefault(name, _Worker())
-        worker.seen, worker.slots, worker.running = now, slots, asked.running
-        worker.demand, worker.held = min(asked.demand, slots), asked.held
+        worker.seen, worker.slots, worker.running = now, slots, request.running
+        worker.demand, worker.held = min(request.demand, slots), request.held
         self.state.refill(now)
-        self._hear(asked)
-        worker.wanted = deque(asked.wanted[len(worker.dealt) :])
-        self._deal(now)
+        self._take_report(request)
+        worker.wanted = deque(request.wanted[len(worker.issued) :])
+        self._issue(now)
         worker.at_once = self._at_once(name, now)
         starts, tokens = self._collect(worker, now)
         state = self.state
-        tried = state.is_down and any(one.at_once for key, one in self.workers.items() if key != name)
-        return ModelAllotment(
+        tried = state.is_down and any(other.at_once for key, other in self.workers.items() if key != name)
+        return ModelGrant(
             worker.at_once, starts, tokens, state.limit, state.opens_at - now, state.failures, state.unknown, tried
         )
 
-    def _hear(self, asked: ModelAsk) -> None:
+    def _take_report(self, request: ModelRequest) -> None:
         state = self.state
-        for start in asked.returned:
+        for start in request.returned:
             heapq.heappush(self._returned, start)
-        state.tokens += asked.returned_tokens
-        for outcome in asked.outcomes:
+        state.tokens += request.returned_tokens
+        for outcome in request.outcomes:
             if (error := outcome.error) is None:
                 state.succeeded(outcome.tokens, outcome.used)
             else:
                 state.failed(error, outcome.tokens)
 
     def _forget_dead(self, now: float) -> None:
-        """A worker that was not heard of for a second is dead: what it was dealt comes back."""
+        """A worker that was not heard of for a second is dead: its permits come back."""
         for name, worker in list(self.workers.items()):
             if now - worker.seen > LIFE:
                 del self.workers[name]
-                self.state.tokens += worker.held + sum(tokens for _, tokens in worker.dealt)
-                for start, _ in worker.dealt:
+                self.state.tokens += worker.held + sum(tokens for _, tokens in worker.issued)
+                for start, _ in worker.issued:
                     heapq.heappush(self._returned, start)
 
-    def _deal(self, now: float) -> None:
-        """Deal the calls of the next moment, one to each worker that wants some, in turns."""
+    def _issue(self, now: float) -> None:
+        """Issue permits for the next moment, one to each worker that wants some, in turns."""
         tpm = self.state.rates.tpm
-        while (found := next((pair for pair in self.workers.items() if pair[1].wanted), None)) is not None:
-            name, worker = found
+        while (first := next((pair for pair in self.workers.items() if pair[1].wanted), None)) is not None:
+            name, worker = first
             tokens = int(min(worker.wanted[0], tpm)) if tpm else 0
             # No call overtakes one that lacks tokens: a large one would never get them.
             if tokens > self.state.tokens + 1e-6 and tpm:
@@ -103,7 +103,7 @@ class Dealing:
                 return
             self.state.tokens -= tokens
             worker.wanted.popleft()
-            worker.dealt.append((start, tokens))
+            worker.issued.append((start, tokens))
             self.workers.move_to_end(name)
 
     def _next_start(self, now: float) -> float | None:
@@ -127,7 +127,7 @@ class Dealing:
         total = 1 if self.state.is_down else max(int(self.state.limit), 1)
         if self.state.opens_at - now > AHEAD:
             return 0
-        demands = {key: one.demand for key, one in self.workers.items()}
+        demands = {key: worker.demand for key, worker in self.workers.items()}
         wanted = sum(demands.values())
         mine = self.workers[name]
         if wanted <= total:
@@ -139,14 +139,14 @@ class Dealing:
             order = sorted(key for key, demand in demands.items() if demand)
             turn = order.index(name) - int(now / LIFE) if name in order else 0
             fair += name in order and turn % len(order) < left
-        taken = sum(max(one.at_once, one.running) for key, one in self.workers.items() if key != name)
+        taken = sum(max(other.at_once, other.running) for key, other in self.workers.items() if key != name)
         return max(0, min(fair, mine.slots, total - taken))
 
     def _collect(self, worker: _Worker, now: float) -> tuple[tuple[float, ...], float]:
-        """What was dealt to a worker since its last message; what has become too late is lost, but for its tokens."""
-        useful = [(start, tokens) for start, tokens in worker.dealt if start + LATE > now]
-        self.state.tokens += sum(tokens for _, tokens in worker.dealt) - sum(tokens for _, tokens in useful)
-        worker.dealt.clear()
+        """The permits issued to a worker since its last message; one that is too late is lost, but for its tokens."""
+        useful = [(start, tokens) for start, tokens in worker.issued if start + LATE > now]
+        self.state.tokens += sum(tokens for _, tokens in worker.issued) - sum(tokens for _, tokens in useful)
+        worker.issued.clear()
         tokens = math.fsum(tokens for _, tokens in useful)
         worker.held += tokens
         return tuple(sorted(start for start, _ in useful)), tokens

@@ -1,4 +1,4 @@
-"""What a batch counts for its metrics: goals by state, calls, refusals, tokens, cost, commits, lost leases."""
+"""The metrics of a batch: goals by state, calls, refusals, tokens, cost, commits, lost leases."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ GAUGES = {"weft_commit_seconds": ("seconds that the last commit to the journal t
 
 
 @dataclass(frozen=True, slots=True)
-class Meters:
-    """Puts what happens into a few named figures; `note` adds to a counter, or sets a gauge."""
+class BatchMetrics:
+    """Counts what happens; `record` adds to a counter, or sets a gauge."""
 
-    note: Callable[[str, float, dict[str, str]], None] = lambda _, __, ___: None
+    record: Callable[[str, float, dict[str, str]], None] = lambda _, __, ___: None
 
     def report(self, worker: int, report: WorkerReport) -> None:
         """A worker reported."""
         for event in report.events:
             if isinstance(event, CallFinished):
                 model = {"model": event.model}
-                self.note("weft_calls", 1, model)
-                self.note("weft_tokens", event.reply.usage.tokens, model)
-                self.note("weft_cost_usd", event.reply.cost or 0.0, model)
+                self.record("weft_calls", 1, model)
+                self.record("weft_tokens", event.reply.usage.tokens, model)
+                self.record("weft_cost_usd", event.reply.cost or 0.0, model)
         if report.refused:
-            self.note("weft_calls_refused", report.refused, {})
-        self.note("weft_commit_seconds", report.commit_seconds, {"worker": str(worker)})
+            self.record("weft_calls_refused", report.refused, {})
+        self.record("weft_commit_seconds", report.commit_seconds, {"worker": str(worker)})
 
-    def ended(self, state: str) -> None:
+    def goal_ended(self, state: str) -> None:
         """A goal ended."""
-        self.note("weft_goals", 1, {"state": state})
+        self.record("weft_goals", 1, {"state": state})
 
-    def lost_lease(self) -> None:
+    def lease_lost(self) -> None:
         """A worker lost a run to another one."""
-        self.note("weft_leases_lost", 1, {})
+        self.record("weft_leases_lost", 1, {})

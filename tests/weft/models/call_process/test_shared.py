@@ -1,4 +1,4 @@
-"""The helper that keeps litellm loaded: one for a user and an installation, without keys, and never in the way."""
+"""The shared call process: one for a user and an installation, without keys, and never in the way."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.openai_server import Call, Fail, OpenAIServer, Say, scripted
-from weft.models.warm import connection, place, wire
-from weft.models.warm.connection import HelperLost
-from weft.models.warm.model import Helper, WarmModel, is_wanted
-from weft.models.warm.place import NoPlace, Place
+from weft.models.call_process import connection, socket_folder, spawn
+from weft.models.call_process.connection import ProcessLost
+from weft.models.call_process.shared import SharedModel, SharedProcess, is_wanted
+from weft.models.call_process.socket_folder import SocketFolder, UnsafeFolder
 from weft.settings.settings import Settings
-from weft_planner.errors import ModelError, RateLimited
-from weft_planner.model import Message, Request, ToolSpec
+from weft_planner.errors import RateLimited
+from weft_planner.model import Message, Reply, Request, ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from tests.openai_server import Answer, Script
-    from weft_planner.model import Reply
 
 MODEL = "openai/test-model"
 PROVIDER = (MODEL,)
@@ -36,22 +35,26 @@ PROVIDER = (MODEL,)
 
 @pytest.fixture(scope="module")
 def cache() -> Iterator[Path]:
-    """A cache folder with a short path, since a socket's has few characters, and one helper for all tests."""
+    """A cache folder with a short path, since a socket's has few characters, and one process for all tests."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         yield Path(folder)
-        process = Place.of(Path(folder)).served_by()
-        if process is not None:
-            os.kill(process, signal.SIGKILL)
+        end_process(Path(folder))
 
 
 @pytest.fixture
-async def helper(cache: Path, serve: Callable[[Script], OpenAIServer]) -> AsyncIterator[Helper]:
+async def process(cache: Path, serve: Callable[[Script], OpenAIServer]) -> AsyncIterator[SharedProcess]:
     serve(echo)
-    one = Helper(Settings(), cache)
-    assert one.begin()
-    yield one
-    if one.connected:
-        (await one.connection()).writer.transport.abort()
+    shared = SharedProcess(Settings(), cache)
+    assert shared.start()
+    yield shared
+    if shared.connected:
+        (await shared.connection()).close()
+
+
+def end_process(cache: Path) -> None:
+    pid = SocketFolder.of(cache).served_by()
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
 
 
 def echo(call: Call) -> Answer:
@@ -76,15 +79,13 @@ class Own:
 
     async def complete(self, request: Request) -> Reply:
         self.asked.append(request.messages[-1].content)
-        from weft_planner.model import Reply
-
         return Reply("from the run itself")
 
 
 @pytest.mark.slow
-async def test_calls_streams_and_errors_reach_their_callers(helper: Helper) -> None:
+async def test_calls_streams_and_errors_reach_their_callers(process: SharedProcess) -> None:
     own, pieces = Own(), list[str]()
-    model = WarmModel(MODEL, helper, own)
+    model = SharedModel(MODEL, process, own)
     assert model.needs == "litellm"
     await model.load()
     assert model.needs == ""
@@ -94,7 +95,7 @@ async def test_calls_streams_and_errors_reach_their_callers(helper: Helper) -> N
     streamed = await model.complete(replace(asking("hello"), on_text=pieces.append))
     assert "".join(pieces) == streamed.text == "you said hello"
     called = await model.complete(asking("use a tool"))
-    assert [(one.name, one.arguments) for one in called.tool_calls] == [("look_up", '{"word": "x"}')]
+    assert [(call.name, call.arguments) for call in called.tool_calls] == [("look_up", '{"word": "x"}')]
     with pytest.raises(RateLimited) as refused:
         await model.complete(asking("too much"))
     assert refused.value.retry_after == 7
@@ -102,31 +103,34 @@ async def test_calls_streams_and_errors_reach_their_callers(helper: Helper) -> N
 
 
 @pytest.mark.slow
-async def test_the_helper_holds_no_key_and_stands_in_no_folder_of_the_user(
-    helper: Helper, cache: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_shared_process_has_no_key_and_is_in_no_folder_of_the_user(
+    process: SharedProcess, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_OWN_API_KEY", "sk-never-0123456789")
-    await WarmModel(MODEL, helper, Own()).complete(asking("hello"))
-    served = Place.of(cache).served_by()
-    assert served is not None
-    environ = Path(f"/proc/{served}/environ").read_bytes()
+    await SharedModel(MODEL, process, Own()).complete(asking("hello"))
+    folder = SocketFolder.of(cache)
+    pid = folder.served_by()
+    assert pid is not None
+    environ = Path(f"/proc/{pid}/environ").read_bytes()
     assert b"sk-" not in environ
     assert b"API" not in environ
-    assert os.readlink(f"/proc/{served}/cwd") == "/"  # noqa: PTH115
-    assert Place.of(cache).socket.stat().st_mode & 0o777 == 0o600
-    assert Place.of(cache).folder.stat().st_mode & 0o777 == 0o700
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"  # noqa: PTH115
+    arguments = Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert b"sk-" not in arguments
+    assert folder.address.stat().st_mode & 0o777 == 0o600
+    assert folder.folder.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-async def test_a_helper_that_is_killed_or_hangs_is_done_without(
-    helper: Helper, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
+async def test_calls_of_a_process_that_is_killed_or_hangs_are_made_by_the_run(
+    process: SharedProcess, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "SILENCE", 3.0)
+    monkeypatch.setattr(connection, "SILENCE", 3)
     own = Own()
-    model = WarmModel(MODEL, helper, own)
+    model = SharedModel(MODEL, process, own)
     await model.load()
-    fork = (await helper.connection()).pid
+    fork = (await process.connection()).pid
     call = asyncio.create_task(model.complete(asking("wait")))
     await asyncio.sleep(0.3)
     os.kill(fork, how)
@@ -141,8 +145,8 @@ async def test_a_helper_that_is_killed_or_hangs_is_done_without(
 
 
 @pytest.mark.slow
-async def test_a_cancelled_call_is_cancelled_there_too(helper: Helper) -> None:
-    model = WarmModel(MODEL, helper, Own())
+async def test_a_cancelled_call_is_cancelled_there_too(process: SharedProcess) -> None:
+    model = SharedModel(MODEL, process, Own())
     await model.load()
     call = asyncio.create_task(model.complete(asking("wait")))
     await asyncio.sleep(0.3)
@@ -153,12 +157,41 @@ async def test_a_cancelled_call_is_cancelled_there_too(helper: Helper) -> None:
 
 
 @pytest.mark.slow
-async def test_two_helpers_are_one(helper: Helper, cache: Path) -> None:
-    await WarmModel(MODEL, helper, Own()).load()
-    first = Place.of(cache).served_by()
-    second = connection.start(Place.of(cache), 60)
+async def test_a_second_shared_process_ends_at_once(process: SharedProcess, cache: Path) -> None:
+    await SharedModel(MODEL, process, Own()).load()
+    first = SocketFolder.of(cache).served_by()
+    second = spawn.shared(cache, 60)
     assert (await asyncio.to_thread(os.waitpid, second, 0))[1] == 0
-    assert Place.of(cache).served_by() == first
+    assert SocketFolder.of(cache).served_by() == first
+
+
+@pytest.mark.slow
+async def test_a_process_that_is_killed_during_a_run_is_replaced_for_the_next(
+    process: SharedProcess, cache: Path
+) -> None:
+    model = SharedModel(MODEL, process, Own())
+    await model.load()
+    first = SocketFolder.of(cache).served_by()
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    assert (await model.complete(asking("hello"))).text == "you said hello"  # its own fork is still there
+    following = SharedProcess(Settings(), cache)
+    assert following.start()
+    await following.connection()
+    assert SocketFolder.of(cache).served_by() not in (first, None)
+    (await following.connection()).close()
+
+
+@pytest.mark.slow
+async def test_a_listener_that_fails_ends_its_own_call_alone(process: SharedProcess) -> None:
+    model = SharedModel(MODEL, process, Own())
+
+    def fail(_: str) -> None:
+        raise LookupError("the journal is full")
+
+    with pytest.raises(LookupError, match="journal is full"):
+        await model.complete(replace(asking("hello"), on_text=fail))
+    assert (await model.complete(asking("next"))).text == "you said next"
 
 
 @pytest.mark.slow
@@ -184,49 +217,55 @@ def test_a_second_run_at_a_terminal_does_not_load_litellm(
         os.close(master)
         assert b"LEAN" in ran.stdout, ran.stdout
     assert len(server.asked("task")) == 2
-    found = Place.of(Path(env["XDG_CACHE_HOME"]) / "weft").served_by()
-    assert found is not None
-    os.kill(found, signal.SIGKILL)
+    assert SocketFolder.of(cache / "xdg" / "weft").served_by() is not None
+    end_process(cache / "xdg" / "weft")
 
 
 def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path) -> None:
-    where = Place(Path(tempfile.mkdtemp(prefix="weft-")) / "helper", "x")
-    where.make()
-    where.folder.chmod(0o755)
-    with pytest.raises(NoPlace, match="only you can open"):
-        where.check()
-    where.folder.rmdir()
-    where.folder.symlink_to(tmp_path)
-    with pytest.raises(NoPlace, match="only you can open"):
-        where.make()
-    assert where.served_by() is None
+    folder = SocketFolder(Path(tempfile.mkdtemp(prefix="weft-")) / "calls", "x")
+    folder.make()
+    folder.folder.chmod(0o755)
+    with pytest.raises(UnsafeFolder, match="only you can open"):
+        folder.check()
+    folder.folder.rmdir()
+    folder.folder.symlink_to(tmp_path)
+    with pytest.raises(UnsafeFolder, match="only you can open"):
+        folder.make()
+    assert folder.served_by() is None
 
 
 def test_a_path_too_long_for_a_socket_is_not_used(tmp_path: Path) -> None:
-    where = Place(tmp_path / ("x" * 120), "name")
-    with pytest.raises(NoPlace, match="too long"):
-        where.make()
-    assert Helper(Settings(), tmp_path / ("x" * 120)).begin() is False
+    folder = SocketFolder(tmp_path / ("x" * 120), "name")
+    with pytest.raises(UnsafeFolder, match="too long"):
+        folder.make()
+    assert SharedProcess(Settings(), tmp_path / ("x" * 120)).start() is False
 
 
 def test_another_version_or_interpreter_has_another_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Place.of(tmp_path).socket
-    monkeypatch.setattr(place, "__version__", "9.9")
-    assert Place.of(tmp_path).socket != mine
+    mine = SocketFolder.of(tmp_path).address
+    monkeypatch.setattr(socket_folder, "__version__", "9.9")
+    assert SocketFolder.of(tmp_path).address != mine
     monkeypatch.undo()
     monkeypatch.setattr(sys, "prefix", "/elsewhere")
-    assert Place.of(tmp_path).socket != mine
+    assert SocketFolder.of(tmp_path).address != mine
 
 
-async def test_a_socket_that_is_someone_elses_is_not_used(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(place, "is_mine", lambda _: False)
-    folder = Path(tempfile.mkdtemp(prefix="weft-"))
-    where = Place(folder / "helper", "x")
-    where.make()
-    server = await asyncio.start_unix_server(lambda *_: None, where.socket)
-    with pytest.raises(HelperLost, match="another user"):
-        await connection.Connection.open(where, Settings(), cache / "models.json")
-    server.close()
+async def test_a_socket_that_is_someone_elses_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_folder, "is_mine", lambda _: False)
+    cache = Path(tempfile.mkdtemp(prefix="weft-"))
+    folder = SocketFolder.of(cache)
+    folder.make()
+    with folder.listen(), pytest.raises(ProcessLost, match="another user"):
+        await SharedProcess(Settings(), cache).connection()
+
+
+async def test_a_process_that_cannot_start_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spawn, "program", lambda *_: ["-c", "raise SystemExit(1)"])
+    shared = SharedProcess(Settings(), Path(tempfile.mkdtemp(prefix="weft-")))
+    assert shared.start()
+    own = Own()
+    async with asyncio.timeout(20):
+        assert (await SharedModel(MODEL, shared, own).complete(asking("hello"))).text == "from the run itself"
 
 
 @pytest.mark.parametrize(
@@ -246,23 +285,6 @@ def test_it_is_for_people_at_a_terminal(
     settings: Settings, models: tuple[str, ...], env: dict[str, str], terminal: bool, wanted: bool
 ) -> None:
     assert is_wanted(settings, models, env, terminal=terminal) is wanted
-
-
-def test_errors_survive_the_wire() -> None:
-    error = RateLimited("slow down", hint="wait", model=MODEL, retry_after=3.0)
-    back = wire.to_error(wire.from_error(error))
-    assert (type(back), back.message, back.hint, back.model) == (RateLimited, "slow down", "wait", MODEL)
-    assert isinstance(back, RateLimited)
-    assert back.retry_after == 3.0
-    assert type(wire.to_error({"type": "os.system", "message": "x", "hint": "", "model": ""})) is ModelError
-
-
-async def test_what_is_no_message_is_the_end() -> None:
-    for raw in (b"", b"\xff\xff\xff\xff", b"\x00\x00\x00\x02[]", b"\x00\x00\x00\x04junk"):
-        reader = asyncio.StreamReader()
-        reader.feed_data(raw)
-        reader.feed_eof()
-        assert await wire.read(reader) is None
 
 
 def _is_running(pid: int) -> bool:

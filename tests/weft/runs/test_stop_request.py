@@ -14,7 +14,7 @@ from weft_planner.events import CallStarted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_planner.events import Event
     from weft_planner.model import Reply, Request
 
@@ -30,8 +30,8 @@ class Slow:
         return answering(request)
 
 
-@pytest.mark.parametrize(("wish", "all_stop"), [("stop", False), ("stop_batch", True)])
-async def test_a_wish_in_the_journal_stops_a_run(workspace: Path, wish: Wish, all_stop: bool) -> None:
+@pytest.mark.parametrize(("asked", "all_stop"), [("stop", False), ("stop_batch", True)])
+async def test_a_stop_request_in_the_journal_stops_a_run(workspace: Path, asked: StopRequest, all_stop: bool) -> None:
     prepare(workspace)
     stop, begun = Stop(), asyncio.Event()
 
@@ -43,9 +43,9 @@ async def test_a_wish_in_the_journal_stops_a_run(workspace: Path, wish: Wish, al
         running = asyncio.ensure_future(runtime.run(GOAL, record=see, stop=stop))
         await begun.wait()
         other = store(workspace)  # as another process has it open
-        other.wish(other.find("last").run_id, wish)
+        other.request_stop(other.find("last").run_id, asked)
         result = await asyncio.wait_for(running, 20)
         assert result.status == "interrupted"
         assert stop.is_set() is all_stop
-        assert (other.find("last").status, other.wishes()) == ("interrupted", {})
+        assert (other.find("last").status, other.stop_requests()) == ("interrupted", {})
         other.close()
