@@ -122,7 +122,7 @@ class Pipeline:
         except BaseException:
             await early.stop()
             raise
-        current.plan = early.kept_in(plan) if self.rules >= rules.ADAPTIVE_PLANS else plan.without_fields()
+        current.plan = early.kept_in(plan)
         replanning.brief = partial(self.brief, catalogue, answers)
         if self.review is not None and not await self._reviewed(self.review, current, catalogue):
             return DECLINED
@@ -143,7 +143,7 @@ class Pipeline:
     async def _reviewed(self, review: Review, current: CurrentPlan, catalogue: Catalogue) -> bool:
         """Whether the plan is to run, perhaps as a person edited it."""
         added = await reviewed(review, current, catalogue.known)
-        self._warned(replace(current.plan, tasks=added or ()), catalogue)
+        self._warned(current.plan.with_tasks(added or ()), catalogue)
         return added is not None
 
     async def plan(self) -> Plan:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from weft_planner.model import Message
@@ -24,7 +26,7 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """The preview as `run --dry-run --json` prints it."""
         return {
-            "selected": [asdict(one) for one in self.selections],
+            "selected": [msgspec.structs.asdict(one) for one in self.selections],
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
             "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
         }

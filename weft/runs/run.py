@@ -8,6 +8,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.kept_results import JournalResults
@@ -87,7 +89,7 @@ class Run:
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
         """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
-        self.opening = replace(self.opening, reused=outputs)
+        self.opening = msgspec.structs.replace(self.opening, reused=outputs)
         self.reused = planned_reuse(self.opening)
         self.finished.given.update({one.task: one.output for one in self.reused})
         self.finished.parts += parts_of(self.opening)
@@ -137,7 +139,7 @@ class Run:
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
-        await self._finish(replace(end, seconds=time.monotonic() - began))
+        await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 

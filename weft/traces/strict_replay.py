@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
@@ -141,7 +143,11 @@ async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
         end = await pipeline.run()
         then = history.ledger.finished
-        return replace(end, status=then.status) if then is not None and _ended_otherwise(then, end) else end
+        return (
+            msgspec.structs.replace(end, status=then.status)
+            if then is not None and _ended_otherwise(then, end)
+            else end
+        )
     except RecordEnded:
         return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
     except WeftError as error:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.capture.fast_json import digest
+import msgspec
+
+from weft_executor.capture.json_text import digest
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
-from weft_planner.event_fields import ATOMS, fields_of
 from weft_planner.events import SkillPrint
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.text.nesting import flattened
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from weft_planner.events import Event
 
+# The types of JSON values that hold no other values.
+ATOMS = frozenset({str, int, float, bool, type(None)})
 # Characters of a hash.
 HASH = 32
 _SEP = os.sep
@@ -43,14 +46,16 @@ class Capture:
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
-        found = fields_of(event)
+        found = {}
         shortest = self.secrets.shortest
-        for name, item in found.items():
+        for name in event.__struct_fields__:
+            item = getattr(event, name)
             if type(item) is str:
                 if len(item) >= shortest or _SEP in item or "⟦" in item:
-                    found[name] = self.text(item)
+                    item = self.text(item)
             elif type(item) not in ATOMS:
-                found[name] = self._whole_or_flattened(item)
+                item = self._whole_or_flattened(item)
+            found[name] = item
         return found
 
     def _whole_or_flattened(self, value: Any) -> Any:
@@ -72,16 +77,14 @@ class Capture:
             return self._mapping(value)
         if kind is list or kind is tuple:
             if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
-                return self.shared.get(value, self._fields)
+                return self.shared.get(value, self.value)
             return self._list(value)
         if kind is Task:
             return self.task(value)
         if kind is Plan:
-            named = value.to_dict(self.task).items()
-            return {name: item if name == "tasks" else self.value(item) for name, item in named}
-        if hasattr(value, "to_dict"):
-            return self.value(value.to_dict())
-        return self._fields(value) if is_dataclass(value) else value
+            rest = self._mapping(_plain(msgspec.structs.replace(value, tasks=())))
+            return {**rest, "tasks": [self.task(task) for task in value.tasks]}
+        return self.value(_plain(value))
 
     def local(self, value: Any) -> Any:
         """A recorded value with the paths of this checkout."""
@@ -121,11 +124,8 @@ class Capture:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
         known = self._tasks.get(id(task))
         if known is None:
-            self._tasks[id(task)] = known = (task, self._mapping(task.to_dict()))  # kept: no other has its id
+            self._tasks[id(task)] = known = (task, self._mapping(_plain(task)))  # kept: no other has its id
         return known[1]
-
-    def _fields(self, value: Any) -> dict[str, Any]:
-        return {name: self._item(name, item) for name, item in fields_of(value).items()}
 
     # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
 
@@ -165,3 +165,8 @@ class Capture:
         if type(item) in (list, tuple) and is_secret(key):  # a repeated header, or old passwords
             return [REDACTED if type(one) is str and one else self.value(one) for one in item]
         return item if type(item) in ATOMS else self.value(item)
+
+
+def _plain(value: Any) -> Any:
+    """A declared value, such as a message or a task, as JSON values; what JSON does not know becomes text."""
+    return msgspec.to_builtins(value, enc_hook=str)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import Row, RunSummary
-from weft_planner.event_fields import type_name_of
-from weft_planner.events import Event, TaskFinished, TextStreamed
+from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -42,8 +41,8 @@ class LogEntry(NamedTuple):
     def row(self) -> Row:
         """The row to store: without secrets, paths relative to named roots."""
         log, seq, at, event, _, _ = self
-        kind: type = type(event)
-        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_name_of(kind), log.capture.event(event)))
+        kind = type(event)
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(kind), log.capture.event(event)))
 
 
 class Sink(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.capture.fast_json import compact
+from weft_executor.capture.capture import ATOMS
+from weft_executor.capture.json_text import encode as encode_json
 from weft_executor.stores import texts
 from weft_executor.stores.texts import LARGE
-from weft_planner.event_fields import ATOMS
 
 if TYPE_CHECKING:
     from weft_executor.stores.row import Row, RunSummary
@@ -34,8 +34,8 @@ def encode(row: Row) -> Body:
         kind = type(value)
         if len(value) >= LARGE if kind is str else kind not in ATOMS:
             large: dict[str, str] = {}
-            return clean(compact(texts.split(row.body, large))), large
-    return clean(compact(row.body)), _NONE
+            return encode_json(texts.split(row.body, large)), large
+    return encode_json(row.body), _NONE
 
 
 def missing(sha: str) -> str:

@@ -107,7 +107,7 @@ def fill_arguments(task: Task, results: Mapping[str, str], schema: Mapping[str, 
     A lone reference that is not for a string is read as JSON; to a field, it stands for the field's value.
     """
     given = task.arguments if isinstance(task.arguments, Mapping) else {}
-    filling = _Filling(results, item_texts(task), task.pattern)
+    filling = _Filling(results, item_texts(task))
     properties = schema.get("properties", {})
     return {name: filling.value(value, properties.get(name, {})) for name, value in given.items()}
 
@@ -118,7 +118,6 @@ class _Filling:
 
     results: Mapping[str, str]
     item: Mapping[str, str] | None
-    pattern: re.Pattern[str]
 
     def value(self, value: Any, schema: Mapping[str, Any], *, nested: bool = False) -> Any:
         match value:
@@ -134,12 +133,12 @@ class _Filling:
 
     def _text(self, value: str, schema: Mapping[str, Any], *, nested: bool) -> Any:
         wanted = schema.get("type", None if nested else "string")
-        field = self.pattern.fullmatch(value.strip())
+        field = REFERENCE.fullmatch(value.strip())
         is_item = self.item is not None and ITEM.fullmatch(value.strip()) is not None
         if field is not None and field[2] and not is_item:
             found = field_value(reference_of(field), self.results)
             return _text(found) if wanted == "string" else found
-        text = fill(value, texts_of(references(value, self.pattern), self.results), self.item)
+        text = fill(value, texts_of(references(value, REFERENCE), self.results), self.item)
         if nested or wanted == "string" or not (field or is_item):
             return text
         try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.approvals.approvals import Approvals, Settle
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.capture.capture import HASH, Capture
-from weft_executor.capture.fast_json import canonical, digest_of
+from weft_executor.capture.json_text import canonical, digest_of
 from weft_executor.tasks.results.kept_files import KeptFiles
 from weft_planner.events import ToolCalled
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft_executor.tasks.conversation import Conversation, Toolbox
 from weft_executor.tasks.inputs import UpstreamResult, nothing_below, shorten
 from weft_executor.tasks.outcome import Done, Outcome, Unneeded
@@ -77,7 +79,7 @@ class Synthesis:
             if not faults:
                 return value
         *before, user = self._request(outcomes, self.missing(outcomes)).messages
-        messages = (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}"))
+        messages = (*before, msgspec.structs.replace(user, content=f"{user.content}\n\n{self.form.shown}"))
         toolbox = Toolbox(self.form.memo)
         return await self.form.answer(
             Conversation(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from weft_planner.model import Message, Reply, Role
+from weft_planner.events.event import Event
+from weft_planner.model import Message, Reply, Role
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMade:
+class PromptMade(Event, frozen=True):
     """A prompt was rendered from its template with these variables."""
 
     role: Role
@@ -20,16 +17,14 @@ class PromptMade:
     variables: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLoading:
+class ModelLoading(Event, frozen=True):
     """What a model needs is loaded before its first call: a library, or the embedded model."""
 
     model: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLoaded:
+class ModelLoaded(Event, frozen=True):
     """A model can be called."""
 
     model: str
@@ -37,8 +32,7 @@ class ModelLoaded:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallStarted:
+class CallStarted(Event, frozen=True):
     """A request was sent to a model; `request` is the hash by which its reply is found."""
 
     role: Role
@@ -49,8 +43,7 @@ class CallStarted:
     request: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallRetried:
+class CallRetried(Event, frozen=True):
     """A call failed for a passing reason; it is retried after `wait` seconds."""
 
     role: Role
@@ -61,8 +54,7 @@ class CallRetried:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallFinished:
+class CallFinished(Event, frozen=True):
     """A model answered."""
 
     role: Role
@@ -73,8 +65,7 @@ class CallFinished:
     request: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallFailed:
+class CallFailed(Event, frozen=True):
     """A call failed and is not retried."""
 
     role: Role
@@ -85,8 +76,7 @@ class CallFailed:
     request: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
+class TextStreamed(Event, frozen=True):
     """A piece of a streamed answer arrived."""
 
     role: Role

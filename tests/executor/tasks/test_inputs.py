@@ -72,12 +72,6 @@ def test_a_field_that_is_missing_says_so() -> None:
         fill_arguments(task, {"a": RESULT}, {"properties": {"x": {"type": "integer"}}})
 
 
-def test_a_task_of_an_earlier_run_keeps_what_looks_like_a_field() -> None:
-    task = Task("t", "tool", arguments={"x": "<<a.output.n>> <<a.output>>"}, names_fields=False)
-    assert fill_arguments(task, {"a": RESULT}, {}) == {"x": f"<<a.output.n>> {RESULT}"}
-    assert given_to(task, {"a": RESULT}) == {"a": RESULT}
-
-
 def test_items_and_fields_are_filled_at_once() -> None:
     task = Task("t[2]", "llm", instruction="<<item.n>> of <<a.output.n>>, <<item>>", item=Item({"n": "<<a.output.n>>"}))
     filled = fill(task.instruction, given_to(task, {"a": RESULT}), item_texts(task))

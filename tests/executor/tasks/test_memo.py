@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from tests.fakes import Recorder
@@ -42,7 +43,7 @@ def test_hashes_are_those_of_earlier_versions() -> None:
     [
         replace(ASKED, messages=ASKED.messages[:-1]),
         replace(ASKED, tools=()),
-        replace(ASKED, tools=(replace(TOOL, parameters={}),)),
+        replace(ASKED, tools=(msgspec.structs.replace(TOOL, parameters={}),)),
         replace(ASKED, may_call_tools=False),
         replace(ASKED, schema=None),
         replace(ASKED, role="synthesis"),

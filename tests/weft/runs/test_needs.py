@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.conftest import add_skill
@@ -76,7 +77,7 @@ async def test_a_run_of_earlier_rules_keeps_its_listing_and_prompt(workspace: Pa
         earlier = runtime.new_run(GOAL, record)
         assert isinstance(earlier.opening, RunStarted)
         earlier.rules = 2
-        earlier.opening = replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
+        earlier.opening = msgspec.structs.replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
         assert (await earlier.run(Stop())).status == "done"
     (taken,) = record.of(CatalogueTaken)
     assert isinstance(taken, CatalogueTaken)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from tests.fakes import Recorder, ScriptedModel
@@ -96,7 +96,7 @@ async def test_a_run_of_earlier_rules_keeps_what_it_selected(workspace: Path) ->
         earlier = runtime.new_run(planned(SURVEY))
         assert isinstance(earlier.opening, RunStarted)
         earlier.rules = 2
-        earlier.opening = replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
+        earlier.opening = msgspec.structs.replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
         result = await earlier.run(Stop())
     assert (result.status, result.skills) == ("done", ())
     replay = await replayed(workspace, rows(workspace))

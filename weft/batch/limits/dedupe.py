@@ -7,7 +7,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from weft_executor.capture.fast_json import digest
+import msgspec
+
+from weft_executor.capture.json_text import digest
 from weft_executor.tasks.memo import request_form
 from weft_planner.model import Usage
 
@@ -48,7 +50,7 @@ class DedupedModel:
             await asyncio.wait([known])
             if not known.cancelled():
                 self.replies.saved += 1
-                return replace(known.result(), usage=Usage(), cost=0.0)
+                return msgspec.structs.replace(known.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.replies.known[key] = future
         try:

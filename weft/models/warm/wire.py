@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import errors, event_fields
+import msgspec
+
+from weft_planner import errors
 from weft_planner.errors import ModelError
-from weft_planner.model import Message, Reply, Request, ToolCall, ToolSpec, Usage
+from weft_planner.model import Message, Reply, Request, ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,31 +44,26 @@ async def read(reader: asyncio.StreamReader) -> dict[str, Any] | None:
 
 def from_request(request: Request) -> dict[str, Any]:
     """A request without what only this process can use."""
-    document = event_fields.to_dict(request)
-    return {name: value for name, value in document.items() if name not in ("type", "on_text", "key")}
+    plain: dict[str, Any] = msgspec.to_builtins(replace(request, on_text=None, key=""))
+    return {name: value for name, value in plain.items() if name not in ("on_text", "key")}
 
 
 def to_request(document: Mapping[str, Any]) -> Request:
     """The request in a document."""
-    messages = tuple(
-        Message(row["role"], row["content"], _calls(row["tool_calls"]), row["tool_call_id"])
-        for row in document["messages"]
-    )
-    tools = tuple(ToolSpec(**row) for row in document["tools"])
+    messages = msgspec.convert(document["messages"], tuple[Message, ...])
+    tools = msgspec.convert(document["tools"], tuple[ToolSpec, ...])
     return Request(**{**document, "messages": messages, "tools": tools})
 
 
 def from_reply(reply: Reply) -> dict[str, Any]:
     """A reply as JSON values."""
-    document = event_fields.to_dict(reply)
-    del document["type"]
-    return document
+    plain: dict[str, Any] = msgspec.to_builtins(reply)
+    return plain
 
 
 def to_reply(document: Mapping[str, Any]) -> Reply:
     """The reply in a document."""
-    calls, usage = _calls(document["tool_calls"]), Usage(**document["usage"])
-    return Reply(**{**document, "tool_calls": calls, "usage": usage})
+    return msgspec.convert(document, Reply)
 
 
 def from_error(error: WeftError) -> dict[str, Any]:
@@ -86,7 +84,3 @@ def to_error(document: Mapping[str, Any]) -> ModelError:
     if isinstance(error, errors.Transient):
         error.retry_after = document["retry_after"]
     return error
-
-
-def _calls(rows: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(**row) for row in rows)

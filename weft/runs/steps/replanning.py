@@ -128,7 +128,7 @@ class Replanning:
     async def _repeat(self, record: ReplanRecord) -> None:
         """Make a recorded change again, from how the run stood then; what a person changed is given."""
         event = record.event
-        plan = replace(self._plan, grown=record.grown)
+        plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
             states = _states(plan, _ends(plan, _as_asked(record.tasks)), {})
@@ -169,7 +169,7 @@ class Replanning:
             self._given_up = replanned.given_up
             record(Warned(f"the plan was not changed: {replanned.note}"))
         else:
-            self.check(replace(situation.plan, tasks=change.added))
+            self.check(situation.plan.with_tasks(change.added))
         return replanned
 
     @property

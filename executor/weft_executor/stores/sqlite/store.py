@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from itertools import islice
@@ -268,4 +267,4 @@ class SqliteStore:
             )
             found = connection.execute(query, given)
             for run_id, seq, at, kind, body in found:
-                yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
+                yield Row(run_id, seq, at, kind, texts.read(body, text_of))
