@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import inspect
+from msgspec.structs import asdict
 
-from weft_executor.capture.json_text import digest
+from weft_executor.capture.json_text import digest, encode, encode_fields
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
 from weft_planner.events import SkillPrint
+from weft_planner.events.event import HASHED
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.text.nesting import flattened
 
@@ -27,6 +31,22 @@ ATOMS = frozenset({str, int, float, bool, type(None)})
 # Characters of a hash.
 HASH = 32
 _SEP = os.sep
+_SHORT = 200
+# How the JSON of a field that marks a secret ends, whatever the rest of its name is.
+_TELLING = tuple(
+    f'{word}":'
+    for word in (
+        "key",
+        "token",
+        "secret",
+        "passwd",
+        "password",
+        "passphrase",
+        "credential",
+        "credentials",
+        "authorization",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +66,24 @@ class Capture:
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
-        found = {}
+        found = asdict(event)
         shortest = self.secrets.shortest
-        for name in event.__struct_fields__:
-            item = getattr(event, name)
+        for name in _free_fields(type(event)):
+            item = found[name]
             if type(item) is str:
                 if len(item) >= shortest or _SEP in item or "⟦" in item:
-                    item = self.text(item)
+                    found[name] = self.text(item)
             elif type(item) not in ATOMS:
-                item = self._whole_or_flattened(item)
-            found[name] = item
+                found[name] = self._whole_or_flattened(item)
         return found
+
+    def unchanged(self, event: Event) -> str | None:
+        """The JSON of an event's fields if they are few, plain and recorded as they stand, as most are; else None."""
+        for name in _free_fields(type(event)):
+            item = getattr(event, name)
+            if item is not None and (type(item) is not str or len(item) >= _SHORT or self.text(item) != item):
+                return None
+        return encode_fields(event)
 
     def _whole_or_flattened(self, value: Any) -> Any:
         """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
@@ -78,12 +105,11 @@ class Capture:
         if kind is list or kind is tuple:
             if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
                 return self.shared.get(value, self.value)
-            return self._list(value)
+            return self.list(value)
         if kind is Task:
             return self.task(value)
         if kind is Plan:
-            rest = self._mapping(_plain(msgspec.structs.replace(value, tasks=())))
-            return {**rest, "tasks": [self.task(task) for task in value.tasks]}
+            return self._plan(value)
         return self.value(_plain(value))
 
     def local(self, value: Any) -> Any:
@@ -127,9 +153,26 @@ class Capture:
             self._tasks[id(task)] = known = (task, self._mapping(_plain(task)))  # kept: no other has its id
         return known[1]
 
+    def _plan(self, plan: Plan) -> dict[str, Any]:
+        """A plan as it is recorded; one that is recorded as it stands is looked through only once, as a whole."""
+        form: dict[str, Any] = _plain(plan)
+        if self._keeps(encode(form)):
+            self._tasks.update((id(task), (task, row)) for task, row in zip(plan.tasks, form["tasks"], strict=True))
+            return form
+        tasks = [self.task(task) for task in plan.tasks]
+        return {name: tasks if name == "tasks" else self.value(item) for name, item in form.items()}
+
+    def _keeps(self, text: str) -> bool:
+        """Whether a value with this JSON is surely recorded as it is: no path, no secret, no name that marks one."""
+        # Without escapes, every string of the value stands in its JSON as it is, between characters of no word.
+        if not text.isascii() or _SEP in text or "\\" in text:
+            return False
+        low = text.lower()
+        return not any(name in low for name in _TELLING) and not self.secrets.touches(text)
+
     # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
 
-    def _list(self, value: Sequence[Any]) -> list[Any]:
+    def list(self, value: Sequence[Any]) -> list[Any]:
         shortest = self.secrets.shortest
         return [
             item
@@ -165,6 +208,18 @@ class Capture:
         if type(item) in (list, tuple) and is_secret(key):  # a repeated header, or old passwords
             return [REDACTED if type(one) is str and one else self.value(one) for one in item]
         return item if type(item) in ATOMS else self.value(item)
+
+
+@cache
+def _free_fields(kind: type[Event]) -> tuple[str, ...]:
+    """The fields of an event that can hold a path or a secret: numbers, fixed words and our own hashes cannot."""
+    return tuple(field.name for field in msgspec.structs.fields(kind) if not _is_fixed(inspect.type_info(field.type)))
+
+
+def _is_fixed(kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.Metadata):
+        return kind.extra == HASHED
+    return isinstance(kind, inspect.IntType | inspect.FloatType | inspect.BoolType | inspect.LiteralType)
 
 
 def _plain(value: Any) -> Any:

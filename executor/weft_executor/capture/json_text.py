@@ -7,7 +7,7 @@ number of digits.
 
 from __future__ import annotations
 
-import hashlib
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -30,6 +30,15 @@ def encode(value: Any) -> str:
         return _PLAIN.encode(_repaired(value)).decode()
 
 
+def encode_fields(value: msgspec.Struct) -> str | None:
+    """The fields of a tagged value as JSON, without the tag, which comes first; None if they have to be repaired."""
+    try:
+        text = _PLAIN.encode(value).decode()
+    except _REFUSED:
+        return None
+    return "{" + text[text.index(",") + 1 :]
+
+
 def canonical(value: Any) -> bytes:
     """The JSON of a value that is hashed: the same for all orders of its keys."""
     try:
@@ -40,12 +49,12 @@ def canonical(value: Any) -> bytes:
 
 def digest(value: Any) -> str:
     """The SHA-256 of a value's canonical JSON, in hex."""
-    return digest_of(canonical(value))
+    return sha256(canonical(value)).hexdigest()
 
 
 def digest_of(text: bytes) -> str:
     """The SHA-256 of a text, in hex."""
-    return hashlib.sha256(text).hexdigest()
+    return sha256(text).hexdigest()
 
 
 def _repaired(value: Any) -> Any:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from weft_executor.journal.summary import CHANGING, updated
-from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.row import NO_TEXTS, EncodedRow, Row, RunSummary
 from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
@@ -38,11 +38,15 @@ class LogEntry(NamedTuple):
         summary, done = self.log.written
         return summary is self.summary and done == self.done
 
-    def row(self) -> Row:
+    def row(self) -> Row | EncodedRow:
         """The row to store: without secrets, paths relative to named roots."""
         log, seq, at, event, _, _ = self
-        kind = type(event)
-        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(kind), log.capture.event(event)))
+        text = log.capture.unchanged(event)
+        if text is not None:
+            task, key = getattr(event, "task", None), getattr(event, "key", None)
+            place = (log.run_id, seq, stamp(at), type_of(type(event)))
+            return tuple.__new__(EncodedRow, (*place, task, key or None, text, NO_TEXTS))
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(type(event)), log.capture.event(event)))
 
 
 class Sink(Protocol):

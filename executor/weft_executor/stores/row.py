@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
 VERSION = 1
 # Costs are sums of small floats: digits beyond these are rounding errors.
 COST_PLACES = 10
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -26,6 +29,19 @@ class Row(NamedTuple):
         """The row as a line of an exported trace."""
         place = {"v": VERSION, "run_id": self.run_id, "seq": self.seq, "at": self.at, "type": self.type}
         return place | {key: value for key, value in self.body.items() if key not in place}
+
+
+class EncodedRow(NamedTuple):
+    """A row as stores write it: its body as JSON, and the large texts taken out of that, by hash."""
+
+    run_id: str
+    seq: int
+    at: str
+    type: str
+    task: str | None
+    key: str | None
+    body: str
+    texts: Mapping[str, str] = NO_TEXTS
 
 
 @dataclass(frozen=True, slots=True)

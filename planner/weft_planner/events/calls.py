@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft_planner.events.event import Event
+from weft_planner.events.event import Event, Hash
 from weft_planner.model import Message, Reply, Role
 
 
@@ -40,7 +40,7 @@ class CallStarted(Event, frozen=True):
     model: str
     messages: tuple[Message, ...]
     tools: tuple[str, ...] = ()
-    request: str = ""
+    request: Hash = ""
 
 
 class CallRetried(Event, frozen=True):
@@ -62,7 +62,7 @@ class CallFinished(Event, frozen=True):
     model: str
     reply: Reply
     seconds: float
-    request: str = ""
+    request: Hash = ""
 
 
 class CallFailed(Event, frozen=True):
@@ -73,7 +73,7 @@ class CallFailed(Event, frozen=True):
     model: str
     error: str
     seconds: float
-    request: str = ""
+    request: Hash = ""
 
 
 class TextStreamed(Event, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -20,6 +20,10 @@ def _type_name(class_name: str) -> str:
 class Event(msgspec.Struct, frozen=True, tag_field="type", tag=_type_name):
     """Something that happened in a run; a subclass is a type of its own, and its fields are what is recorded."""
 
+
+# A hash that we made, of values without secrets: such a field is recorded as it is.
+HASHED = {"hashed": True}
+Hash = Annotated[str, msgspec.Meta(extra=HASHED)]
 
 Record = Callable[[Event], None]
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft_planner.events.event import Event
+from weft_planner.events.event import Event, Hash
 
 TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
 
@@ -21,11 +21,11 @@ class ConditionChecked(Event, frozen=True):
     why: str
 
 
-class TaskStarted(Event, frozen=True):
+class TaskStarted(Event, frozen=True, gc=False):
     """A task started; `inputs` is the hash of what it was given."""
 
     task: str
-    inputs: str = ""
+    inputs: Hash = ""
 
 
 class TaskReused(Event, frozen=True):
@@ -83,7 +83,7 @@ class ToolCalled(Event, frozen=True):
     task: str | None
     name: str
     envelope: Mapping[str, Any]
-    call: str = ""
+    call: Hash = ""
 
 
 class FileKept(Event, frozen=True):
@@ -109,7 +109,7 @@ class ToolLogged(Event, frozen=True):
     seconds: float
 
 
-class TaskFinished(Event, frozen=True):
+class TaskFinished(Event, frozen=True, gc=False):
     """A task ended; `key` is the hash of what its model was asked, if other runs may use its output for the same."""
 
     task: str
@@ -117,4 +117,4 @@ class TaskFinished(Event, frozen=True):
     seconds: float = 0.0
     output: str | None = None
     error: str | None = None
-    key: str = ""
+    key: Hash = ""
