@@ -24,6 +24,7 @@ from weft_executor.approvals.policy import ApprovalRule as ApprovalRule
 from weft_executor.history.result import Result as Result
 from weft_executor.history.result import TaskReport as TaskReport
 from weft_executor.stores.errors import BadStore as BadStore
+from weft_executor.stores.errors import EarlierForm as EarlierForm
 from weft_executor.stores.errors import LeaseLost as LeaseLost
 from weft_executor.stores.errors import NotRunning as NotRunning
 from weft_executor.stores.errors import RunExists as RunExists

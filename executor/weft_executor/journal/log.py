@@ -102,8 +102,7 @@ class Log:
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""
         before = entry.summary
-        done = None if before.done is None else before.done + entry.done
-        return replace(before, goal=self.capture.text(before.goal), done=done)
+        return replace(before, goal=self.capture.text(before.goal), done=before.done + entry.done)
 
     def settle(self) -> Awaitable[None]:
         """Wait until everything recorded so far is on disk."""

@@ -92,8 +92,8 @@ def _check_version(version: Any, where: str) -> None:
     if version > VERSION:
         what = f"{where} was written by a newer weft (events of version {version}; this one knows {VERSION})"
         raise InputError(what, hint="update weft")
-    what = f"{where} is of an earlier form than weft 0.1.0's (events of version {version}; this one knows {VERSION})"
-    raise InputError(what, hint="it cannot be read any more: move it away, and run the goal again")
+    what = f"{where} was exported before weft 0.1.0, which cannot read it (events of version {version})"
+    raise InputError(what, hint="name another file, or run the goal again")
 
 
 def _faults(event: events.Event | None) -> Iterator[str]:
