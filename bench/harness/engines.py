@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from bench.harness.timing import Spent
 from weft_executor.capture.capture import Capture
 from weft_executor.journal.journal import Journal
+from weft_executor.results.memo import Memo
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.attempt import ScheduleLimits
-from weft_executor.tasks.memo import Memo
-from weft_executor.tasks.schedule import Schedule
 from weft_planner.events import PlanMade, RunFinished, RunStarted
 from weft_planner.plan.plan import Plan, Task
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.harness.graphs import Graph
-    from weft_executor.tasks.outcome import Outcome
+    from weft_executor.results.outcome import Outcome
     from weft_planner.events import Event
 
 Lengths = dict[str, float] | None
@@ -61,7 +61,7 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
 async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
     """weft's scheduler, with events and the limits of a real run."""
     events: list[Event] = []
-    schedule = Schedule(_work(lengths), events.append, _limits(plan))
+    schedule = Schedule(_work(lengths), Memo(events.append).recorded, _limits(plan))
     outcomes = await _run(schedule, plan)
     assert len(outcomes) == len(plan.tasks)
 
@@ -81,7 +81,7 @@ async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
     log.record(PlanMade(plan, 1))
     await log.settle()
     memo = Memo(log.record, log.capture, log.settle)
-    outcomes = await _run(Schedule(_work(lengths), log.record, _limits(plan), memo), plan)
+    outcomes = await _run(Schedule(_work(lengths), memo.recorded, _limits(plan), memo), plan)
     log.record(RunFinished("done"))
     await log.settle()
     took = Spent.since(start)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from weft_executor.tasks.results.kept_files import Artifact
+    from weft_executor.results.kept_files import Artifact
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import RunStatus, TaskStatus
     from weft_planner.model import Usage
@@ -55,7 +55,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": msgspec.structs.asdict(self.usage),
             "cost_usd": self.cost_usd,
-            "artifacts": [one.to_dict() for one in self.artifacts],
+            "artifacts": [artifact.to_dict() for artifact in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }

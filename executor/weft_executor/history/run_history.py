@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.replans import Replans
-from weft_executor.tasks.memo import FinishedPart, FinishedWork
-from weft_executor.tasks.results.form import UnfitAnswer
+from weft_executor.model_loop.form import UnfitAnswer
+from weft_executor.results.memo import FinishedPart, FinishedWork
 from weft_planner.events import (
     AnswerChecked,
     CallFailed,
@@ -52,6 +52,7 @@ class RunHistory:
     `planned` is the last of the `plans`: those before it were questions, which were answered. `catalogues` and
     `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
     cost is unknown.
+    `readings` says how a planner's answers were read, by sub-goal and number of the change.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered.
@@ -64,7 +65,7 @@ class RunHistory:
     selections: dict[str, SkillsSelected] = field(default_factory=dict)
     planned: PlanMade | None = None
     plans: list[PlanMade] = field(default_factory=list)
-    refusals: list[PlanRefused] = field(default_factory=list)
+    readings: dict[tuple[str | None, int | None], list[PlanMade | PlanRefused]] = field(default_factory=dict)
     calls: list[CallStarted] = field(default_factory=list)
     failed: dict[str, CallFailed] = field(default_factory=dict)
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
@@ -119,13 +120,15 @@ class RunHistory:
             case SkillsSelected():
                 self.selected = event
             case PlanRefused():
-                self.refusals.append(event)
+                self._note_refusal(event)
             case PlanMade():
                 self.planned = event
                 self.plans.append(event)
+                self.readings.setdefault((None, None), []).append(event)
+                self.finished.refusals.end()
             case PlanChanged():
                 for task_id in event.dropped:
-                    self.finished.given.pop(task_id, None)
+                    self.finished.reused.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
                     if event.cause == "stream":  # a task of this id ends once more, and is told of
                         self._forget_output(task_id)
@@ -139,7 +142,7 @@ class RunHistory:
                 self._inputs[event.task] = event.inputs
             case TaskReused():
                 self._reuse_recorded[event.task] = event
-                self.finished.given[event.task] = event.output
+                self.finished.reused[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
@@ -157,9 +160,20 @@ class RunHistory:
             case _:
                 pass
 
+    def _note_refusal(self, event: PlanRefused) -> None:
+        """Add a refusal; planning that was interrupted begins with its first attempt again."""
+        readings = self.readings.setdefault((event.task, event.change), [])
+        while readings and isinstance(readings[-1], PlanRefused) and readings[-1].attempt >= event.attempt:
+            readings.pop()
+        readings.append(event)
+        role = "decomposer" if event.change is None else "replanner"
+        self.finished.refusals.note(event, self._last_reply.get((role, event.task), ""))
+
     def _note_reused(self, event: RunStarted) -> None:
         """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
-        self.finished.given.update({one.task: one.output for one in event.reused if parent_of(one.task) is None})
+        self.finished.reused.update(
+            {output.task: output.output for output in event.reused if parent_of(output.task) is None}
+        )
         self.finished.parts += parts_of(event)
 
     def _check(self, event: PlanChanged) -> None:
@@ -184,13 +198,15 @@ class RunHistory:
     @property
     def recorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs of other runs that tasks of its plan have."""
-        return tuple(one for one in self._reuse_recorded.values() if self.plan is not None and one.task in self.plan)
+        return tuple(
+            output for output in self._reuse_recorded.values() if self.plan is not None and output.task in self.plan
+        )
 
     @property
     def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs that the run was given at its start, but whose own events it did not get to record."""
-        given = planned_reuse(self.started) if self.started is not None else ()
-        return tuple(one for one in given if one.task not in self._reuse_recorded)
+        outputs = planned_reuse(self.started) if self.started is not None else ()
+        return tuple(output for output in outputs if output.task not in self._reuse_recorded)
 
     def reopen(self) -> None:
         """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
@@ -231,6 +247,10 @@ class RunHistory:
         match event:
             case CallStarted():
                 self.calls.append(event)
+                if event.about:
+                    about = self.finished.calls.setdefault(event.about, [])
+                    if all(call.request != event.request for call in about):  # one that failed may be sent again
+                        about.append(event)
                 self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
             case CallFailed():
                 self.failed[event.request] = event
@@ -246,18 +266,22 @@ class RunHistory:
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:
     """The outputs that a run was given for planned tasks; a grown task's is recorded once an equal one grows."""
-    return tuple(one for one in event.reused if parent_of(one.task) is None)
+    return tuple(output for output in event.reused if parent_of(output.task) is None)
 
 
 def parts_of(event: RunStarted) -> list[FinishedPart]:
     """The grown tasks of an earlier run that a run was given with their outputs."""
     plan = event.plan
-    grown = (one for one in event.reused if parent_of(one.task) is not None)
-    return [FinishedPart(plan.task(one.task), one.output, one.source) for one in grown if plan and one.task in plan]
+    grown = (output for output in event.reused if parent_of(output.task) is not None)
+    return [
+        FinishedPart(plan.task(output.task), output.output, output.source)
+        for output in grown
+        if plan and output.task in plan
+    ]
 
 
 def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:
     """The reused outputs of the tasks that an event brings into the plan."""
     tasks = event.plan.tasks if isinstance(event, PlanMade) else event.added
     joined = {task.id for task in tasks}
-    return [one for one in outputs if one.task in joined]
+    return [output for output in outputs if output.task in joined]

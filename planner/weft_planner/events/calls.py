@@ -33,7 +33,10 @@ class ModelLoaded(Event, frozen=True):
 
 
 class CallStarted(Event, frozen=True):
-    """A request was sent to a model; `request` is the hash by which its reply is found."""
+    """A request was sent to a model; `request` is the hash by which its reply is found.
+
+    `about` is a hash of what the prompt was made from, whatever the words.
+    """
 
     role: Role
     task: str | None
@@ -41,6 +44,7 @@ class CallStarted(Event, frozen=True):
     messages: tuple[Message, ...]
     tools: tuple[str, ...] = ()
     request: Hash = ""
+    about: Hash = ""
 
 
 class CallRetried(Event, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 import msgspec
 
@@ -25,7 +25,19 @@ class Event(msgspec.Struct, frozen=True, tag_field="type", tag=_type_name):
 HASHED = {"hashed": True}
 Hash = Annotated[str, msgspec.Meta(extra=HASHED)]
 
-Record = Callable[[Event], None]
+Record = Callable[[Event], object]
+
+AnyEvent = TypeVar("AnyEvent", bound=Event)
+
+
+class Recorded(Protocol):
+    """Takes an event, and returns it as it is on record.
+
+    A new event comes back as it is. In a replay, what a step decided comes back as it was decided then.
+    """
+
+    def __call__(self, event: AnyEvent, /) -> AnyEvent:
+        """Record an event."""
 
 
 @cache

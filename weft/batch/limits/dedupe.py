@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weft_executor.capture.json_text import digest
-from weft_executor.tasks.memo import request_form
+from weft_executor.results.memo import request_form
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:

@@ -1,0 +1,113 @@
+"""How a task ended, or how it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from weft_planner.events import TaskFinished, TaskStatus
+    from weft_planner.plan.plan import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It succeeded, with this output; by the `key`, if there is one, other runs find it."""
+
+    output: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It failed; other tasks are not affected unless they depend on it."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """It was not done, because a task it depends on has no result or a person denied it."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unneeded:
+    """It did not start, because its condition does not hold or nothing that it depends on was needed."""
+
+    error: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """It was stopped before it ended, by the user or a limit."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """It waits for a person's answer; it goes on when the run is resumed with one."""
+
+    error: str
+
+
+Outcome = Done | Failed | Skipped | Unneeded | Cancelled | Waiting
+STATUS: dict[type[Outcome], TaskStatus] = {
+    Done: "done",
+    Failed: "failed",
+    Skipped: "skipped",
+    Unneeded: "unneeded",
+    Cancelled: "cancelled",
+}
+_BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", Cancelled: "was cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """It goes on in tasks of its own, at most `width` at a time; once they have ended, `finish` gives its output."""
+
+    tasks: tuple[Task, ...]
+    finish: Callable[[Mapping[str, Outcome]], Awaitable[str]]
+    width: int | None = None
+
+
+def outcome_of(end: TaskFinished) -> Outcome:
+    """How a task ended, by its event."""
+    match end.status:
+        case "done":
+            return Done(end.output or "", end.key)
+        case "unneeded":
+            return Unneeded()
+        case "failed":
+            return Failed(end.error or "")
+        case "skipped":
+            return Skipped(end.error or "")
+        case _:
+            return Cancelled(end.error or "")
+
+
+def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded | None:
+    """Why a task will not run, from how its dependencies ended; None if it will.
+
+    It runs if none of them failed and one or more is done; if none was needed, it is not needed either. A dependency
+    whose status its condition reads does not keep it from running, however it ended.
+    """
+    for before in task.depends_on:
+        if type(outcomes[before]) is not Done:
+            break
+    else:
+        return None  # as nearly always
+    heeded = task.reads_status_of
+    without = [
+        f"{before!r}, which {_BECAME[type(outcomes[before])]}"
+        for before in dict.fromkeys(task.depends_on)
+        if before not in heeded and not isinstance(outcomes[before], Done | Unneeded)
+    ]
+    if without:
+        return Skipped(f"it depends on {', '.join(without)}")
+    runs = any(before in heeded or isinstance(outcomes[before], Done) for before in task.depends_on)
+    return None if runs else Unneeded()
