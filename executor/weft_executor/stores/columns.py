@@ -24,7 +24,7 @@ def summary_values(summary: RunSummary) -> list[object]:
 
 def encoded(row: Row | EncodedRow) -> EncodedRow:
     """A row as it is written, unless it is already."""
-    if type(row) is EncodedRow:
+    if isinstance(row, EncodedRow):
         return row
     run_id, seq, at, kind, body = row
     large: dict[str, str] = {}

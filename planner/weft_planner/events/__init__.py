@@ -7,6 +7,7 @@ never rename or remove any.
 
 from weft_planner.events.approvals import *  # noqa: F403 - every event that is declared is public
 from weft_planner.events.calls import *  # noqa: F403
+from weft_planner.events.event import AnyEvent as AnyEvent
 from weft_planner.events.event import Event as Event
 from weft_planner.events.event import Record as Record
 from weft_planner.events.event import Recorded as Recorded
