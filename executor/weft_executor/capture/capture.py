@@ -79,9 +79,16 @@ class Capture:
 
     def unchanged(self, event: Event) -> str | None:
         """The JSON of an event's fields if they are few, plain and recorded as they stand, as most are; else None."""
+        shortest = self.secrets.shortest
         for name in _free_fields(type(event)):
             item = getattr(event, name)
-            if item is not None and (type(item) is not str or len(item) >= _SHORT or self.text(item) != item):
+            if item is None:
+                continue
+            if type(item) is not str or len(item) >= _SHORT:
+                return None
+            if len(item) < shortest and _SEP not in item and "⟦" not in item:
+                continue
+            if self.text(item) != item:
                 return None
         return encode_fields(event)
 
@@ -105,7 +112,7 @@ class Capture:
         if kind is list or kind is tuple:
             if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
                 return self.shared.get(value, self.value)
-            return self.list(value)
+            return self.sequence(value)
         if kind is Task:
             return self.task(value)
         if kind is Plan:
@@ -172,7 +179,8 @@ class Capture:
 
     # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
 
-    def list(self, value: Sequence[Any]) -> list[Any]:
+    def sequence(self, value: Sequence[Any]) -> list[Any]:
+        """A list as it is recorded."""
         shortest = self.secrets.shortest
         return [
             item

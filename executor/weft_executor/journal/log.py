@@ -41,12 +41,13 @@ class LogEntry(NamedTuple):
     def row(self) -> Row | EncodedRow:
         """The row to store: without secrets, paths relative to named roots."""
         log, seq, at, event, _, _ = self
-        text = log.capture.unchanged(event)
+        kind, text = type(event), log.capture.unchanged(event)
         if text is not None:
-            task, key = getattr(event, "task", None), getattr(event, "key", None)
-            place = (log.run_id, seq, stamp(at), type_of(type(event)))
-            return tuple.__new__(EncodedRow, (*place, task, key or None, text, NO_TEXTS))
-        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(type(event)), log.capture.event(event)))
+            key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
+            task = getattr(event, "task", None)
+            place = (log.run_id, seq, stamp(at), type_of(kind), task, key, text, NO_TEXTS)
+            return tuple.__new__(EncodedRow, place)
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(kind), log.capture.event(event)))
 
 
 class Sink(Protocol):
