@@ -6,7 +6,8 @@ import asyncio
 import itertools
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,19 +16,19 @@ from hypothesis import settings
 from tests import needs
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, postgres_folder
 from weft.settings.paths import Paths
 from weft_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
-    from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("weft")
 
 SHARED_NURSERY = "TESTS_NURSERY"
+SHARED_POSTGRES = "TESTS_POSTGRES_FOLDER"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES = itertools.count()
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
@@ -116,12 +117,11 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAI
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PostgresServer]:
+def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server, one for all workers of a session."""
-    base = tmp_path_factory.getbasetemp()
-    server = PostgresServer((base if worker_id == "master" else base.parent) / "postgres")
-    yield server
-    server.close()
+    with ExitStack() as own:
+        folder = os.environ.get(SHARED_POSTGRES) or own.enter_context(postgres_folder())
+        yield own.enter_context(closing(PostgresServer(Path(folder))))
 
 
 @pytest.fixture(autouse=True)
@@ -146,10 +146,11 @@ def own_environment_while_loading(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Warm the process that others come from while the tests are collected, once for all workers."""
+    """What all workers share: the process that others come from, warm once tests are collected, and a database."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
+        os.environ[SHARED_POSTGRES] = warm.enter_context(postgres_folder())
         config.add_cleanup(warm.close)
 
 
