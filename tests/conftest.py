@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import os
 import threading
@@ -167,7 +168,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, a part of them for each worker, so that no worker waits for one at the end.
 
-    Long ones are left out unless they are asked for.
+    Those of a file stay together: they share a cluster or a browser. Long ones are left out unless they are asked for.
     """
     for item in items:
         name = item.nodeid.removeprefix("tests/")
@@ -177,12 +178,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long and "long" not in config.getoption("markexpr", ""):
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
-    slow = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("local_model")]
-    chosen = set(slow)
-    rest = [item for item in items if item not in chosen]
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    share = -(-len(rest) // workers)
-    items[:] = [one for at in range(workers) for one in (*slow[at::workers], *rest[at * share : (at + 1) * share])]
+    items[:] = in_shares(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """As many equal parts as there are workers, each with whole files of slow tests, then with others."""
+    files: dict[Path, list[pytest.Item]] = {}
+    rest: list[pytest.Item] = []
+    for item in items:
+        slow = item.get_closest_marker("slow") or item.get_closest_marker("local_model")
+        (files.setdefault(item.path, []) if slow else rest).append(item)
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for together in sorted(files.values(), key=len, reverse=True):
+        min(shares, key=len).extend(together)
+    for left in range(workers, 0, -1):
+        share = shares[workers - left]
+        missing = max(0, (len(rest) + sum(map(len, shares[workers - left :]))) // left - len(share))
+        share += rest[:missing]
+        del rest[:missing]
+    return [*itertools.chain.from_iterable(shares), *rest]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of garbage collections: none of it is ever garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
