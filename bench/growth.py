@@ -36,9 +36,9 @@ from weft.traces.timeline import TYPES, timeline
 from weft_executor.capture.capture import Capture
 from weft_executor.history.run_history import RunHistory
 from weft_executor.journal.open_store import open_store
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.attempt import ScheduleLimits
-from weft_executor.tasks.schedule import Schedule
 from weft_planner.plan.plan import Task
 from weft_skills.discovery.registry import Registry
 from weft_skills.selection.ranked import RankedDetector

@@ -28,7 +28,6 @@ from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_answer
 from weft_planner.plan.shape import SHAPES
 from weft_planner.plan.validate import Known, problems
-from weft_planner.rules import CURRENT
 
 if TYPE_CHECKING:
     from bench.harness.peers import Environments
@@ -110,9 +109,9 @@ def outcome(document: dict[str, Any], text: str, read: Reader) -> str:
     return "exact" if Plan.from_dict(found) == Plan.from_dict(document) else "changed"
 
 
-def ours(text: str, version: int = CURRENT) -> Any:
-    """The plan that weft reads, by the rules of a version."""
-    reading = read_answer(text, SHAPES["full"], KNOWN, version)
+def ours(text: str) -> Any:
+    """The plan that weft reads."""
+    reading = read_answer(text, SHAPES["full"], KNOWN)
     return None if reading.faults else reading.document
 
 
@@ -135,7 +134,7 @@ def run(options: Options, count: int = PLANS) -> Findings:
     dice = random.Random(7)
     plans = [plan(dice) for _ in range(10 if options.quick else count)]
     texts = {kind: [damage(one) for one in plans] for kind, damage in KINDS.items()}
-    readers: dict[str, Reader] = {"weft": ours, "weft, first rules": partial(ours, version=1)}
+    readers: dict[str, Reader] = {"weft": ours}
     missing = ""
     if options.peers is not None:
         try:

@@ -1,7 +1,7 @@
 """Records what this version leaves behind, for later versions to read: `python -m tests.record_version FOLDER`.
 
 Runs of the real command line against a scripted server end in every way that there is. Their journal and exported
-traces are kept, with the workspace, a killed batch and the trust file. `tests/test_earlier_versions.py` reads, resumes
+traces are kept, with the workspace, a killed batch and the trust file. `tests/test_recorded_versions.py` reads, resumes
 and replays them. To record an earlier commit, copy this file, `recorded_scenarios.py` and
 `recorded_plans.py` into its tree.
 """

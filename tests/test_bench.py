@@ -12,7 +12,7 @@ import pytest
 from bench.crash import paid_again
 from bench.harness import command, page, plot
 from bench.harness.graphs import chain, critical_path, durations, fan, layered
-from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.result import Aim, Benchmark, Column, Findings, Measured, Options, Table, cells
 from bench.harness.text import shown
 from bench.harness.timing import exponent, over
 from bench.peers.paid_calls import GRAPH, expected
@@ -25,7 +25,7 @@ def table() -> Table:
     return Table("A task", (Column("chain", "µs", ratio=True),), rows, "bare")
 
 
-def measured(aim: Aim) -> command.Measured:
+def measured(aim: Aim) -> Measured:
     benchmark = Benchmark("sample", "A sample.", "Nothing.", (), lambda _: Findings((table(),), (aim,)))
     return command.measure(benchmark, Options())
 

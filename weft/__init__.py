@@ -29,7 +29,7 @@ _MODULES = {
     "weft.runs.rerun": "RerunPlan",
     "weft.runs.steps.reviewing": "Review",
     "weft_executor.history.result": "Result TaskReport",
-    "weft_executor.tasks.results.kept_files": "Artifact",
+    "weft_executor.results.kept_files": "Artifact",
     "weft.settings.settings": "InvalidSettings Settings",
     # Batches
     "weft.batch.run_batch": "run_batch BatchReport",
@@ -69,7 +69,7 @@ _MODULES = {
         "ToolsRefused Transient UnknownModel Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
-    "weft_executor.tasks.runner": "ToolFailed",
+    "weft_executor.model_loop.task_runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -23,6 +23,8 @@ from weft.version import __version__ as __version__
 from weft_executor.approvals.policy import ApprovalRule as ApprovalRule
 from weft_executor.history.result import Result as Result
 from weft_executor.history.result import TaskReport as TaskReport
+from weft_executor.model_loop.task_runner import ToolFailed as ToolFailed
+from weft_executor.results.kept_files import Artifact as Artifact
 from weft_executor.stores.errors import BadStore as BadStore
 from weft_executor.stores.errors import LeaseLost as LeaseLost
 from weft_executor.stores.errors import NotRunning as NotRunning
@@ -30,8 +32,6 @@ from weft_executor.stores.errors import RunExists as RunExists
 from weft_executor.stores.errors import RunHeld as RunHeld
 from weft_executor.stores.errors import StoreFailed as StoreFailed
 from weft_executor.stores.errors import UnknownRun as UnknownRun
-from weft_executor.tasks.results.kept_files import Artifact as Artifact
-from weft_executor.tasks.runner import ToolFailed as ToolFailed
 from weft_planner.approvals import Answer as Answer
 from weft_planner.approvals import ApprovalRequest as ApprovalRequest
 from weft_planner.approvals import Approve as Approve

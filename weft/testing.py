@@ -33,14 +33,12 @@ from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
-from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
 from weft_executor.history.difference import of_messages
 from weft_executor.history.run_history import RunHistory
 from weft_executor.journal import trace_file
+from weft_executor.results.memo import Memo
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.memo import Memo
-from weft_planner import rules
 from weft_planner.approvals import Answer
 from weft_planner.errors import Halted, ModelError
 from weft_skills.builtin import toolset
@@ -143,17 +141,14 @@ class Recorded:
             return await run.run(Stop())
 
     def _as_then(self, run: Run) -> None:
-        """Let a run follow the rules of the recorded one, and offer the tools that it offered."""
+        """Let a run offer the tools that the recorded one offered."""
         history = self.histories[0]
         if history.started is None:
             return
-        run.rules = rules.recorded(history.started.versions)
         run.offered = toolset.recorded(history.started.settings)
         own = history.catalogue.own_tools if history.catalogue is not None else ()
         tools = [RecordedTool(one.name, one.description, one.parameters) for one in own]
         run.workspace = Workspace(self.paths, run.settings, portable=True, tools=tools)
-        if run.rules < rules.CURRENT and run.goal.text == self.goal.text:
-            run.then = RecordedSelection.of(history)
 
     def reply(self, request: Request, name: str) -> Reply:
         """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.
@@ -173,7 +168,7 @@ class Recorded:
     async def _answer(self, request: ApprovalRequest) -> Answer | None:
         """What a person said then; the run waits if nobody had answered."""
         for history in self.histories:
-            if (given := history.ledger.approvals.given.get(request.id)) is not None:
+            if (given := history.ledger.approvals.answers.get(request.id)) is not None:
                 return Answer(given.decision, given.note, given.arguments, given.text, given.by)
         return None
 

@@ -8,14 +8,13 @@ import json
 import sys
 import time
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench.harness import page, text
 from bench.harness.machine import machine
 from bench.harness.peers import PEERS, Environments, MissingPeer
-from bench.harness.result import Options, to_dict
+from bench.harness.result import Measured, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,25 +35,6 @@ NAMES = (
     "web",
     "cluster",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A benchmark that was run: what it found, in how many seconds, and the versions of its peers."""
-
-    benchmark: Benchmark
-    findings: Findings
-    seconds: float
-    peers: dict[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON values."""
-        about = {"name": self.benchmark.name, "what": self.benchmark.what, "floor": self.benchmark.floor}
-        return about | {"peers": self.peers, "seconds": round(self.seconds, 1)} | to_dict(self.findings)
-
-    def holds(self, *, quick: bool) -> bool:
-        """Whether every aim is met; a quick run judges counts alone, never times."""
-        return all(aim.holds for aim in self.findings.aims if aim.is_count or not quick)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

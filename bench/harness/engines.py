@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from bench.harness.timing import Spent
 from weft_executor.capture.capture import Capture
 from weft_executor.journal.journal import Journal
+from weft_executor.results.memo import Memo
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.attempt import ScheduleLimits
-from weft_executor.tasks.memo import Memo
-from weft_executor.tasks.schedule import Schedule
 from weft_planner.events import PlanMade, RunFinished, RunStarted
 from weft_planner.plan.plan import Plan, Task
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.harness.graphs import Graph
-    from weft_executor.tasks.outcome import Outcome
+    from weft_executor.results.outcome import Outcome
     from weft_planner.events import Event
 
 Lengths = dict[str, float] | None

@@ -102,6 +102,25 @@ class Benchmark:
     run: Callable[[Options], Findings] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A benchmark that was run: what it found, in how many seconds, and the versions of its peers."""
+
+    benchmark: Benchmark
+    findings: Findings
+    seconds: float
+    peers: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        about = {"name": self.benchmark.name, "what": self.benchmark.what, "floor": self.benchmark.floor}
+        return about | {"peers": self.peers, "seconds": round(self.seconds, 1)} | to_dict(self.findings)
+
+    def holds(self, *, quick: bool) -> bool:
+        """Whether every aim is met; a quick run judges counts alone, never times."""
+        return all(aim.holds for aim in self.findings.aims if aim.is_count or not quick)
+
+
 def cells(*values: float | Sequence[float] | str) -> tuple[Cell, ...]:
     """A row: numbers, samples, or notes."""
     return tuple(map(_cell, values))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench.harness.command import Measured
-    from bench.harness.result import Aim, Cell, Table
+    from bench.harness.result import Aim, Cell, Measured, Table
 
 
 def shown(measured: Measured, *, quick: bool = False) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.skills.workbench import WALLS, Workbench, walls
 from tests.weft.cli.test_main import ended
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.results.artifacts import Artifacts
 
 PLAN = "tasks:\n  - {id: greet, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
 

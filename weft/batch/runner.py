@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 StopReason = Literal["failures", "budget", "interrupted"]
 
-_RETRIED = ("failed", "partial", "stopped", "clarification")
+_RETRIED = ("failed", "partial", "stopped")
 _ENOUGH_FOR_A_SHARE = 10
 # How soon, in seconds, an idle call slot is noticed where no goal ends.
 _LOOK_AGAIN = 0.05

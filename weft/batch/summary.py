@@ -15,7 +15,7 @@ _STEP = 1.1
 _MOST_SKILLS = 10
 _MOST_ERRORS = 5
 _KINDS_OF_ERROR = 100
-_OUTCOMES = ("done", "partial", "failed", "waiting", "clarification", "out_of_time", "over_budget")
+_OUTCOMES = ("done", "partial", "failed", "waiting", "out_of_time", "over_budget")
 
 
 @dataclass(slots=True)

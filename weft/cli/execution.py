@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Reviewed = Callable[[Callable[[], AbstractContextManager[None]]], "RunFunction"]
 
-EXIT = {"done": 0, "partial": 1, "failed": 1, "clarification": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
+EXIT = {"done": 0, "partial": 1, "failed": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
 
 # How the error of a run that a limit stopped names the limit.
 _PROMPT = re.compile(r"the prompt of the next call may take (?P<tokens>[\d,]+) tokens")

@@ -13,7 +13,6 @@ from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
 from weft.local.store import ModelStore, models_dir
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
-from weft_planner import rules
 from weft_planner.errors import ModelError
 from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
@@ -58,11 +57,11 @@ def installed(name: str) -> Installed:
     )
 
 
-def profile(name: str, made_by: int = rules.CURRENT) -> Profile:
+def profile(name: str) -> Profile:
     """The model's profile: the installed model's own, else the small one; for the size in its name."""
     entry = entry_name(name)
     found = ModelStore(models_dir()).find(entry)
-    return fitting(found.record.profile if found else "small", entry, made_by)
+    return fitting(found.record.profile if found else "small", entry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Budget:
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        # An earlier version may have recorded what cannot be.
+        # An imported record may claim what cannot be.
         self.cost, self.usage = self.cost if self.cost > 0 else 0.0, sound(self.usage)
 
     @property

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from weft.providers.litellm_model import LitellmModel
 from weft.settings.default_model import is_local
 from weft.settings.settings import Settings
-from weft_planner import rules
 from weft_planner.prompting.profile import profile_of as profile_by_name
 
 if TYPE_CHECKING:
@@ -38,10 +37,10 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
     return open_model
 
 
-def profile_of(name: str, made_by: int = rules.CURRENT) -> Profile:
+def profile_of(name: str) -> Profile:
     """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
     if is_local(name):
         from weft.local import model
 
-        return model.profile(name, made_by)
-    return profile_by_name(name, made_by)
+        return model.profile(name)
+    return profile_by_name(name)

@@ -17,8 +17,7 @@ from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
 from weft.models.usage_check import CheckedModel
 from weft.settings.default_model import NO_MODEL, choices
-from weft_executor.tasks.memo import MemoModel
-from weft_planner import rules
+from weft_executor.results.memo import MemoModel
 from weft_planner.events import ModelLoaded, ModelLoading
 from weft_planner.prompting.models import Loadable
 from weft_skills.errors import SetupError, WeftError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.settings.settings import Settings
-    from weft_executor.tasks.memo import Memo
+    from weft_executor.results.memo import Memo
     from weft_planner.model import Model, Role
     from weft_planner.prompting.profile import Profile
 
@@ -40,8 +39,7 @@ class RoleModels:
     memo: Memo
     budget: Budget
     open: OpenModel
-    profile_of: Callable[[str, int], Profile] = profile_of
-    rules: int = rules.CURRENT
+    profile_of: Callable[[str], Profile] = profile_of
     _known: dict[str, Model] = field(default_factory=dict)
     _opened: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
@@ -72,7 +70,7 @@ class RoleModels:
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         """The profile of the model for a role."""
-        return self.profile_of(self.name_of(role, called), self.rules)
+        return self.profile_of(self.name_of(role, called))
 
     def named(self, name: str) -> Model:
         """The model of that name, with the run's fallbacks behind it."""

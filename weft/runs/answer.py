@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_executor.tasks.outcome import Done, Outcome
-from weft_executor.tasks.results.form import UnfitAnswer
-from weft_executor.tasks.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
+from weft_executor.model_loop.form import UnfitAnswer
+from weft_executor.model_loop.synthesis import NOTHING_NEEDED, missing_error, with_missing, with_not_read
+from weft_executor.results.outcome import Done, Outcome
 from weft_planner.errors import ModelError
 from weft_planner.events import RunFinished
 from weft_planner.plan.forms.output_schema import canonical
@@ -14,7 +14,7 @@ from weft_planner.plan.forms.output_schema import canonical
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_executor.tasks.synthesis import Synthesis
+    from weft_executor.model_loop.synthesis import Synthesis
     from weft_planner.events import RunStatus
     from weft_planner.prompting.models import Models
 

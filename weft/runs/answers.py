@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Answers = Mapping[str, Answer] | Sequence[tuple[str, Answer]]
 ONLY_QUESTION = ""
-_FINISHED = ("done", "clarification")
 _LIST = "`weft approvals {run}` lists what it waits for"
 
 
@@ -64,7 +63,7 @@ def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[Op
         if event is not None:
             found.setdefault(row.run_id, ApprovalRecord()).note(event)
     runs = [(store.find(run_id), record.waiting) for run_id, record in found.items() if record.waiting]
-    return [OpenRequest(one, request) for one, waiting in runs if one.status not in _FINISHED for request in waiting]
+    return [OpenRequest(one, request) for one, waiting in runs if one.status != "done" for request in waiting]
 
 
 async def approve_all(request: ApprovalRequest) -> Answer | None:
@@ -113,7 +112,7 @@ def _find(name: str, known: ApprovalRecord) -> ApprovalRequest:
         raise UnknownRequest(f"there is no request {name!r}")
     if len(matching) > 1:
         raise UnknownRequest(f"{name!r} could be any of {', '.join(one.id for one in matching)}")
-    given = known.given.get(matching[0].id)
+    given = known.answers.get(matching[0].id)
     if given is not None and given.withdrawn:
         raise AnsweredAlready(f"{matching[0].id} is no longer asked: {given.note}")
     if given is not None and given.holds:

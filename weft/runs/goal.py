@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft.models.open import profile_of
 from weft_executor.capture.secrets import Secrets
 from weft_executor.files.named import named_files
-from weft_executor.tasks.results.data_schema import DataSchema
+from weft_executor.model_loop.data_schema import DataSchema
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,11 +17,10 @@ from weft.runs.task_run import early_tasks, run_tasks
 from weft.workspace.planned_selection import planned_skills
 from weft_executor.files.given import GivenFiles
 from weft_executor.history.run_history import RunHistory
-from weft_executor.tasks.expand import CurrentPlan, GrowthLimits
-from weft_executor.tasks.outcome import Cancelled, Outcome, Waiting
-from weft_executor.tasks.results.data import DataForm
-from weft_executor.tasks.synthesis import Synthesis
-from weft_planner import rules
+from weft_executor.model_loop.data import DataForm
+from weft_executor.model_loop.synthesis import Synthesis
+from weft_executor.results.outcome import Cancelled, Outcome, Waiting
+from weft_executor.scheduling.expand import CurrentPlan, GrowthLimits
 from weft_planner.decompose.decompose import Brief, decompose, messages
 from weft_planner.errors import AnswerNeeded, RecordEnded
 from weft_planner.events import PlanMade, RunFinished, Warned
@@ -41,12 +40,11 @@ if TYPE_CHECKING:
     from weft.runs.steps.streaming import EarlyTasks
     from weft.settings.settings import Settings
     from weft.workspace.mcp_choice import McpChoice
-    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
     from weft_executor.history.replans import Replans
-    from weft_executor.tasks.artifacts import Artifacts
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.results.kept import KeptResults
+    from weft_executor.results.artifacts import Artifacts
+    from weft_executor.results.kept_results import KeptResults
+    from weft_executor.results.memo import Memo
     from weft_planner.events import FileRead, Record
     from weft_planner.model import Message
     from weft_planner.plan.plan import Task
@@ -58,8 +56,8 @@ if TYPE_CHECKING:
 class Pipeline:
     """The way from a goal to its answer, with everything that one run needs.
 
-    Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `then` is
-    what it selected by earlier rules, `files` what its tasks read; `file_changed` hears of files that differ today,
+    Of a resumed run, `history` has the steps that are on record; they are not taken again. Of a replayed run, `files`
+    are what its tasks read; `file_changed` hears of files that differ today,
     `growth` gives the limits that it had, `changes` are how its plan changed, `mcp` the tools of MCP servers that it
     was offered, `fixed` the tasks that its planner must keep. A new plan is shown to `review` first. `kept` finds
     results of other runs, if they may be used again; `offered` are the built-in tools that a run on record began with.
@@ -73,8 +71,6 @@ class Pipeline:
     artifacts: Artifacts
     date: str
     history: RunHistory = field(default_factory=RunHistory)
-    rules: int = rules.CURRENT
-    then: RecordedSelection | None = None
     files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
     file_changed: Callable[[FileRead, str], None] | None = None
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
@@ -93,8 +89,8 @@ class Pipeline:
 
     @property
     def prompts(self) -> Prompts:
-        """The prompts by the rules of the run."""
-        return self.workspace.prompts(self.rules)
+        """The prompts of the workspace."""
+        return self.workspace.prompts()
 
     @property
     def follow_up(self) -> FollowUp | None:
@@ -122,7 +118,7 @@ class Pipeline:
         except BaseException:
             await early.stop()
             raise
-        current.plan = early.kept_in(plan) if self.rules >= rules.ADAPTIVE_PLANS else plan.without_fields()
+        current.plan = early.kept_in(plan)
         replanning.brief = partial(self.brief, catalogue, answers)
         if self.review is not None and not await self._reviewed(self.review, current, catalogue):
             return DECLINED
@@ -170,13 +166,13 @@ class Pipeline:
 
     @property
     def _selecting(self) -> Selecting:
-        given = (self.goal, self.workspace, self.settings, self.models, self.record, self.history, self.rules)
-        return Selecting(*given, self.then, offered=self.tool_set, mcp=self.mcp)
+        given = (self.goal, self.workspace, self.settings, self.models, self.record, self.history)
+        return Selecting(*given, offered=self.tool_set, mcp=self.mcp)
 
     @property
     def _streams(self) -> bool:
         """Whether tasks may start while the plan is being written; small models write plans that others complete."""
-        if self.rules < rules.STREAMED_PLANS or not self.settings.stream_plan or self.goal.plan or self.review:
+        if not self.settings.stream_plan or self.goal.plan or self.review:
             return False
         profile = self.models.profile("decomposer")
         return profile.shape is FULL.shape and not profile.whole_goal
@@ -212,8 +208,6 @@ class Pipeline:
 
     def unmet_needs(self, plan: Plan, catalogue: Catalogue) -> list[str]:
         """A warning for each skill of a plan that needs what this run does not have."""
-        if self.rules < rules.LISTED_NEEDS:
-            return []
         return [
             f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
             "so the skill works only with what the goal, its files and other tasks give it; a run has it with "
@@ -247,7 +241,6 @@ class Pipeline:
             profile=self.models.profile("decomposer"),
             files=tuple(str(path) for path in self.goal.files),
             answers=answers,
-            rules=self.rules,
             asked=self.goal.skills,
             schema=self.goal.data.document if self.goal.data else None,
             skill_for=partial(self.workspace.best_skill, skills=catalogue.skills),
@@ -271,18 +264,17 @@ class Pipeline:
             self.record,
             profile.continuations,
             keeps_all=keeps_all,
-            wanted=deliverables(plan, self.rules) if keeps_all else frozenset(),
+            wanted=deliverables(plan) if keeps_all else frozenset(),
             below=lambda task: self.memo.finished.files.below(task, plan, self.artifacts.folder),
             form=DataForm.of(wanted, self.prompts, self.memo) if wanted else None,
-            drops_replaced_parts=self.rules >= rules.REPLACED_PARTS,
         )
         # Outputs of another run may come from the files too.
-        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.given else []
+        unread = given.not_read(self.memo.successful_calls()) if given and not self.memo.finished.reused else []
         return await answered(synthesis, outcomes, self.models, unread)
 
     def _given_files(self) -> GivenFiles | None:
-        """The files that came with the goal, for models that cannot read them; runs of earlier rules had none."""
-        if self.rules < rules.GIVEN_FILES or not self.goal.files:
+        """The files that came with the goal, for models that cannot read them."""
+        if not self.goal.files:
             return None
         paths, workspace = tuple(str(path) for path in self.goal.files), self.artifacts.workspace
         changed = self.file_changed or self._warn_of_change

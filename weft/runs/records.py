@@ -24,10 +24,9 @@ from weft_executor.capture.shared_lists import SharedLists
 from weft_executor.journal import codec
 from weft_executor.journal.event_check import fits
 from weft_executor.journal.journal import Journal
+from weft_executor.results.artifacts import Artifacts, make_home
 from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.urls import shown
-from weft_executor.tasks.artifacts import Artifacts, make_home
-from weft_planner import rules
 from weft_planner.events import RunResumed, RunStarted
 from weft_skills.builtin import toolset
 from weft_skills.discovery.locations import locations
@@ -123,7 +122,7 @@ def started(
         files=tuple(str(path) for path in goal.files),
         answers=goal.answers,
         parent=parent,
-        versions={"weft": __version__, "python": platform.python_version(), rules.KEY: str(rules.CURRENT)},
+        versions={"weft": __version__, "python": platform.python_version()},
         use={name: str(path) for name, path in workspace.skills.use.items()},
         plan=goal.plan,
         batch=goal.place.batch if goal.place else None,
@@ -139,13 +138,8 @@ def goal_of(history: RunHistory) -> Goal:
     begun = history.started
     if begun is None:
         raise UnknownRun("the record has no first event", hint="export the whole run")
-    plan = begun.plan
-    planned = history.planned
-    given = planned is not None and planned.attempts == 0 and not planned.rule
-    if plan is None and planned is not None and given:  # as earlier versions recorded it
-        plan = planned.plan
     files = tuple(Path(path) for path in begun.files)
-    came = tuple(begun.asked_skills), files, plan, tuple(begun.answers), begun.schema, begun.after
+    came = tuple(begun.asked_skills), files, begun.plan, tuple(begun.answers), begun.schema, begun.after
     return Goal.recorded(begun.goal, *came)
 
 

@@ -56,7 +56,7 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
         for task, finished in history.tasks.items()
         if finished.status == "done" and finished.output is not None and task not in stale
     }
-    reused |= {task: (output, f"run {run_id}") for task, output in history.finished.given.items() if task not in stale}
+    reused |= {task: (output, f"run {run_id}") for task, output in history.finished.reused.items() if task not in stale}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
     order = [task.id for task in plan.tasks if parent_of(task.id) not in inputs]
     executed = tuple(task for task in order if task not in reused)
@@ -65,7 +65,7 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
 
 def _is_done(history: RunHistory, task_id: str) -> bool:
     finished = history.tasks.get(task_id)
-    return task_id in history.finished.given or (finished is not None and finished.status == "done")
+    return task_id in history.finished.reused or (finished is not None and finished.status == "done")
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:

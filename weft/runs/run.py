@@ -19,11 +19,10 @@ from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
+from weft_executor.results.memo import FinishedWork, Memo
 from weft_executor.stores.errors import StoreFailed
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.memo import FinishedWork, Memo
-from weft_executor.tasks.results.file_contents import FileContents
-from weft_planner import rules
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
 from weft_skills.builtin import toolset
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
-    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Workspace
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
@@ -78,10 +76,8 @@ class Run:
     approve: Approve | None = None
     answers: tuple[ApprovalGiven, ...] = ()
     given: tuple[GivenChange, ...] = ()
-    rules: int = rules.CURRENT
     spans: SpanExporter | None = None
     offered: tuple[str, ...] | None = None
-    then: RecordedSelection | None = None
     review: Review | None = None
 
     def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
@@ -89,7 +85,7 @@ class Run:
         assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
         self.opening = replace(self.opening, reused=outputs)
         self.reused = planned_reuse(self.opening)
-        self.finished.given.update({one.task: one.output for one in self.reused})
+        self.finished.reused.update({one.task: one.output for one in self.reused})
         self.finished.parts += parts_of(self.opening)
 
     def record(self, event: Event) -> None:
@@ -193,7 +189,7 @@ class Run:
         memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, contents, self._approvals())
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
-        models = RoleModels(settings, memo, budget, self.open_model, rules=self.rules)
+        models = RoleModels(settings, memo, budget, self.open_model)
         begun = self.history.started
         return Pipeline(
             self.goal,
@@ -204,13 +200,11 @@ class Run:
             artifacts,
             self.date,
             self.history,
-            self.rules,
             kept=self._kept(),
             fixed=self.history.fixed_now,
             budget=budget,
             review=self.review,
             offered=toolset.recorded(begun.settings) if begun is not None else self.offered,
-            then=self.then,
         )
 
     def _kept(self) -> JournalResults | None:

@@ -25,7 +25,7 @@ from weft.runs.rerun import plan_rerun
 from weft.runs.run import Run
 from weft.runs.run_id import new_run_id, today
 from weft.runs.steps.following import earlier_run
-from weft.runs.steps.reopening import FINISHED, Reopening, checked_request
+from weft.runs.steps.reopening import Reopening, checked_request
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve, with_tools
@@ -35,8 +35,8 @@ from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
 from weft_executor.history.run_history import RunHistory
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.memo import Memo
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.memo import Memo
 from weft_planner.events import Event, TaskReused
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Weft:
         # In threads: a journal may be a network away, and other runs must not wait for it.
         found = await asyncio.to_thread(self.journal.store.find, run)
         run_id = found.run_id
-        if found.status in FINISHED and not how.changes:
+        if found.status == "done" and not how.changes:
             how.resolved(self, run_id, await asyncio.to_thread(self.history, run_id))
             return await asyncio.to_thread(self.result, run_id)
         await claim(self.journal, run_id)

@@ -10,17 +10,16 @@ from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.workspace.builtin_tools import ToolPlace
 from weft.workspace.mcp_choice import McpChoice
-from weft_executor.tasks.attempt import ScheduleLimits
-from weft_executor.tasks.condition import ConditionCheck
-from weft_executor.tasks.expand import FanOut, GrowthLimits, SetLimits
-from weft_executor.tasks.results.kept_files import writers_of
-from weft_executor.tasks.runner import TaskRunner
-from weft_executor.tasks.schedule import Schedule
+from weft_executor.model_loop.task_runner import TaskRunner
+from weft_executor.results.kept_files import writers_of
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.condition import ConditionCheck
+from weft_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
+from weft_executor.scheduling.schedule import Schedule
 from weft_planner.decompose.early import EarlyReader
 from weft_planner.events import ToolLogged, Warned
 from weft_planner.model import as_events
 from weft_planner.plan.changes.sub_goals import GOAL
-from weft_skills.builtin import toolset
 from weft_skills.builtin.writing.claims import Claims
 from weft_skills.tools.effects import changed_file
 
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
     from weft_executor.files.given import GivenFiles
-    from weft_executor.tasks.expand import CurrentPlan
-    from weft_executor.tasks.outcome import Done, Grown, Outcome
+    from weft_executor.results.outcome import Done, Grown, Outcome
+    from weft_executor.scheduling.expand import CurrentPlan
     from weft_planner.events import Record
     from weft_planner.plan.plan import Task
     from weft_skills.programs.executable import CallLog, ToolHost
@@ -79,9 +78,7 @@ def early_tasks(
         current,
         Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
         memo,
-        lambda: EarlyReader(
-            catalogue.known, lambda task: may_begin(task, tools, policy, pipeline.rules), pipeline.rules
-        ),
+        lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy)),
         partial(pipeline.models.ready, "task"),
         dict(pipeline.history.ledger.early),
     )
@@ -109,7 +106,7 @@ def _task_runner(
         before = partial(_comes_before, replanning.current, task.id)
         writes = pipeline.settings.workspace_writes
         writing = WritePlace(pipeline.artifacts.workspace, folder, writes, task.id, before, claims)
-        for name in workspace.builtin.unknown_in(task, list(tools)) if pipeline.offered != toolset.EARLIER else ():
+        for name in workspace.builtin.unknown_in(task, list(tools)):
             record(
                 Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
             )
@@ -133,7 +130,7 @@ def _task_runner(
         files=tuple(str(path) for path in goal.files),
         input_budget=pipeline.settings.input_budget,
         tool_calls=pipeline.settings.tool_calls,
-        given=given,
+        given_files=given,
         earlier=follow_up.for_task if (follow_up := pipeline.follow_up) is not None else None,
         on_answer=as_events if goal.stream and goal.data is None else None,
         kept=pipeline.kept,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from weft.traces.timeline import Span
+    from weft.traces.span import Span
 
 
 def critical_path(spans: dict[str, Span]) -> list[str]:

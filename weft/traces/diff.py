@@ -12,7 +12,8 @@ from weft_planner.plan.references import REFERENCE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from weft.traces.timeline import Span, Timeline
+    from weft.traces.span import Span
+    from weft.traces.timeline import Timeline
     from weft_planner.plan.plan import Task
 
 

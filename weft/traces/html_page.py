@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from weft.traces import page_script
 from weft.traces.change_text import change_text, checked_text
-from weft.traces.timeline import TYPES, Span, Timeline, timeline
+from weft.traces.timeline import TYPES, Timeline, timeline
 from weft_executor.journal import codec
 from weft_planner.events import (
     AnswerChecked,
@@ -42,6 +42,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from weft.traces.span import Span
     from weft_executor.stores.row import Row
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import Event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weft.runs import records
 from weft_executor.approvals.approvals import denial
 from weft_executor.journal import codec
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import ToolCalled
 from weft_skills.builtin.writing.changes import WorkspaceChanges
 from weft_skills.builtin.writing.targets import PREFIX

@@ -10,17 +10,15 @@ from weft.models.open import profile_of
 from weft.runs import records
 from weft.runs.pipeline import Pipeline
 from weft.workspace.mcp_choice import McpChoice
-from weft.workspace.recorded_selection import RecordedSelection
 from weft.workspace.workspace import Workspace
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.recorded_limits import RecordedLimits
-from weft_executor.history.replay import Drift, ReplayMemo, ReplayModel, Tape, reused
+from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
-from weft_executor.tasks.artifacts import Artifacts
-from weft_planner import rules
+from weft_executor.history.tape import Drift, Tape
+from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
-from weft_planner.events.run import PLAN_NOT_CHANGED
 from weft_skills.builtin import toolset
 from weft_skills.errors import InputError, WeftError
 from weft_skills.tools.recorded import RecordedTool
@@ -56,7 +54,6 @@ class _ReplayModels:
     settings_in_force: Sequence[Settings]
     tape: Tape
     memo: ReplayMemo
-    rules: int
 
     def for_role(self, role: Role, called: str | None = None) -> ReplayModel:
         return self.named(self._name(role, called=called))
@@ -68,7 +65,7 @@ class _ReplayModels:
         """Recorded replies need nothing loaded."""
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
-        return profile_of(self._name(role, task, called), self.rules)
+        return profile_of(self._name(role, task, called))
 
     def _name(self, role: Role, task: str | None = None, called: str | None = None) -> str:
         settings = self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)]
@@ -102,8 +99,7 @@ async def strict(
 
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
-    made_by = rules.recorded(started.versions)
-    models = _ReplayModels(settings_in_force, tape, memo, made_by)
+    models = _ReplayModels(settings_in_force, tape, memo)
     use = records.substitutes(started)
     for name in started.use.keys() - use.keys():
         tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
@@ -113,7 +109,6 @@ async def strict(
     recorded = history.catalogue.own_tools if history.catalogue is not None else ()
     own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded]
     workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
-    then = RecordedSelection.of(history) if made_by < rules.CURRENT else None
     pipeline = Pipeline(
         goal,
         workspace,
@@ -122,8 +117,6 @@ async def strict(
         memo,
         artifacts,
         started.date,
-        rules=made_by,
-        then=then,
         files=history.files,
         changes=history.replans,
         file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
@@ -139,17 +132,9 @@ async def strict(
 
 async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
-        end = await pipeline.run()
-        then = history.ledger.finished
-        return replace(end, status=then.status) if then is not None and _ended_otherwise(then, end) else end
+        return await pipeline.run()
     except RecordEnded:
         return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
     except WeftError as error:
         message = error.message if error.code == "NO_PLAN" else str(error)
         return RunFinished("failed", error=message)
-
-
-def _ended_otherwise(then: RunFinished, now: RunFinished) -> bool:
-    """Whether earlier versions ended a run that waits in another way: with a question, or a change that was refused."""
-    refused = then.status == "failed" and then.code == now.code == PLAN_NOT_CHANGED
-    return now.status == "waiting" and (then.status == "clarification" or refused)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from weft.runs import records
 from weft_executor.journal import codec, trace_file
 from weft_executor.journal.summary import updated
+from weft_executor.results.artifacts import Artifacts
 from weft_executor.stores.errors import RunExists, UnknownRun
 from weft_executor.stores.row import Row, RunSummary
-from weft_executor.tasks.artifacts import Artifacts
 from weft_planner.events.approvals import IMPORTED
 from weft_skills import safe_files
 from weft_skills.errors import InputError

@@ -14,7 +14,7 @@ from weft.settings.untrusted import is_trusted
 from weft.web.changes import Changes
 from weft.web.drafts import Drafts
 from weft.web.recent import Recent
-from weft.web.tail import Streams
+from weft.web.streams import Streams
 from weft.web.work import Work
 from weft_executor.stores.errors import UnknownRun
 from weft_skills.errors import InputError

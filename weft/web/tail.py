@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft.web import shapes
-from weft.web.errors import HttpError
 from weft.web.replies import COMMENT, RETRY, event
 
 if TYPE_CHECKING:
@@ -20,37 +18,11 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row
     from weft_planner.events import TextStreamed
 
-# How many streams there may be, how many rows are read at a time, and the seconds between two comments.
-MOST_STREAMS = 32
+# How many rows are read at a time, and the seconds between two comments.
 _ROWS = 500
 _QUIET = 15.0
 # How often a run is looked at whose process may have died without a word, in seconds.
 _LOOK = 2.0
-
-
-class Streams:
-    """Counts the open streams, and ends them when the server ends."""
-
-    def __init__(self) -> None:
-        self.closing = False
-        self._open = 0
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """One more stream, while the block lasts; refused if there are too many."""
-        self.check()
-        self._open += 1
-        try:
-            yield
-        finally:
-            self._open -= 1
-
-    def check(self) -> None:
-        """Raise if no further stream may be opened."""
-        if self._open >= MOST_STREAMS:
-            raise HttpError(
-                429, "TOO_MANY_STREAMS", f"{MOST_STREAMS} streams are open already", hint="close some of the pages"
-            )
 
 
 async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:

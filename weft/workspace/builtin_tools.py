@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weft.workspace.run_capabilities import of_builtin
 from weft_skills.builtin import readable_roots, toolset
 from weft_skills.builtin.allowed_tools import narrowed, unknown
-from weft_skills.builtin.file_tools import ListFiles, ReadFile
+from weft_skills.builtin.file_tools import ReadFile
 from weft_skills.builtin.skill_tool import SkillTool
 from weft_skills.tools.envelope import Context, Envelope, failure
 
@@ -89,16 +89,14 @@ class BuiltinTools:
     def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
         """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
         skill = self._skill_of(place.task)
-        if skill is not None and tuple(offered) != toolset.EARLIER:
+        if skill is not None:
             offered = narrowed(offered, skill.extra)
         made = ((name, self._make(name, place)) for name in offered)
         withheld = toolset.missing(offered, self.allowed)
         return [WithheldTool(tool) if name in withheld else tool for name, tool in made if tool is not None]
 
     def in_plans(self, offered: Sequence[str]) -> dict[str, Tool]:
-        """The tools that a plan may name, by name; runs of before the set was recorded had none."""
-        if tuple(offered) == toolset.EARLIER:
-            return {}
+        """The tools that a plan may name, by name."""
         return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name not in _NOT_IN_PLANS}
 
     def listed(self, offered: Sequence[str]) -> list[Tool]:
@@ -135,17 +133,14 @@ class BuiltinTools:
                 return SkillTool(self.skills.registry, stack=loaded, listing=place.listing)
             case "ReadFile":
                 return ReadFile(visible)
-            case "ListFiles@1":
-                return ListFiles(visible)
             case "ListFiles" | "Grep":
                 from weft_skills.builtin.search import tools as search
 
-                return search.Grep(visible) if name == "Grep" else search.ListFilesGlob(visible)
-            case "WriteFile" | "EditFile" | "EditFile@2":
+                return search.Grep(visible) if name == "Grep" else search.ListFiles(visible)
+            case "WriteFile" | "EditFile":
                 from weft_skills.builtin.writing import tools as writing
 
-                kinds = {"EditFile": writing.FirstEditFile, "EditFile@2": writing.EditFile}
-                return kinds.get(name, writing.WriteFile)(place.writing)
+                return (writing.EditFile if name == "EditFile" else writing.WriteFile)(place.writing)
             case "python_run" | "shell_run":
                 from weft_skills.builtin.code import tools as code
 

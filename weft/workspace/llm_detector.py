@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.errors import ModelError
 from weft_planner.model import Message, Reply, Request
 from weft_planner.plan import reading
-from weft_planner.plan.json_answer import NotJson, extract
+from weft_planner.plan.json_answer import NotJson
 from weft_planner.prompting.profile import Profile
-from weft_planner.rules import CURRENT, LOOSE_PLANS
 from weft_skills.selection import ranked, triggers
 from weft_skills.selection.detector import Selection, merge
 
@@ -47,7 +46,6 @@ class LlmDetector:
     prompts: Prompts
     ask: Ask
     profile: Profile = field(default_factory=Profile)
-    rules: int = CURRENT
     warnings: list[str] = field(default_factory=list)
     _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
 
@@ -57,12 +55,11 @@ class LlmDetector:
         workspace: Workspace,
         models: Models,
         ask: Ask,
-        made_by: int = CURRENT,
         translated: TranslatedDetector | None = None,
     ) -> LlmDetector:
         """The detector for a workspace, by the rules of a run; `translated` ranks for a goal in another language."""
         ranked = translated or workspace.skills.ranked
-        return cls(ranked, workspace.prompts(made_by), ask, models.profile("detector"), made_by)
+        return cls(ranked, workspace.prompts(), ask, models.profile("detector"))
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that the model picks."""
@@ -83,7 +80,7 @@ class LlmDetector:
         by_name = {skill.name: skill for skill in skills}
         try:
             reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
-            picked = _read(reply, {one.name: one for one in shortlist}, self.rules)
+            picked = _read(reply, {one.name: one for one in shortlist})
         except (ModelError, NotJson, _NoSelection) as error:
             self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
             return self.ranked.detect(goal, skills)
@@ -107,11 +104,11 @@ class LlmDetector:
         return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
 
 
-def _read(reply: Reply, shortlist: Mapping[str, Selection], made_by: int) -> list[Selection]:
+def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
     if reply.cut_off:
         raise _NoSelection("the answer was cut off at the model's output limit")
-    document = extract(reply.text, "skills") if made_by < LOOSE_PLANS else reading.find(reply.text, "skills")[0]
+    document = reading.find(reply.text, "skills")[0]
     rows = document.get("skills") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise _NoSelection("the answer has no list 'skills'")

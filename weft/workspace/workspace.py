@@ -16,7 +16,6 @@ from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.mcp_choice import McpChoice, choose
 from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
-from weft_planner import rules
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import Prompts
 from weft_skills.discovery import listing
@@ -99,17 +98,17 @@ class Workspace:
         self._gone = gone
         self._portable = portable
         self._selecting = threading.Lock()
-        self._prompts: dict[int, Prompts] = {}
+        self._prompts: Prompts | None = None
         self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
         self.builtin = BuiltinTools(
             self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
         )
 
-    def prompts(self, made_by: int = rules.CURRENT) -> Prompts:
-        """The prompts of a run of these rules: the workspace's own if trusted, the configured ones, then weft's."""
-        if made_by in self._prompts:
-            return self._prompts[made_by]
+    def prompts(self) -> Prompts:
+        """The workspace's own prompts if trusted, the configured ones, then weft's."""
+        if self._prompts is not None:
+            return self._prompts
         base = self.paths.workspace  # a relative path starts here, wherever the command is run
         configured = [base / Path(self.settings.seed).expanduser()] if self.settings.seed else []
         for folder in configured:
@@ -117,8 +116,8 @@ class Workspace:
                 raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
         # A replay needs no trust for them: it only compares texts, and sends and writes nothing.
         own = [base / untrusted.TEMPLATES] if self._portable or self.tools.trust.trusts_templates(base) else []
-        prompts = self._prompts[made_by] = Prompts([*own, *configured], made_by=made_by)
-        return prompts
+        self._prompts = Prompts([*own, *configured])
+        return self._prompts
 
     def catalogue(
         self,
@@ -126,7 +125,6 @@ class Workspace:
         detector: SkillDetector | None = None,
         most: int = listing.MAX_SKILLS,
         *,
-        made_by: int = rules.CURRENT,
         offered: Sequence[str] | None = None,
         mcp: McpChoice | None = None,
     ) -> Catalogue:
@@ -137,7 +135,7 @@ class Workspace:
         """
         offered = self.settings.tool_set if offered is None else offered
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most, made_by, offered, mcp or McpChoice())
+            return self._catalogue(goal, detector or self.skills.detector, most, offered, mcp or McpChoice())
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -168,7 +166,6 @@ class Workspace:
         goal: GoalText,
         detector: SkillDetector,
         most: int,
-        made_by: int,
         offered: Sequence[str],
         mcp: McpChoice,
     ) -> Catalogue:
@@ -180,7 +177,7 @@ class Workspace:
         names = [selection.name for selection in selections]
         folders = [str(location.path) for location in self.skills.registry.locations]
         able = self.tools.capabilities(tools) | self.builtin.capabilities(offered)
-        listed = ordered[:most] if made_by >= rules.LISTED_NEEDS else []
+        listed = ordered[:most]
         return Catalogue(
             skills=tuple(ordered),
             selections=tuple(selections),
@@ -190,17 +187,13 @@ class Workspace:
                 budget=listing.budget(os.environ),
                 limit=most,
                 folders=folders,
-                portable=self._portable or made_by >= rules.LISTED_NEEDS,
-                as_shown=made_by >= rules.LISTED_NEEDS,
                 needs={skill.name: told(needs(skill), able) for skill in listed},
             ),
             tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),
             known=self._known(skills, tools, offered),
             warnings=(*summary(self.skills.registry.warnings), *mcp.warnings),
             able=able,
-            foreign=self._foreign(goal, skills)
-            if made_by >= rules.KEYWORDS and detector is self.skills.ranked
-            else None,
+            foreign=self._foreign(goal, skills) if detector is self.skills.ranked else None,
             mcp=mcp.tools,
         )
 

@@ -103,8 +103,8 @@ class Approvals:
 
     def withdraw(self, plan: Plan, change: PlanChanged) -> None:
         """Close the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked."""
-        for one in self.known.withdrawals(plan, change):
-            self._note(one)
+        for withdrawal in self.known.withdrawals(plan, change):
+            self._note(withdrawal)
 
     async def _permission(
         self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str, effects: Effects
@@ -130,7 +130,7 @@ class Approvals:
 
     def _given(self, request_id: str) -> ApprovalGiven | None:
         """The answer on record, if it counts for what is not done yet."""
-        given = self.known.given.get(request_id)
+        given = self.known.answers.get(request_id)
         return given if given is not None and given.holds else None
 
     async def _ask(self, request: ApprovalRequest) -> Answer:
@@ -139,7 +139,7 @@ class Approvals:
         if rest is not None:
             return _answer(await self._give(request, Answer(by=rest)))
         asked = self.known.asked.get(request.id)
-        if asked is None or request.id in self.known.given:
+        if asked is None or request.id in self.known.answers:
             asked = ApprovalAsked(**request.to_dict() | {"asked": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"})
             self._note(asked)
         elif self.remind is not None:
@@ -188,7 +188,7 @@ class Approvals:
 
 def given_to(request: ApprovalRequest, answer: Answer, capture: Capture) -> ApprovalGiven:
     """The event of an answer; keys and passwords in it must reach neither a model nor a record."""
-    note, text = (capture.secrets.redact(one) for one in (answer.note, answer.text))
+    note, text = (capture.secrets.redact(words) for words in (answer.note, answer.text))
     decision = "answer" if request.kind == "question" else answer.decision
     arguments = answer.arguments if decision == "edit" else None
     return ApprovalGiven(request.id, decision, note, arguments, answer.by, text, request.task, request.tool)

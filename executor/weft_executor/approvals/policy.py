@@ -78,8 +78,8 @@ class ApprovalPolicy:
         matching = [(number, rule) for number, rule in enumerate(self.rules, 1) if fnmatchcase(tool, rule.tool)]
         first = next((Ruling(rule.decision, number) for number, rule in matching if not rule.floor), None)
         floors = [Ruling(rule.decision, number) for number, rule in matching if rule.floor]
-        found = first or Ruling(self._by_mode(effects))
-        return max(found, *floors, key=lambda one: DECISIONS.index(one.decision)) if floors else found
+        ruling = first or Ruling(self._by_mode(effects))
+        return max(ruling, *floors, key=lambda candidate: DECISIONS.index(candidate.decision)) if floors else ruling
 
     def _by_mode(self, effects: Effects) -> RuleDecision:
         writes = effects.writes and not (self.workspace_writes and effects.reach == "workspace")

@@ -24,7 +24,7 @@ class ApprovalRecord:
     """
 
     asked: dict[str, ApprovalRequest] = field(default_factory=dict)
-    given: dict[str, ApprovalGiven] = field(default_factory=dict)
+    answers: dict[str, ApprovalGiven] = field(default_factory=dict)
     under_way: set[str] = field(default_factory=set)
     rest: dict[str, str] = field(default_factory=dict)
 
@@ -33,10 +33,10 @@ class ApprovalRecord:
         match event:
             case ApprovalAsked():
                 self.asked[event.id] = event
-                self.given.pop(event.id, None)
+                self.answers.pop(event.id, None)
                 self.under_way.discard(event.id)
             case ApprovalGiven():
-                self.given[event.call] = event
+                self.answers[event.call] = event
                 if event.decision == "allow_rest" and event.tool and event.holds:
                     self.rest[event.tool] = event.by
             case ToolStarted():
@@ -49,7 +49,7 @@ class ApprovalRecord:
     @property
     def waiting(self) -> tuple[ApprovalRequest, ...]:
         """The requests without an answer, in the order in which they were first asked."""
-        return tuple(request for request in self.asked.values() if request.id not in self.given)
+        return tuple(request for request in self.asked.values() if request.id not in self.answers)
 
     def withdrawals(self, plan: Plan, change: PlanChanged) -> tuple[ApprovalGiven, ...]:
         """What closes the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked.
@@ -58,13 +58,15 @@ class ApprovalRecord:
         """
         after = change.applied(plan)
         return tuple(
-            ApprovalGiven(one.id, "deny", "the plan was changed", by=WITHDRAWN, task=one.task, tool=one.tool)
-            for one in self.waiting
-            if (name := one.task) is not None
+            ApprovalGiven(
+                request.id, "deny", "the plan was changed", by=WITHDRAWN, task=request.task, tool=request.tool
+            )
+            for request in self.waiting
+            if (name := request.task) is not None
             and name in plan
             and (name not in after or after.task(name) != plan.task(name))
         )
 
     def copy(self) -> ApprovalRecord:
         """The same state, to be continued apart."""
-        return ApprovalRecord(dict(self.asked), dict(self.given), set(self.under_way), dict(self.rest))
+        return ApprovalRecord(dict(self.asked), dict(self.answers), set(self.under_way), dict(self.rest))

@@ -31,19 +31,21 @@ class Limits:
 def choose(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal: str, limits: Limits) -> list[FileRead]:
     """The reads, filled with what the task gets of each text."""
     if sum(map(tokens, texts)) <= limits.tokens:
-        parts = [(FilePart(1, one),) for one in texts]
+        parts = [(FilePart(1, text),) for text in texts]
         return [replace(read, of=1, parts=part, inline=True) for read, part in zip(reads, parts, strict=True)]
-    if not wants_all(query) and (found := _passages(reads, texts, query, goal, limits)):
-        return found
+    if not wants_all(query) and (passages := _passages(reads, texts, query, goal, limits)):
+        return passages
     return _spread(reads, texts, limits)
 
 
 def _passages(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal: str, limits: Limits) -> list[FileRead]:
     """The passages of all texts that fit the query best, as many as fit the prompt; none if no word singles out any."""
-    divisions = [_divided(read, one, PASSAGE) for read, one in zip(reads, texts, strict=True)]
+    divisions = [_divided(read, text, PASSAGE) for read, text in zip(reads, texts, strict=True)]
     places = [(file, at) for file, division in enumerate(divisions) for at in range(len(division))]
-    found = scores([divisions[file][at] for file, at in places], query, goal)
-    best = sorted((place for place in range(len(places)) if found[place] > 0), key=lambda place: (-found[place], place))
+    scored = scores([divisions[file][at] for file, at in places], query, goal)
+    best = sorted(
+        (place for place in range(len(places)) if scored[place] > 0), key=lambda place: (-scored[place], place)
+    )
     taken: set[tuple[int, int]] = set()
     room = limits.tokens
     for file, at in (places[place] for place in best):
@@ -66,7 +68,7 @@ def _passages(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal:
 
 def _spread(reads: Sequence[FileRead], texts: Sequence[str], limits: Limits) -> list[FileRead]:
     """Parts from the beginning to the end of each text, to be read one by one; at least one of each."""
-    divisions = [_divided(read, one, PART) for read, one in zip(reads, texts, strict=True)]
+    divisions = [_divided(read, text, PART) for read, text in zip(reads, texts, strict=True)]
     share = max(1, limits.parts // len(reads))
     left = limits.parts - sum(min(share, len(division)) for division in divisions)
     filled = []

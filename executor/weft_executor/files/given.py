@@ -53,9 +53,9 @@ class GivenFiles:
 
     def name(self, path: str) -> str:
         """A file's name for people and models: relative to the workspace, or its last part."""
-        given = Path(path)
-        inside = given.is_relative_to(self.workspace)
-        return str(given.relative_to(self.workspace)) if inside else given.name
+        file = Path(path)
+        inside = file.is_relative_to(self.workspace)
+        return str(file.relative_to(self.workspace)) if inside else file.name
 
     def wanted_by(self, task: Task) -> tuple[str, ...]:
         """The files that a task needs: those that it names, or all of them if it starts from nothing else."""
@@ -70,30 +70,30 @@ class GivenFiles:
     async def take(self, task: Task, plan: Plan, goal: str, profile: Profile) -> list[FileRead]:
         """What a task gets of the files that it needs."""
         wanted = self.wanted_by(task)
-        known = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
-        if known:
-            await asyncio.to_thread(self._compare, known)
-            return known
-        readers = sum(bool(self.wanted_by(one)) for one in plan.tasks if one.action_type != "tool")
+        recorded = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
+        if recorded:
+            await asyncio.to_thread(self._compare, recorded)
+            return recorded
+        readers = sum(bool(self.wanted_by(other)) for other in plan.tasks if other.action_type != "tool")
         limits = Limits(profile.file_tokens, max(_LEAST_PARTS, profile.file_parts // max(readers, 1)))
-        found = await asyncio.to_thread(self._read, task, wanted, goal, limits)
-        for read in found:
+        reads = await asyncio.to_thread(self._read, task, wanted, goal, limits)
+        for read in reads:
             self.reads[task.id, read.path] = read
             self.record(read)
             if left := _left_out([read]):
                 self.record(Warned(f"task {task.id}: {self.name(read.path)}: {left}"))
-        return found
+        return reads
 
     def _read(self, task: Task, paths: Sequence[str], goal: str, limits: Limits) -> list[FileRead]:
         reads, texts = [], []
         for path in paths:
             try:
-                found = text.read(Path(path))
+                content = text.read(Path(path))
             except text.FileRefused as error:
                 reads.append(FileRead(task.id, path, error=str(error)))
                 continue
-            whole = self.redact(found.text)
-            reads.append(FileRead(task.id, path, found.sha256, len(whole)))
+            whole = self.redact(content.text)
+            reads.append(FileRead(task.id, path, content.sha256, len(whole)))
             texts.append(whole)
         readable = [read for read in reads if not read.error]
         filled = choose(readable, texts, task.instruction or goal, goal, limits)
@@ -118,7 +118,7 @@ class GivenFiles:
         lines = []
         for path in self.paths:
             reads = [read for (_, of), read in self.reads.items() if of == path]
-            if any(_mentions(one, path) for one in done):
+            if any(_mentions(call, path) for call in done):
                 continue
             why = _left_out(reads) if reads else "no task read it"
             lines += [f"{self.name(path)}: {why}"] if why else []
@@ -147,4 +147,4 @@ def _mentions(call: Context, path: str) -> bool:
     if call.path_resolved in (path, str(Path(path).resolve())):
         return True
     name = re.compile(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w-])")
-    return any(name.search(one) for one in strings(call.params_input))
+    return any(name.search(text) for text in strings(call.params_input))

@@ -22,8 +22,8 @@ _WORD = re.compile(r"(?<![\w/.:@])[\w.~+@-][\w./~+@-]*\.[A-Za-z0-9]{1,8}(?![\w/@
 def named_files(goal: str, workspace: Path) -> tuple[Path, ...]:
     """The files below a workspace that a goal names as they are called there; none that is hidden from tools."""
     root = Path(os.path.realpath(workspace))
-    found = dict.fromkeys(path for name in _names(goal) if (path := _file(name, root)) is not None)
-    return tuple(found)[:MOST]
+    paths = dict.fromkeys(path for name in _names(goal) if (path := _file(name, root)) is not None)
+    return tuple(paths)[:MOST]
 
 
 def _names(goal: str) -> Iterator[str]:

@@ -47,16 +47,16 @@ def divided(text: str, most: int, *, header: bool = False) -> list[str]:
     head = text.partition("\n")[0] + "\n" if header and "\n" in text else ""
     head = head if tokens(head) < most // 4 else ""
     room = most - tokens(head)
-    found: list[str] = []
+    parts: list[str] = []
     part, size = "", 0
     lines = text.splitlines(keepends=True)
-    for line in (piece for one in lines for piece in _pieces(one, room)):
+    for line in (piece for long in lines for piece in _pieces(long, room)):
         taken = tokens(line)
         if part and size + taken > room:
-            found.append(part)
+            parts.append(part)
             part, size = head, 0
         part, size = part + line, size + taken
-    return [one.strip("\n") for one in [*found, part] if one.strip()]
+    return [text.strip("\n") for text in [*parts, part] if text.strip()]
 
 
 def _pieces(line: str, most: int) -> list[str]:
@@ -64,7 +64,7 @@ def _pieces(line: str, most: int) -> list[str]:
     if tokens(line) <= most:
         return [line]
     length = max(1, int(len(line) * most / tokens(line)))
-    found = []
+    pieces = []
     while line:
         cut = length
         if len(line) > length:
@@ -72,9 +72,9 @@ def _pieces(line: str, most: int) -> list[str]:
             cut = next((end for end in ends if end > length // 2), length)
         while cut > 1 and tokens(line[:cut]) > most:
             cut = cut * 9 // 10
-        found.append(line[:cut])
+        pieces.append(line[:cut])
         line = line[cut:]
-    return found
+    return pieces
 
 
 def scores(parts: Sequence[str], query: str, goal: str = "") -> list[float]:

@@ -36,12 +36,12 @@ def read(path: Path) -> FileText:
     """The text of a file; raises FileRefused if it is too large, no text, or cannot be read."""
     try:
         with open(path, "rb", opener=_quietly) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise FileRefused("it is not a regular file; give one with text")
-            if found.st_size > SIZE_LIMIT:
+            if status.st_size > SIZE_LIMIT:
                 raise FileRefused(
-                    f"it has {found.st_size:,} bytes, and {SIZE_LIMIT:,} are read at most; give a part of it"
+                    f"it has {status.st_size:,} bytes, and {SIZE_LIMIT:,} are read at most; give a part of it"
                 )
             data = file.read(SIZE_LIMIT + 1)
     except FileNotFoundError as error:

@@ -82,11 +82,11 @@ def of_changes(then: PlanChanged, now: PlanChanged, capture: Capture) -> Iterato
     """What differs between two changes of a plan."""
     yield from of_tasks(then.added, now.added)
     for part in ("dropped", "rewired"):
-        before, after = (capture.value(getattr(one, part)) for one in (then, now))
+        before, after = (capture.value(getattr(change, part)) for change in (then, now))
         if before != after:
             yield f"the tasks that are {part}: {_told(before)} → {_told(after)}"
     for part in ("synthesis", "note"):
-        texts = [capture.text(getattr(one, part) or "") for one in (then, now)]
+        texts = [capture.text(getattr(change, part) or "") for change in (then, now)]
         if (what := difference(*texts)) is not None:
             yield f"the {part} of the change: {what}"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.history.result import Result, TaskReport
+from weft_executor.results.kept_files import KeptFiles
 from weft_executor.stores.row import COST_PLACES
-from weft_executor.tasks.results.kept_files import KeptFiles
 from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -158,7 +158,9 @@ class Ledger:
     @property
     def waiting(self) -> tuple[ApprovalRequest, ...]:
         """The requests without an answer; not those of tasks that are no longer in the plan."""
-        return tuple(one for one in self.approvals.waiting if one.task is None or one.task in self._tasks)
+        return tuple(
+            request for request in self.approvals.waiting if request.task is None or request.task in self._tasks
+        )
 
     def _close(self, event: TaskFinished) -> None:
         self._tasks[event.task] = replace(
@@ -189,7 +191,7 @@ class Ledger:
             plan=self.plan,
             code=end.code,
             data=end.data,
-            waiting=() if end.status == "clarification" else self.waiting,
+            waiting=self.waiting,
             artifacts=self.files.listed(),
         )
 

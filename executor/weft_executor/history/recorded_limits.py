@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft_executor.history.run_history import RunHistory
-    from weft_executor.tasks.expand import GrowthLimits
+    from weft_executor.scheduling.expand import GrowthLimits
     from weft_planner.plan.plan import Plan, Task
 
 
@@ -26,8 +26,8 @@ class RecordedLimits:
         """Why the recorded task did not grow; None if it did."""
         if self.history.plan is not None and self.history.plan.parts_of(task.id):
             return None
-        then = self.history.tasks.get(task.id)
-        error = then.error if then is not None and then.status == "failed" else None
+        recorded = self.history.tasks.get(task.id)
+        error = recorded.error if recorded is not None and recorded.status == "failed" else None
         if error is not None and is_growth_fault(error):
             return error
         now = self.limits.fault(task, added, plan)

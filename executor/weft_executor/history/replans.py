@@ -82,7 +82,7 @@ class Replans:
     @property
     def attempts(self) -> int:
         """How often a model was asked to change the plan and answered, well or not."""
-        return sum(one.event.cause == "replan" for one in self.changes)
+        return sum(change.event.cause == "replan" for change in self.changes)
 
     def note(self, event: Event) -> None:
         """Add an event."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_executor.approvals.approvals import Approvals
-from weft_executor.tasks.memo import at_once
+from weft_executor.results.memo import at_once
 from weft_planner.approvals import Answer
 from weft_planner.errors import AnswerNeeded
 from weft_planner.events import ApprovalAsked
 
 if TYPE_CHECKING:
-    from weft_executor.history.replay import Tape
+    from weft_executor.history.tape import Tape
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import ApprovalGiven, Record
 
@@ -29,7 +29,7 @@ class ReplayApprovals(Approvals):
         return cls(record, at_once, tape.capture, known=tape.history.finished.approvals.copy(), tape=tape)
 
     def _given(self, request_id: str) -> ApprovalGiven | None:
-        given = self.known.given.get(request_id)
+        given = self.known.answers.get(request_id)
         return given if given is not None and not given.withdrawn else None
 
     async def _ask(self, request: ApprovalRequest) -> Answer:
@@ -41,13 +41,17 @@ class ReplayApprovals(Approvals):
         if request.kind == "question":  # the plan differs, which is drift already
             raise AnswerNeeded(request)
         self.tape.differs(f"task {request.task}", f"task {request.task!r} asks for an approval that is not on record")
-        then = next((one for one in self.known.given.values() if one.task == request.task), None)
-        return Answer() if then is None else Answer(then.decision, then.note, then.arguments, then.text, then.by)
+        nearest = next((answer for answer in self.known.answers.values() if answer.task == request.task), None)
+        return (
+            Answer()
+            if nearest is None
+            else Answer(nearest.decision, nearest.note, nearest.arguments, nearest.text, nearest.by)
+        )
 
 
 def wait_for(request_id: str, approvals: Approvals) -> None:
     """Raise if the record waits for an answer to this request."""
     asked = approvals.known.asked.get(request_id)
-    if asked is not None and request_id not in approvals.known.given:
+    if asked is not None and request_id not in approvals.known.answers:
         approvals.record(ApprovalAsked(**asked.to_dict()))
         raise AnswerNeeded(asked)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft_executor.tasks.results.kept_files import Artifact
+    from weft_executor.results.kept_files import Artifact
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import RunStatus, TaskStatus
     from weft_planner.model import Usage
@@ -53,7 +53,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
             "cost_usd": self.cost_usd,
-            "artifacts": [one.to_dict() for one in self.artifacts],
+            "artifacts": [artifact.to_dict() for artifact in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],
             "journal": self.journal,
         }

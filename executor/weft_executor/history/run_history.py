@@ -9,8 +9,8 @@ from weft_executor.history.ledger import Ledger
 from weft_executor.history.replans import Replans
 from weft_executor.journal import codec
 from weft_executor.journal.event_check import plan_faults
-from weft_executor.tasks.memo import FinishedPart, FinishedWork
-from weft_executor.tasks.results.form import UnfitAnswer
+from weft_executor.model_loop.form import UnfitAnswer
+from weft_executor.results.memo import FinishedPart, FinishedWork
 from weft_planner.events import (
     AnswerChecked,
     CallFailed,
@@ -124,7 +124,7 @@ class RunHistory:
                 self.plans.append(event)
             case PlanChanged():
                 for task_id in event.dropped:
-                    self.finished.given.pop(task_id, None)
+                    self.finished.reused.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
                     if event.cause == "stream":  # a task of this id ends once more, and is told of
                         self._forget_output(task_id)
@@ -138,7 +138,7 @@ class RunHistory:
                 self._inputs[event.task] = event.inputs
             case TaskReused():
                 self._reuse_recorded[event.task] = event
-                self.finished.given[event.task] = event.output
+                self.finished.reused[event.task] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
@@ -158,7 +158,9 @@ class RunHistory:
 
     def _note_reused(self, event: RunStarted) -> None:
         """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
-        self.finished.given.update({one.task: one.output for one in event.reused if parent_of(one.task) is None})
+        self.finished.reused.update(
+            {output.task: output.output for output in event.reused if parent_of(output.task) is None}
+        )
         self.finished.parts += parts_of(event)
 
     def _check(self, event: PlanChanged) -> None:
@@ -183,13 +185,15 @@ class RunHistory:
     @property
     def recorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs of other runs that tasks of its plan have."""
-        return tuple(one for one in self._reuse_recorded.values() if self.plan is not None and one.task in self.plan)
+        return tuple(
+            output for output in self._reuse_recorded.values() if self.plan is not None and output.task in self.plan
+        )
 
     @property
     def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
         """The outputs that the run was given at its start, but whose own events it did not get to record."""
-        given = planned_reuse(self.started) if self.started is not None else ()
-        return tuple(one for one in given if one.task not in self._reuse_recorded)
+        outputs = planned_reuse(self.started) if self.started is not None else ()
+        return tuple(output for output in outputs if output.task not in self._reuse_recorded)
 
     def reopen(self) -> None:
         """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
@@ -245,18 +249,22 @@ class RunHistory:
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:
     """The outputs that a run was given for planned tasks; a grown task's is recorded once an equal one grows."""
-    return tuple(one for one in event.reused if parent_of(one.task) is None)
+    return tuple(output for output in event.reused if parent_of(output.task) is None)
 
 
 def parts_of(event: RunStarted) -> list[FinishedPart]:
     """The grown tasks of an earlier run that a run was given with their outputs."""
     plan = event.plan
-    grown = (one for one in event.reused if parent_of(one.task) is not None)
-    return [FinishedPart(plan.task(one.task), one.output, one.source) for one in grown if plan and one.task in plan]
+    grown = (output for output in event.reused if parent_of(output.task) is not None)
+    return [
+        FinishedPart(plan.task(output.task), output.output, output.source)
+        for output in grown
+        if plan and output.task in plan
+    ]
 
 
 def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:
     """The reused outputs of the tasks that an event brings into the plan."""
     tasks = event.plan.tasks if isinstance(event, PlanMade) else event.added
     joined = {task.id for task in tasks}
-    return [one for one in outputs if one.task in joined]
+    return [output for output in outputs if output.task in joined]

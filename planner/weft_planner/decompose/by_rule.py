@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weft_planner import rules
 from weft_planner.goal.coverage import missing
 from weft_planner.goal.parts import parts_of
 from weft_planner.plan.plan import Plan, Task
@@ -48,15 +47,14 @@ class Wanted:
     skill_for: SkillFor = no_skill
     asked: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    rules: int = rules.CURRENT
 
     def parts(self) -> GoalParts:
         """The goal's parts."""
-        return parts_of(self.goal, self.rules)
+        return parts_of(self.goal)
 
     def lost(self, instructions: Iterable[str]) -> list[str]:
         """The words of the goal that no instruction has."""
-        return missing(self.goal, instructions, self.rules)
+        return missing(self.goal, instructions)
 
 
 def plan_by_rule(wanted: Wanted, profile: Profile, most: int) -> RulePlan | None:

@@ -42,9 +42,9 @@ def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
     lost = wanted.lost(_instructions(plan.tasks))
     if not lost:
         return plan, ()
-    named = f"the plan left out {_listed(phrases_of(wanted.goal, lost, wanted.rules))}"
+    named = f"the plan left out {_listed(phrases_of(wanted.goal, lost))}"
     parts = wanted.parts().parts
-    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal, wanted.rules)):
+    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal)):
         covered = 1 < len(parts) <= most and not wanted.lost(part.text for part in parts)
         if covered:
             return plan_of_parts(parts, wanted), (f"{named}: it has one task for each part of the goal now",)
@@ -53,8 +53,8 @@ def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
     tasks, added = _with_parts(plan.tasks, parts, wanted)
     if len(tasks) > most:
         return whole_plan(wanted), (f"{named}: its instruction is the whole goal now",)
-    tasks, detailed = _with_own_words(tasks, parts, lost, wanted.rules)
-    tasks, changed = _with_phrases(tasks, wanted.goal, wanted.rules)
+    tasks, detailed = _with_own_words(tasks, parts, lost)
+    tasks, changed = _with_phrases(tasks, wanted.goal)
     return replace(plan, tasks=tasks), (
         f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *detailed, *changed)))}",
     )
@@ -68,49 +68,49 @@ def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) 
     for part in parts:
         if _EACH.search(part.text):
             continue  # a detail of others
-        words = _but_numbers(content_words(part.text, wanted.rules))
-        nearest = _instructions([_nearest(tasks, part.text, wanted.rules)])
-        if len(words) - len(_but_numbers(missing(part.text, nearest, wanted.rules))) < _KEPT_PART * len(words):
+        words = _but_numbers(content_words(part.text))
+        nearest = _instructions([_nearest(tasks, part.text)])
+        if len(words) - len(_but_numbers(missing(part.text, nearest))) < _KEPT_PART * len(words):
             new = _free_id(tasks)
-            after = tuple(dict.fromkeys(_nearest(tasks, parts[one].text, wanted.rules).id for one in part.after))
+            after = tuple(dict.fromkeys(_nearest(tasks, parts[one].text).id for one in part.after))
             tasks = (*tasks, task_of(new, part.text, wanted.skill_for(part.text), after, wanted.notes))
             added.append(new)
     return tasks, added
 
 
 def _with_own_words(
-    tasks: tuple[Task, ...], parts: Sequence[Part], lost: Sequence[str], made_by: int
+    tasks: tuple[Task, ...], parts: Sequence[Part], lost: Sequence[str]
 ) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each with its own part of the goal if it lost words of it: "in two sentences" is said of each."""
     changed: list[str] = []
-    for name, part in _matched(tasks, parts, made_by).items():
+    for name, part in _matched(tasks, parts).items():
         (task,) = (one for one in tasks if one.id == name)
-        if set(missing(part.text, _instructions([task]), made_by)) & set(lost):
+        if set(missing(part.text, _instructions([task]))) & set(lost):
             told = replace(task, instruction=f"{task.instruction} ({part.text})".strip())
             tasks = tuple(told if one is task else one for one in tasks)
             changed.append(name)
     return tasks, changed
 
 
-def _matched(tasks: Sequence[Task], parts: Sequence[Part], made_by: int) -> dict[str, Part]:
+def _matched(tasks: Sequence[Task], parts: Sequence[Part]) -> dict[str, Part]:
     """The part of the goal that each task is for, by the task's id; empty unless every part has a task of its own."""
 
     def distance(part: Part, task: Task) -> tuple[int, int]:
         told = _instructions([task])
-        return len(missing(part.text, told, made_by)), sum(len(missing(one, [part.text], made_by)) for one in told)
+        return len(missing(part.text, told)), sum(len(missing(one, [part.text])) for one in told)
 
     found = {min(tasks, key=lambda task: distance(part, task)).id: part for part in parts}
     return found if 1 < len(parts) == len(found) else {}
 
 
-def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tuple[Task, ...], list[str]]:
+def _with_phrases(tasks: tuple[Task, ...], goal: str) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each with the phrases of the goal that it is nearest to and that no instruction has."""
     changed: list[str] = []
     for phrase in _phrases(goal):
-        if not missing(phrase, _instructions(tasks), made_by):
+        if not missing(phrase, _instructions(tasks)):
             continue
         first = [task for task in tasks if not task.depends_on]
-        told = first if _EACH.search(phrase) and len(first) > 1 else [_nearest(tasks, phrase, made_by)]
+        told = first if _EACH.search(phrase) and len(first) > 1 else [_nearest(tasks, phrase)]
         names = [task.id for task in told]
         tasks = tuple(
             replace(task, instruction=f"{task.instruction} ({phrase})".strip()) if task.id in names else task
@@ -122,7 +122,7 @@ def _with_phrases(tasks: tuple[Task, ...], goal: str, made_by: int) -> tuple[tup
 
 def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each after those whose results its part of the goal speaks of: "a subject line for it"."""
-    matched = _matched(tasks, wanted.parts().parts, wanted.rules)
+    matched = _matched(tasks, wanted.parts().parts)
     ids, graph, said = list(matched), graph_of(tasks), []
     for name, part in matched.items():
         for before in (ids[one] for one in part.after):
@@ -144,9 +144,9 @@ def _phrases(goal: str) -> list[str]:
     return [one.strip() for one in [*found, goal[begin:]] if one.strip()]
 
 
-def _nearest(tasks: Sequence[Task], text: str, made_by: int) -> Task:
+def _nearest(tasks: Sequence[Task], text: str) -> Task:
     """The task that shares the most words with a text; the last one of several, which the answer comes from."""
-    return min(reversed(tasks), key=lambda task: len(missing(text, _instructions([task]), made_by)))
+    return min(reversed(tasks), key=lambda task: len(missing(text, _instructions([task]))))
 
 
 def _instructions(tasks: Sequence[Task]) -> list[str]:

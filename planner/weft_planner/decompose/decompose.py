@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from weft_planner import rules
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
 from weft_planner.decompose.completion import completed
 from weft_planner.errors import PlanError
@@ -52,7 +51,6 @@ class Brief:
     files: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     profile: Profile = FULL
-    rules: int = rules.CURRENT
     asked: tuple[str, ...] = ()
     skill_for: SkillFor = no_skill
     schema: Mapping[str, Any] | None = None
@@ -64,7 +62,7 @@ class Brief:
     @property
     def sub_goals(self) -> bool:
         """Whether a task of the plan may be a goal itself."""
-        return self.rules >= rules.SUB_GOALS and self.known.max_depth > 0
+        return self.known.max_depth > 0
 
     @property
     def attempts(self) -> int:
@@ -76,7 +74,7 @@ class Brief:
         """What a plan by rule is made for."""
         notes = tuple(f"Note: {answer}" for answer in self.answers)
         best = self.names[0] if self.names else None
-        return Wanted(self.goal, best, self.skill_for, self.asked, notes, self.rules)
+        return Wanted(self.goal, best, self.skill_for, self.asked, notes)
 
     def by_rule(self) -> RulePlan | None:
         """The plan that needs no model, if there is one."""
@@ -167,9 +165,7 @@ async def decompose(
         await ready()
     record(PromptMade("decomposer", brief.task, variables_of(brief)))
     conversation = messages(brief, prompts)
-    schema = brief.profile.shape.schema(
-        brief.goal, brief.shown, brief.max_tasks, brief.rules, sub_goals=brief.sub_goals
-    )
+    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks, sub_goals=brief.sub_goals)
     faults: list[str] = []
     fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
@@ -220,7 +216,7 @@ def read(reply: Reply, brief: Brief) -> Reading:
             {}, ("the answer was cut off at the model's output limit; give a shorter plan with fewer words",)
         )
     try:
-        return read_answer(reply.text, brief.profile.shape, brief.known, brief.rules)
+        return read_answer(reply.text, brief.profile.shape, brief.known)
     except NotJson as error:
         return Reading({}, (f"{error}; answer with one JSON object that has a 'tasks' list",))
 

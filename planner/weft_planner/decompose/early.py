@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import rules
 from weft_planner.decompose.partial import PartialPlan
 from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.plan import Task
@@ -30,7 +29,6 @@ class EarlyReader:
 
     known: Known
     may_begin: Callable[[Task], bool]
-    rules: int = rules.CURRENT
     found: dict[str, Task] = field(default_factory=dict)
     _text: PartialPlan = field(default_factory=PartialPlan)
     _valid: list[dict[str, Any]] = field(default_factory=list)
@@ -52,16 +50,16 @@ class EarlyReader:
 
     def _take(self, row: Any, ready: list[Task]) -> None:
         """Take a row that is whole; a fault of its own ends it all, since the plan will be refused."""
-        form = normal_form({"tasks": [row]}, self.rules)
+        form = normal_form({"tasks": [row]})
         rows = form.document.get("tasks") if isinstance(form.document, dict) else None
         if form.faults or not rows or not isinstance(rows[0], dict):
             self.stop()
             return
         taken = len(self._valid) + len(self._held)
-        if taken >= self.known.max_tasks or next(row_problems(taken + 1, rows[0], self.known, self.rules), None):
+        if taken >= self.known.max_tasks or next(row_problems(taken + 1, rows[0], self.known), None):
             self.stop()
             return
-        if form.dropped and self.rules >= rules.UNKNOWN_KEYS:
+        if form.dropped:
             self._unclear.add(rows[0]["id"])
         self._held.append(rows[0])
         while self._next(ready):

@@ -89,18 +89,13 @@ def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
     }
 
 
-async def replan(
-    brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Record, *, system: Prompts | None = None
-) -> Replanned:
-    """A valid change of the plan, or why there is none.
-
-    The system message is the decomposer's, to the byte; `system` has its prompts if they are of earlier rules.
-    """
+async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Record) -> Replanned:
+    """A valid change of the plan, or why there is none; the system message is the decomposer's, to the byte."""
     given = variables(brief, situation)
     record(PromptMade("replanner", None, given))
     agent = brief.profile.agent("decomposer")
     conversation: tuple[Message, ...] = (
-        Message("system", (system or prompts).render(agent, "system", variables_of(brief))),
+        Message("system", prompts.render(agent, "system", variables_of(brief))),
         Message("user", below(brief.earlier, prompts.render("replanner", "user", given))),
     )
     faults: list[str] = []

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from weft_planner.events.tasks import TaskReused
     from weft_planner.plan.plan import Plan
 
-# `clarification` is how a run with a question ended in earlier versions; it is read, and never written.
-RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "clarification", "interrupted"]
+RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrupted"]
 
 # The code of a run that ended because its plan was not changed as a person asked.
 PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from weft_planner import rules
 from weft_planner.goal.languages import languages
 
 if TYPE_CHECKING:
@@ -50,9 +49,9 @@ def mask(text: str) -> str:
     return _MASKED.sub(lambda found: _MASK * len(found.group()), text)
 
 
-def language_of(text: str, made_by: int = rules.CURRENT) -> Language:
+def language_of(text: str) -> Language:
     """The language whose verbs begin the most sentences of a goal."""
-    known = languages(made_by)
+    known = languages()
     if _DENSE.search(text):
         return known["chinese"]
     begun = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from weft_planner import rules
 from weft_planner.goal.enumerations import enumerated
 from weft_planner.goal.languages import weak_words
 
@@ -30,9 +29,9 @@ _NUMBERS = {
 }
 
 
-def content_words(text: str, made_by: int = rules.CURRENT) -> list[str]:
+def content_words(text: str) -> list[str]:
     """The words of a text that say what is wanted, each once; in scripts without spaces, pairs of characters."""
-    weak = weak_words(made_by)
+    weak = weak_words()
     found: dict[str, None] = {}
     for dense, word in _WORD.findall(_POSSESSIVE.sub("", text.casefold())):
         if dense:
@@ -45,26 +44,26 @@ def content_words(text: str, made_by: int = rules.CURRENT) -> list[str]:
     return [word for word in found if word != "1"]
 
 
-def missing(goal: str, instructions: Iterable[str], made_by: int = rules.CURRENT) -> list[str]:
+def missing(goal: str, instructions: Iterable[str]) -> list[str]:
     """The content words of a goal that no instruction has, in any form."""
     if listed := enumerated(goal):  # without its numbers
         goal = " ".join((listed.before, *listed.items, listed.after))
-    have = {word for text in instructions for word in content_words(text, made_by)}
+    have = {word for text in instructions for word in content_words(text)}
     starts: dict[str, list[str]] = {}
     for word in have:
         starts.setdefault(word[:_SHORTEST], []).append(word)
     return [
         word
-        for word in content_words(goal, made_by)
+        for word in content_words(goal)
         if word not in have and not any(_same(word, other) for other in starts.get(word[:_SHORTEST], ()))
     ]
 
 
-def phrases_of(goal: str, words: Sequence[str], made_by: int = rules.CURRENT) -> list[str]:
+def phrases_of(goal: str, words: Sequence[str]) -> list[str]:
     """Content words of a goal as it writes them, neighbours together: "two sentences" for `2` and `sentences`."""
     wanted, found, begin, end = set(words), dict[str, None](), 0, -1
     for match in _WORD.finditer(goal):
-        normal = content_words(match[0], made_by)
+        normal = content_words(match[0])
         if not normal or not wanted.issuperset(normal):
             continue
         if end >= 0 and goal[end : match.start()].isspace():
@@ -73,7 +72,7 @@ def phrases_of(goal: str, words: Sequence[str], made_by: int = rules.CURRENT) ->
             begin = match.start()
         end = match.end()
         found[goal[begin:end]] = None
-    shown = {word for phrase in found for word in content_words(phrase, made_by)}
+    shown = {word for phrase in found for word in content_words(phrase)}
     return [*found, *(word for word in words if word not in shown)]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_planner import rules
 from weft_planner.goal.clauses import language_of, mask
 from weft_planner.plan.task_id import parent_of
 
@@ -15,20 +14,18 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
 
 
-def deliverables(plan: Plan, made_by: int = rules.CURRENT) -> frozenset[str]:
+def deliverables(plan: Plan) -> frozenset[str]:
     """The ids of tasks that others depend on, and whose results the goal asks for all the same."""
     users = {
         task.id: [later.instruction for later in plan.tasks if task.id in later.depends_on]
         for task in plan.tasks
         if task.action_type != "tool" and parent_of(task.id) is None
     }
-    return frozenset(
-        name for name, texts in users.items() if texts and not any(_takes_up(text, made_by) for text in texts)
-    )
+    return frozenset(name for name, texts in users.items() if texts and not any(_takes_up(text) for text in texts))
 
 
-def _takes_up(instruction: str, made_by: int) -> bool:
+def _takes_up(instruction: str) -> bool:
     """Whether a task's result stands for those that it builds on: a new form of them, or all of them put together."""
-    language = language_of(instruction, made_by)
+    language = language_of(instruction)
     begins = language.any_of(f"{language.changes} {language.weighs}", start=True)
     return any(pattern.search(mask(instruction)) is not None for pattern in (begins, language.any_of(language.joins)))

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from weft_planner import rules
-from weft_planner.prompting.prompts import seed_file
+from weft_planner.prompting.prompts import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,16 +93,16 @@ class Language:
 
 
 @cache
-def languages(made_by: int = rules.CURRENT) -> Mapping[str, Language]:
+def languages() -> Mapping[str, Language]:
     """The languages by name, as a run of these rules has them; `other` is for all that are not listed."""
-    document = yaml.safe_load(seed_file("languages.yaml", made_by).read_text(encoding="utf-8"))
+    document = yaml.safe_load((SEED / "languages.yaml").read_text(encoding="utf-8"))
     return {name: Language(**row) for name, row in document.items()}
 
 
 @cache
-def weak_words(made_by: int = rules.CURRENT) -> frozenset[str]:
+def weak_words() -> frozenset[str]:
     """The words of all languages that say nothing about what is wanted."""
-    return frozenset(word for one in languages(made_by).values() for word in one.weak.split())
+    return frozenset(word for one in languages().values() for word in one.weak.split())
 
 
 @cache

@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from weft_planner import rules
 from weft_planner.goal.clauses import language_of, mask, requests, sentences
 from weft_planner.goal.coverage import content_words
 from weft_planner.goal.enumerations import enumerated
@@ -49,18 +48,12 @@ class GoalParts:
     simple: bool = False
 
 
-def parts_of(goal: str, made_by: int = rules.CURRENT) -> GoalParts:
+def parts_of(goal: str) -> GoalParts:
     """The parts of a goal, in order, by the words of a run of these rules."""
     text = goal.strip()
-    language = language_of(text, made_by)
+    language = language_of(text)
     listed = enumerated(text)
-    reading = (
-        _listed(listed, language, made_by)
-        if listed
-        else _prose(text, language, made_by)
-        if len(text) <= _LONGEST
-        else _Reading()
-    )
+    reading = _listed(listed, language) if listed else _prose(text, language) if len(text) <= _LONGEST else _Reading()
     if not 2 <= len(reading.pieces) <= MOST_PARTS:
         return GoalParts((Part(text),), simple=listed is None and _is_simple(text, len(reading.pieces), language))
     after = builds_on(reading.pieces, language)
@@ -99,10 +92,10 @@ class _Reading:
         return f"{former.group()} {text}"
 
 
-def _listed(listed: Enumeration, language: Language, made_by: int) -> _Reading:
+def _listed(listed: Enumeration, language: Language) -> _Reading:
     """A written list: what stands before it belongs to each item, if it says anything."""
     reading = _Reading(pieces=[Piece(item, group) for group, item in enumerate(listed.items)])
-    if content_words(listed.before, made_by):
+    if content_words(listed.before):
         reading.context.append(listed.before if listed.before.endswith(_ENDS) else f"{listed.before}:")
     for sentence in sentences(listed.after):
         kind, _, clauses = requests(sentence, language)
@@ -114,7 +107,7 @@ def _listed(listed: Enumeration, language: Language, made_by: int) -> _Reading:
     return reading
 
 
-def _prose(text: str, language: Language, made_by: int) -> _Reading:
+def _prose(text: str, language: Language) -> _Reading:
     reading = _Reading()
     request, material = _apart(text, language)
     for sentence in sentences(request):
@@ -125,7 +118,7 @@ def _prose(text: str, language: Language, made_by: int) -> _Reading:
                 reading.add(clause, language)
         elif kind == "rule" or reading.pieces:
             reading.rules.append(sentence)
-        elif content_words(sentence, made_by):
+        elif content_words(sentence):
             reading.context.append(sentence)
     if material and (each := things(material, language).each):  # "two things: a poem and a song"
         return _Reading(pieces=[Piece(f"{request} {one}", 0, linked=True) for one in each])

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import rules
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -28,7 +26,6 @@ _ALIASES = {
     "name": ("skill", "tool", "skill_name", "tool_name"),
     "arguments": ("args", "parameters", "params"),
 }  # fmt: skip
-# Keys since the third rules; a plan of a run of before drops them, as it did then.
 ADAPTIVE = {
     "when": ("if", "condition", "only_if", "run_if"),
     "for_each": ("foreach", "forEach", "for_every"),
@@ -41,7 +38,6 @@ ADAPTIVE = {
     "check": (),
     "model": (),
 }
-_LATER = (*ADAPTIVE, "item")
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
 _PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
@@ -61,7 +57,7 @@ class NormalForm:
     dropped: list[str] = field(default_factory=list)
 
 
-def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
+def normal_form(document: Any) -> NormalForm:
     """Bring a document into its normal form, by the rules of its run."""
     form = NormalForm(_unwrapped(document))
     if form.document is not document:
@@ -73,27 +69,11 @@ def normal_form(document: Any, made_by: int = rules.CURRENT) -> NormalForm:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
     ids = [str(_id_of(row)) for row in rows]
-    more: Mapping[str, Sequence[str]] = ADAPTIVE if made_by >= rules.ADAPTIVE_PLANS else {}
+    more: Mapping[str, Sequence[str]] = ADAPTIVE
     tasks = [_task(row, ids, form, more) for row in rows]
     if any(task != row for task, row in zip(tasks, rows, strict=True)):
         form.document = {**form.document, "tasks": tasks}
     return form
-
-
-def without_later_keys(document: Any) -> Any:
-    """A document whose tasks have no key that the first rules did not know: they ignored it."""
-    rows = document.get("tasks") if isinstance(document, Mapping) else None
-    if not isinstance(rows, list) or not any(isinstance(row, Mapping) and _later(row) for row in rows):
-        return document
-    tasks = [
-        {key: value for key, value in row.items() if key not in _LATER} if isinstance(row, Mapping) else row
-        for row in rows
-    ]
-    return {**document, "tasks": tasks}
-
-
-def _later(row: Mapping[str, Any]) -> bool:
-    return not row.keys().isdisjoint(_LATER)
 
 
 def _unwrapped(document: Any) -> Any:

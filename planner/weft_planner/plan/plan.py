@@ -8,18 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.references import REFERENCE, VALUE, WHOLE, Reference, references, renamed, strings
+from weft_planner.plan.references import VALUE, Reference, references, renamed, strings
 from weft_planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Collection, Sequence
 
     import networkx as nx
 
 ActionType = Literal["skill", "tool", "llm", "goal"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
-_LATER = ("output_schema", "check", "model", "most_tasks", "max_cost")
+_OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,6 @@ class Task:
     JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings. A `goal` is
     planned when it is ready, and goes on in the tasks of that plan, `most_tasks` at most, which together may cost
     `max_cost` dollars.
-
-    Of a run made before results had fields, `names_fields` is false: its references are to whole results alone.
     """
 
     id: str
@@ -60,7 +57,6 @@ class Task:
     model: str | None = None
     most_tasks: int | None = None
     max_cost: float | None = None
-    names_fields: bool = field(default=True, repr=False, compare=False)
 
     @property
     def given(self) -> tuple[Reference, ...]:
@@ -80,14 +76,9 @@ class Task:
         """What its check asks; empty if it has none."""
         return self.check.ask if self.check is not None else ""
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """What a reference looks like in its texts."""
-        return REFERENCE if self.names_fields else WHOLE
-
     def referred(self, value: object) -> tuple[Reference, ...]:
         """The references inside one of its texts or values, each once."""
-        found = dict.fromkeys(references(value, self.pattern))
+        found = dict.fromkeys(references(value))
         if self.for_each is None and self.item is None:
             return tuple(found)
         return tuple(one for one in found if one.id != "item")  # <<item.output>> is a field of the item
@@ -144,7 +135,7 @@ class Task:
             given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
         if self.item is not None:
             given["item"] = self.item.value
-        for key in _LATER:
+        for key in _OPTIONAL:
             if (value := getattr(self, key)) is not None:
                 given[key] = value.to_dict() if key == "check" else value
         return given
@@ -233,10 +224,6 @@ class Plan:
         """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
         return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
-
-    def without_fields(self) -> Plan:
-        """The plan as a run has it that was made before results had fields."""
-        return replace(self, tasks=tuple(replace(task, names_fields=False) for task in self.tasks))
 
     def without_replaced(self) -> Plan:
         """The plan without the tasks that others have taken the place of."""

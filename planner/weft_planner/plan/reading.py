@@ -1,20 +1,16 @@
-"""Reads a plan from a model's answer or a file: the document in its normal form, what was repaired, and all faults.
-
-A replay reads answers by the rules of its run (`planner/weft_planner/rules.py`).
-"""
+"""Reads a plan from a model's answer or a file: the document in its normal form, what was repaired, and all faults."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import rules
 from weft_planner.plan import loose_json
-from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, extract, fenced, objects, without_thinking
+from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, fenced, objects, without_thinking
 from weft_planner.plan.loose_json import Ambiguous
-from weft_planner.plan.normal_form import normal_form, without_later_keys
+from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.shape import SHAPES
 from weft_planner.plan.validate import problems
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
@@ -45,30 +41,21 @@ def told(repairs: tuple[str, ...]) -> str:
     return "; ".join(repairs[:_SHOWN]) + more
 
 
-def read_answer(text: str, shape: PlanShape, known: Known, made_by: int = rules.CURRENT) -> Reading:
-    """The plan in a model's answer, read by the rules of its run; raises NotJson if there is none."""
-    if made_by < rules.ADAPTIVE_PLANS:
-        known = replace(known, fields=False)
-    if made_by < rules.LOOSE_PLANS:  # only commas, comments and brackets were repaired
-        document = without_later_keys(shape.widen(extract(text, "tasks", "clarification")))
-        return Reading(document, tuple(problems(document, known, made_by)))
+def read_answer(text: str, shape: PlanShape, known: Known) -> Reading:
+    """The plan in a model's answer; raises NotJson if there is none."""
     value, form = find(text, "tasks", "clarification")
-    if made_by >= rules.CUT_OFF_PLANS and not _has(value, ("tasks", "clarification")) and breaks_off(text):
+    if not _has(value, ("tasks", "clarification")) and breaks_off(text):
         raise NotJson("the answer breaks off before its JSON is closed")
-    return read_document(value, shape, known, (form,) if form else (), made_by)
+    return read_document(value, shape, known, (form,) if form else ())
 
 
-def read_document(
-    document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = (), made_by: int = rules.CURRENT
-) -> Reading:
+def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = ()) -> Reading:
     """The plan in a document, in its normal form."""
     if is_too_deep(document):
         return Reading({}, (f"the plan is nested more than {MOST_LEVELS} levels deep; make it flatter",))
-    form = normal_form(document, made_by)
+    form = normal_form(document)
     widened = shape.widen(form.document)
-    if made_by < rules.ADAPTIVE_PLANS:
-        widened = without_later_keys(widened)
-    faults = (*form.faults, *problems(widened, known, made_by))
+    faults = (*form.faults, *problems(widened, known))
     return Reading(widened, faults, (*repairs, *form.repairs))
 
 

@@ -23,8 +23,6 @@ ID = r"[\w-]+(?:(?:\[[0-9]+\])*/[\w-]+)*"
 PATH = r"(?:\.[\w-]+|\[[0-9]{1,9}\])*"
 # What an instruction, an argument or a check may refer to: a task's output, or a field of it.
 REFERENCE = re.compile(rf"<<\s*({ID})\.output({PATH})\s*>>")
-# As runs before `rules.ADAPTIVE_PLANS` read them: a field was plain text.
-WHOLE = re.compile(r"<<\s*([\w-]+)\.output()\s*>>")
 # What a condition, a question or `for_each` may refer to: a task's output or a part of it, its status, its count.
 VALUE = re.compile(rf"<<\s*(?P<id>{ID})\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>")
 # What stands for the item in the instruction and arguments of a task with `for_each`.

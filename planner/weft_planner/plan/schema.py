@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft_planner import rules
-from weft_planner.plan.changes.sub_goals import GOAL, action_types
+from weft_planner.plan.changes.sub_goals import GOAL
+from weft_planner.plan.plan import ACTION_TYPES
 
 _ADAPTIVE: dict[str, Any] = {
     "needs_approval": {"type": ["boolean", "string", "null"]},
@@ -25,9 +25,9 @@ _ADAPTIVE: dict[str, Any] = {
 _OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_cost": {"type": ["number", "null"]}}
 
 
-def plan_schema(made_by: int = rules.CURRENT, *, sub_goals: bool = True) -> dict[str, Any]:
+def plan_schema(*, sub_goals: bool = True) -> dict[str, Any]:
     """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
-    actions = [one for one in action_types(made_by) if sub_goals or one != GOAL]
+    actions = [action for action in ACTION_TYPES if sub_goals or action != GOAL]
     optional_text = {"type": ["string", "null"]}
     task: dict[str, Any] = {
         "type": "object",
@@ -39,11 +39,10 @@ def plan_schema(made_by: int = rules.CURRENT, *, sub_goals: bool = True) -> dict
             "instruction": {"type": "string"},
             "arguments": {"type": ["string", "object", "null"]},
             "depends_on": {"type": "array", "items": {"type": "string"}},
+            **_ADAPTIVE,
         },
         "required": ["id", "action_type", "depends_on"],
     }
-    if made_by >= rules.ADAPTIVE_PLANS:
-        task["properties"] |= _ADAPTIVE
     if GOAL in actions:
         task["properties"] |= _OF_GOALS
     return {

@@ -10,7 +10,6 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
-from weft_planner import rules
 from weft_planner.plan.schema import plan_schema
 
 if TYPE_CHECKING:
@@ -31,10 +30,8 @@ _LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 class PlanShape(Protocol):
     """The schema that a plan is asked for with, and the way back to a full plan document."""
 
-    def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
-    ) -> dict[str, Any]:
-        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks, by the rules of a run.
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
+        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks.
 
         Where goals may not be nested deeper, there are no `sub_goals`.
         """
@@ -46,11 +43,9 @@ class PlanShape(Protocol):
 class FullShape:
     """The full plan: validation finds what the schema cannot express."""
 
-    def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
-    ) -> dict[str, Any]:
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
         """The same schema for all plans."""
-        return plan_schema(made_by, sub_goals=sub_goals)
+        return plan_schema(sub_goals=sub_goals)
 
     def widen(self, document: Any) -> Any:
         """The document itself, or the plan in a bare list of tasks or inside a single outer key."""
@@ -66,9 +61,7 @@ class FullShape:
 class SmallShape:
     """A few tasks with fixed ids, each with one of the selected skills or none."""
 
-    def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
-    ) -> dict[str, Any]:
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
         """A schema for as many tasks as the goal has parts: small models use all the room they are given."""
         return small_plan_schema(names, max_tasks=min(max_tasks, parts(goal)))
 
@@ -83,9 +76,7 @@ class SmallShape:
 class SmallGraphShape(SmallShape):
     """A few tasks with fixed ids, as many as the goal lists things, and one that puts them together."""
 
-    def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, made_by: int = rules.CURRENT, *, sub_goals: bool = True
-    ) -> dict[str, Any]:
+    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists; each task has a selected skill or none."""
         return small_plan_schema(names, max_tasks=min(max_tasks, listed(goal)), skill_first=False)
 

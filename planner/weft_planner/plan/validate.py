@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import rules
 from weft_planner.plan import conditions, fan_out
 from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
-from weft_planner.plan.references import ITEM, REFERENCE, VALUE, WHOLE, Reference, path_of, references, strings
+from weft_planner.plan.plan import ACTION_TYPES
+from weft_planner.plan.references import ITEM, REFERENCE, VALUE, Reference, path_of, references, strings
 from weft_planner.plan.task_id import PLANNED
 from weft_skills.text.nearest import known_are
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
@@ -29,7 +29,7 @@ class Known:
     """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
 
     While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
-    which tasks may choose one. Without `fields`, as in earlier runs, a reference is to a whole result.
+    which tasks may choose one.
     """
 
     skills: Sequence[str] = ()
@@ -38,11 +38,10 @@ class Known:
     max_grown: int = 1_000
     max_depth: int = 2
     models: Sequence[str] = ()
-    fields: bool = True
 
 
-def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> list[str]:
-    """All faults of a plan document, each with a remedy; empty if the plan can be run by these rules."""
+def problems(document: object, known: Known) -> list[str]:
+    """All faults of a plan document, each with a remedy; empty if the plan can be run."""
     if not isinstance(document, Mapping):
         return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
     found = [
@@ -60,11 +59,11 @@ def problems(document: object, known: Known, made_by: int = rules.CURRENT) -> li
     if len(rows) > known.max_tasks:
         found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
-        found += row_problems(number, row, known, made_by)
-    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)], fields=known.fields)]
+        found += row_problems(number, row, known)
+    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
 
 
-def row_problems(number: int, row: object, known: Known, made_by: int = rules.CURRENT) -> Iterator[str]:
+def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     """What is wrong with one task, whatever the others are."""
     if not isinstance(row, Mapping):
         yield f"task number {number} must be an object, not {_kind(row)}"
@@ -88,13 +87,12 @@ def row_problems(number: int, row: object, known: Known, made_by: int = rules.CU
         given = "an empty string" if isinstance(approval, str) else _kind(approval)
         yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
-    yield from (f"{label}: {fault}" for fault in _action_problems(row, known, made_by))
-    if made_by >= rules.ADAPTIVE_PLANS:
-        texts = list(strings((row.get("instruction"), row.get("arguments"))))
-        yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
-        yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
-        yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
-        yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
+    yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
+    texts = list(strings((row.get("instruction"), row.get("arguments"))))
+    yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
+    yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
+    yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
+    yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -104,11 +102,11 @@ def _dependency_problems(value: object) -> Iterator[str]:
         yield "'depends_on' must hold task ids as strings only"
 
 
-def _action_problems(row: Mapping[str, Any], known: Known, made_by: int) -> Iterator[str]:
+def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
     action, name = row.get("action_type"), row.get("name")
-    if action not in (kinds := sub_goals.action_types(made_by)):
+    if action not in ACTION_TYPES:
         given = "is missing" if action is None else f"is {action!r}"
-        yield f"'action_type' {given}; it must be one of {', '.join(kinds)}"
+        yield f"'action_type' {given}; it must be one of {', '.join(ACTION_TYPES)}"
         return
     arguments = row.get("arguments")
     if action == "tool":
@@ -136,17 +134,15 @@ def _tool_problems(name: object, arguments: object, known: Known, *, in_items: b
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:
         given = arguments if isinstance(arguments, Mapping) else {}
-        faults = argument_problems(given, known.tools[name], in_items=in_items, fields=known.fields)
+        faults = argument_problems(given, known.tools[name], in_items=in_items)
         yield from (f"tool {name!r} {fault}" for fault in faults)
 
 
-def argument_problems(
-    given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False, fields: bool = True
-) -> Iterator[str]:
+def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False) -> Iterator[str]:
     """What the call itself would be refused for; null counts as left out, as in the call."""
     properties = schema.get("properties", {})
     # An upstream result, or an item, is known to the run alone.
-    patterns = [REFERENCE if fields else WHOLE, *([ITEM] if in_items else [])]
+    patterns = [REFERENCE, *([ITEM] if in_items else [])]
     for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
         yield f"needs the argument {missing!r}"
     for key, value in given.items():
@@ -165,7 +161,7 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"one of {', '.join(map(repr, choices))}"
 
 
-def graph_problems(rows: Sequence[Mapping[str, Any]], *, fields: bool = True) -> Iterator[str]:
+def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What is wrong with tasks together: their ids, dependencies and references."""
     import networkx as nx
 
@@ -190,7 +186,7 @@ def graph_problems(rows: Sequence[Mapping[str, Any]], *, fields: bool = True) ->
             yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
     by_id = {row["id"]: row for row in rows}
     for row in rows:
-        yield from _reference_problems(row, graph, ids, by_id, fields=fields)
+        yield from _reference_problems(row, graph, ids, by_id)
 
 
 def _reference_problems(
@@ -198,10 +194,8 @@ def _reference_problems(
     graph: nx.DiGraph[str],
     ids: Sequence[str],
     by_id: Mapping[str, Mapping[str, Any]],
-    *,
-    fields: bool,
 ) -> Iterator[str]:
-    referred = _referred(row, fields=fields)
+    referred = _referred(row)
     if not referred:
         return
     import networkx as nx
@@ -222,11 +216,11 @@ def _reference_problems(
             yield start + why
 
 
-def _referred(row: Mapping[str, Any], *, fields: bool) -> dict[str, tuple[Reference, bool]]:
+def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
     """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
     check = row.get("check")
     texts = (row.get("instruction"), row.get("arguments"), check.get("ask") if isinstance(check, Mapping) else None)
-    found = {str(one): (one, True) for one in references(texts, REFERENCE if fields else WHOLE)}
+    found = {str(one): (one, True) for one in references(texts)}
     source = row.get("for_each")
     if source is not None:  # <<item.output>> is a field of the item
         found = {text: given for text, given in found.items() if given[0].id != "item"}

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from weft_planner import rules
 from weft_planner.plan.shape import SHAPES, PlanShape
-from weft_planner.prompting.prompts import seed_file
+from weft_planner.prompting.prompts import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,33 +82,33 @@ class Profile:
 FULL = Profile()
 
 
-def profiles(made_by: int = rules.CURRENT) -> Mapping[str, Profile]:
+def profiles() -> Mapping[str, Profile]:
     """The profiles by name, as a run of these rules has them."""
-    return _profiles(made_by)
+    return _profiles()
 
 
 @cache
-def _profiles(made_by: int) -> Mapping[str, Profile]:
-    rows = _document(made_by)["profiles"]
+def _profiles() -> Mapping[str, Profile]:
+    rows = _document()["profiles"]
     shipped = {name: _profile(name, rows.get(row.get("like"), {}) | row) for name, row in rows.items()}
     return {FULL.name: FULL, **shipped}
 
 
-def profile_of(model: str, made_by: int = rules.CURRENT) -> Profile:
+def profile_of(model: str) -> Profile:
     """The profile of a model on another server, by its provider and the size in its name."""
-    rule = _document(made_by)["by_size"]
+    rule = _document()["by_size"]
     provider, _, name = model.lower().partition("/")
     size = _size(name)
     small = provider in rule["providers"] and size is not None and size <= rule["largest"]
-    return fitting(rule["profile"], name, made_by) if small else FULL
+    return fitting(rule["profile"], name) if small else FULL
 
 
-def fitting(profile: str, model: str, made_by: int = rules.CURRENT) -> Profile:
+def fitting(profile: str, model: str) -> Profile:
     """The profile of that name, or the one for models of this size that plan well."""
-    rule = _document(made_by).get("planners", {})
+    rule = _document().get("planners", {})
     size = _size(model.lower())
     plans = profile in rule and size is not None and size >= rule[profile]["smallest"]
-    return profiles(made_by)[rule[profile]["profile"] if plans else profile]
+    return profiles()[rule[profile]["profile"] if plans else profile]
 
 
 def _size(name: str) -> float | None:
@@ -119,8 +118,8 @@ def _size(name: str) -> float | None:
 
 
 @cache
-def _document(made_by: int) -> Any:
-    return yaml.safe_load(seed_file("profiles.yaml", made_by).read_text(encoding="utf-8"))
+def _document() -> Any:
+    return yaml.safe_load((SEED / "profiles.yaml").read_text(encoding="utf-8"))
 
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:

@@ -18,7 +18,6 @@ from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined
 from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
 
-from weft_planner import rules
 from weft_planner.errors import TemplateError
 from weft_skills.text.nearest import guess
 
@@ -29,18 +28,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parents[1]
 # The wheel has the templates inside the package; a checkout has them in a folder of their own.
-SEED = next((folder for folder in (_PACKAGE / "seed",) if folder.is_dir()), _PACKAGE.parents[1] / "seed")
+SEED = _PACKAGE / "seed" if (_PACKAGE / "seed").is_dir() else _PACKAGE.parents[1] / "seed"
 _FIX = "fix the template, or delete it to use weft's own"
-
-
-def seed_folders(made_by: int, seed: Path = SEED) -> list[Path]:
-    """The folders with the prompts that a run of these rules had, the first one that has a file wins."""
-    return [*(seed / "earlier" / str(number) for number in range(made_by, rules.CURRENT)), seed]
-
-
-def seed_file(name: str, made_by: int, seed: Path = SEED) -> Path:
-    """A file of `seed/` as a run of these rules had it."""
-    return next((folder / name for folder in seed_folders(made_by, seed) if (folder / name).is_file()), seed / name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +59,15 @@ class _Layer:
 
 
 class Prompts:
-    """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`.
+    """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`."""
 
-    Of the files in `seed/`, those that a run of the rules `made_by` had are used.
-    """
-
-    def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED, made_by: int = rules.CURRENT) -> None:
-        shipped = seed_folders(made_by, seed)
-        self._overrides, self._seed, self._made_by = list(overrides), seed, made_by
-        self._folders = [*overrides, *shipped]
-        self._agents = _agents(seed_file("agents.yaml", made_by, seed))
+    def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED) -> None:
+        self._overrides, self._seed = list(overrides), seed
+        self._folders = [*overrides, seed]
+        self._agents = _agents(seed / "agents.yaml")
         own = FileSystemLoader([str(folder) for folder in self._folders])
         self._environment = SandboxedEnvironment(
-            loader=ChoiceLoader([own, PrefixLoader({"seed": FileSystemLoader([str(one) for one in shipped])})]),
+            loader=ChoiceLoader([own, PrefixLoader({"seed": FileSystemLoader(str(seed))})]),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
@@ -124,7 +109,7 @@ class Prompts:
 
     def _load(self, agent: str) -> tuple[_Layer, ...]:
         shared = self._seed == SEED and not any(map(_has_files, self._overrides))
-        return _seed_layers(agent, self._made_by) if shared else self.load(agent)
+        return _seed_layers(agent) if shared else self.load(agent)
 
     def load(self, agent: str) -> tuple[_Layer, ...]:
         """The layers of an agent's template, read and checked."""
@@ -194,9 +179,9 @@ class Prompts:
 
 
 @cache
-def _seed_layers(agent: str, made_by: int) -> tuple[_Layer, ...]:
+def _seed_layers(agent: str) -> tuple[_Layer, ...]:
     """The layers of one of weft's own templates, parsed once: that takes most of the time of a short run."""
-    return Prompts(made_by=made_by).load(agent)
+    return Prompts().load(agent)
 
 
 def _has_files(folder: Path) -> bool:

@@ -4,12 +4,12 @@ May import discovery, functions, tools and the ground below; never selection, ma
 
     skill_tool      Skill(name, args): loads a skill's instructions
     toolset         which of them a run has
-    file_tools      ReadFile and ListFiles
+    file_tools      ReadFile
     allowed_tools   what a skill's `allowed-tools` leaves of them
     code/           python_run, shell_run and run_script
     web/            WebFetch
     writing/        WriteFile and EditFile
-    search/         Grep, and ListFiles with a glob
+    search/         Grep and ListFiles
     readable_roots  which paths they may read, and how a path is opened safely
     excel/          excel_read, excel_write and excel_info, offered as an entry point
 

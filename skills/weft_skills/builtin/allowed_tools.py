@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.builtin.toolset import OPTIONAL, STANDARD, name_of
+from weft_skills.builtin.toolset import OPTIONAL, STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def unknown(extra: Mapping[str, Any], others: Sequence[str] = ()) -> list[str]:
 
 
 def _tools(name: str) -> tuple[str, ...]:
-    own = next((tool for tool in map(name_of, (*STANDARD, *OPTIONAL.values())) if tool.lower() == name.lower()), None)
+    own = next((tool for tool in (*STANDARD, *OPTIONAL.values()) if tool.lower() == name.lower()), None)
     return NAMES.get(name.lower(), (own,) if own is not None else ())
 
 

@@ -1,4 +1,4 @@
-"""The tools with which a model reads files: `ReadFile` and `ListFiles`. They read text and run nothing."""
+"""The tool with which a model reads files: `ReadFile`. It reads text and runs nothing."""
 
 from __future__ import annotations
 
@@ -117,57 +117,6 @@ class ReadFile:
         return decode(data).lstrip("\ufeff")
 
 
-class ListFiles:
-    """Lists a folder under the roots."""
-
-    name = "ListFiles"
-    description = "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size."
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "The folder, absolute or relative to the workspace; `.` is the workspace.",
-            },
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    }
-
-    def __init__(self, roots: ReadableRoots) -> None:
-        self._roots = roots
-
-    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
-        return READ_ONLY
-
-    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """List the folder; every error says why it failed and what to do next."""
-        return await in_thread(self._roots, arguments, self._list)
-
-    def _list(self, real: Path, _: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
-        descriptor = self._roots.open(real)
-        try:
-            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
-            with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
-                names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
-        finally:
-            os.close(descriptor)
-        text, shown = "", 0
-        for name in names:
-            if len(text) + len(name) + 100 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{name}\n", shown + 1
-        left = len(names) - shown
-        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
-        return (
-            (text + note) or "(empty)",
-            {"path": str(real), "entries": names[:shown], "total": len(names)},
-            left > 0,
-        )
-
-
 async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Answer from a thread, so that a slow disk does not block other tasks."""
     import asyncio  # lazily: listing skills does not need it
@@ -224,17 +173,6 @@ def number(arguments: Mapping[str, Any], name: str, default: int, least: int) ->
 
 def _note(end: int, total: int) -> str:
     return f"\n[{total - end} of {total} characters are left; read on with offset={end}]"
-
-
-def _entry(entry: os.DirEntry[str]) -> str:
-    if entry.is_dir(follow_symlinks=False):
-        return f"{entry.name}/"
-    if entry.is_symlink():
-        return f"{entry.name} (link)"
-    try:
-        return f"{entry.name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
-    except OSError:
-        return entry.name
 
 
 def _since(started: float) -> int:

@@ -1,7 +1,6 @@
 """Which built-in tools tasks have. The set is part of a run's settings and on its record.
 
 Every request contains the tools that it offers, so a run is offered the same set for life, whatever later versions add.
-A tool whose description or parameters change gets a new key here, and the old one stays for recorded runs.
 """
 
 from __future__ import annotations
@@ -16,23 +15,16 @@ if TYPE_CHECKING:
 WorkspaceWrites = Literal["deny", "ask", "allow"]
 
 KEY = "tools"
-# What runs were offered before the set was recorded.
-EARLIER = ("Skill", "ReadFile", "ListFiles@1")
-STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile@2", "run_script")
+STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
 # Off unless the user asks for them, by the short name or the tool's own.
 OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run", "web": "WebFetch"}
 # The option with which a run has them.
 SWITCHED = {"python_run": "--tools python", "shell_run": "--tools shell", "WebFetch": "--allow-web HOST"}
 
 
-def name_of(key: str) -> str:
-    """The name of the tool that a key stands for."""
-    return key.partition("@")[0]
-
-
 def expanded(names: Iterable[str]) -> tuple[str, ...]:
     """The standard set with these tools; raises ValueError if one is unknown."""
-    own = {name_of(tool).lower(): tool for tool in (*STANDARD, *OPTIONAL.values())} | dict(OPTIONAL)
+    own = {tool.lower(): tool for tool in (*STANDARD, *OPTIONAL.values())} | dict(OPTIONAL)
     chosen = []
     for name in names:
         found = own.get(name.lower())
@@ -55,9 +47,7 @@ def checked_host(text: str) -> str:
 def recorded(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The set that the recorded settings of a run name."""
     names = settings.get(KEY)
-    if not isinstance(names, list | tuple):
-        return EARLIER
-    return tuple(name for name in names if isinstance(name, str))
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
 
 
 def missing(offered: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:

@@ -38,16 +38,12 @@ def render(
     budget: int = BUDGET,
     limit: int = MAX_SKILLS,
     folders: Sequence[str] = (),
-    portable: bool = False,
-    as_shown: bool = False,
     needs: Mapping[str, str] | None = None,
 ) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
     `skills` are ordered best first; those named in `selected` move to the front and are marked. `folders` are the
-    locations they are in: the same skills in other folders give the same listing. If a folder's path is longer than
-    the room reserved for it, the budget wins, unless the listing must be `portable`, as in a replay. A folder's
-    length is that of its path, or `as_shown`, escaped, which earlier rules did not. `needs` says of some skills, by
+    locations they are in: the same skills in other folders give the same listing. `needs` says of some skills, by
     name, what they need and whether it is there.
     """
     chosen = [skill for skill in skills if skill.name in selected]
@@ -56,7 +52,7 @@ def render(
     items = [
         _Item.of(
             skill,
-            _spare(skill.file, folders, portable=portable, as_shown=as_shown),
+            _spare(skill.file, folders),
             marked=skill.name in selected,
             needs=notes.get(skill.name, ""),
         )
@@ -119,10 +115,10 @@ def _shown_length(description: str, width: int) -> int:
     return len(_escaped(cut(description, width)))
 
 
-def _spare(file: str, folders: Sequence[str], *, portable: bool, as_shown: bool) -> int:
+def _spare(file: str, folders: Sequence[str]) -> int:
+    """How much shorter than the room reserved for it a skill's folder is, as it is shown; less than 0 if longer."""
     longest = max((folder for folder in folders if file.startswith(f"{folder}{os.sep}")), key=len, default=None)
-    length = FOLDER if longest is None else len(_escaped(_clean(longest)) if as_shown else longest)
-    return FOLDER - length if portable else max(FOLDER - length, 0)
+    return 0 if longest is None else FOLDER - len(_escaped(_clean(longest)))
 
 
 def _left_out(items: Sequence[_Item], total: int) -> list[str]:

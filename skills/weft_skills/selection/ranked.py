@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from weft_skills.selection.language import Foreign
-    from weft_skills.selection.ranking.bm25 import Candidate, Query
+    from weft_skills.selection.ranking.bm25 import Query
+    from weft_skills.selection.ranking.candidate import Candidate
     from weft_skills.selection.ranking.cover import Pick
     from weft_skills.skill import Skill
 

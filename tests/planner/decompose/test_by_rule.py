@@ -75,8 +75,6 @@ def test_a_model_that_plans_is_asked_unless_the_goal_is_one_thing() -> None:
     assert plan_by_rule(Wanted(LISTED), PLANNER, 20) is None
     assert plan_by_rule(Wanted("Explain how tides work"), PLANNER, 20) is not None
     assert plan_by_rule(Wanted("Explain how tides work"), FULL, 20) is None
-    old = profiles(2)["small"]
-    assert plan_by_rule(Wanted("Explain how tides work"), old, 20) is None
 
 
 @pytest.mark.parametrize(
@@ -86,4 +84,3 @@ def test_a_model_that_plans_is_asked_unless_the_goal_is_one_thing() -> None:
 def test_which_models_plan_is_known_by_their_size(model: str, plans: bool) -> None:
     assert profile_of(model) == (PLANNER if plans else SMALL)
     assert replace(PLANNER, name="small", parts_by_rule=True) == SMALL
-    assert profile_of(model, 2) is profiles(2)["small"]

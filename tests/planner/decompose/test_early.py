@@ -50,11 +50,6 @@ def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: li
     assert early(*rows) == found
 
 
-def test_runs_of_before_start_a_task_with_an_unknown_key() -> None:
-    one = EarlyReader(Known(), lambda _: True, rules=4)
-    assert [task.id for task in one.feed(json.dumps({"tasks": [llm("a"), llm("b", wait_for=["a"])]}))] == ["a", "b"]
-
-
 def test_no_more_tasks_start_than_a_plan_may_have() -> None:
     assert early(llm("a"), llm("b"), llm("c"), max_tasks=2) == ["a", "b"]
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.plan import Plan, Task
-from weft_planner.plan.references import REFERENCE, WHOLE, Reference, field_of, references, spelled
+from weft_planner.plan.plan import Task
+from weft_planner.plan.references import REFERENCE, Reference, field_of, references, spelled
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,6 @@ def test_a_reference_is_spelled_as_it_was_written() -> None:
     (one,) = references("<< a.output.rows[0].name >>")
     assert (one.key, str(one)) == ("a.rows[0].name", "<<a.output.rows[0].name>>")
     assert spelled(()) == ""
-
-
-def test_earlier_runs_know_whole_results_alone() -> None:
-    text = "<<a.output.b>> <<c.output>>"
-    assert list(references(text, WHOLE)) == [Reference("c")]
-    task = Task("t", "llm", instruction=text, check=ResultCheck("<<d.output.e>>?"))
-    assert task.references == ("a", "c", "d")
-    assert Plan((task,)).without_fields().tasks[0].references == ("c",)
 
 
 def test_a_check_that_refers_to_a_result_is_rewired_too() -> None:

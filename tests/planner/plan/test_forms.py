@@ -1,4 +1,4 @@
-"""Faults of `output_schema`, `check`, `model` and of references to fields, and what earlier rules made of them."""
+"""Faults of `output_schema`, `check`, `model` and of references to fields."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from weft_planner import rules
 from weft_planner.plan.changes.change import Change
 from weft_planner.plan.changes.change import problems as change_problems
 from weft_planner.plan.forms.result_keys import ResultCheck
 from weft_planner.plan.plan import Plan, Task
-from weft_planner.plan.reading import read_answer, read_plan
+from weft_planner.plan.reading import read_plan
 from weft_planner.plan.schema import plan_schema
 from weft_planner.plan.shape import SHAPES
 from weft_planner.plan.validate import Known, problems
@@ -202,28 +201,6 @@ def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
     assert read.repairs == ("task 'a': the unknown key 'checks' was dropped",)
 
 
-@pytest.mark.parametrize("made_by", [rules.FIRST, rules.LOOSE_PLANS])
-def test_a_run_of_earlier_rules_reads_a_plan_as_it_did(made_by: int) -> None:
-    first = llm("a", output_schema={"format": "x"}, check="no", model="openai/gpt-4o")
-    second = llm("b", "a", instruction="Keep <<a.output.town>> as it stands")
-    read = read_answer(json.dumps({"tasks": [first, second]}), SHAPES["full"], KNOWN, made_by)
-    assert read.faults == ()
-    assert read.document["tasks"] == [llm("a"), second]
-    dropped = tuple(f"task 'a': the unknown key '{key}' was dropped" for key in ("output_schema", "check", "model"))
-    assert read.repairs == (dropped if made_by == rules.LOOSE_PLANS else ())
-    faulty = tool("c", arguments={"n": "<<a.output.n>>"})
-    read = read_answer(json.dumps({"tasks": [first, faulty]}), SHAPES["full"], KNOWN, made_by)
-    assert read.faults == ("task 'c': tool 'count_words' takes an integer as 'n', not '<<a.output.n>>'",)
-
-
-@pytest.mark.parametrize("made_by", [rules.FIRST, rules.LOOSE_PLANS])
-def test_faults_of_earlier_rules_do_not_speak_of_later_keys(made_by: int) -> None:
-    text = json.dumps({"tasks": [llm("a", check="no"), "junk"]})
-    read = read_answer(text, SHAPES["full"], KNOWN, made_by)
-    assert read.faults == ("task number 2 must be an object, not a string",)
-
-
-def test_only_plans_of_today_are_asked_for_with_these_keys() -> None:
-    today, before = (plan_schema(made_by)["properties"]["tasks"]["items"]["properties"] for made_by in (3, 2))
-    assert {"output_schema", "check", "model"} <= today.keys() - before.keys()
+def test_only_full_plans_are_asked_for_with_these_keys() -> None:
+    assert {"output_schema", "check", "model"} <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
     assert "output_schema" not in json.dumps(SHAPES["small"].schema("do this, then that", ["a"], 3))

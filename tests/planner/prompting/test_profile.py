@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import Recorder, saying
 from weft_planner.decompose.decompose import Brief, decompose, messages
 from weft_planner.events import PlanMade, Warned
-from weft_planner.plan.shape import SHAPES, parts, small_plan_schema, widen
+from weft_planner.plan.shape import SHAPES, parts, widen
 from weft_planner.plan.validate import Known, problems
 from weft_planner.prompting.profile import FULL, profile_of, profiles
 from weft_planner.prompting.prompts import Prompts
@@ -26,7 +26,6 @@ def brief(goal: str = GOAL, *names: str) -> Brief:
 
 def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
     assert [len(widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 4]
-    assert [len(widen(json.loads(example.plan))["tasks"]) for example in profiles(2)["small"].examples] == [1, 2]
 
 
 def test_the_goal_comes_last_with_the_best_skills_only() -> None:
@@ -87,15 +86,6 @@ async def test_what_a_plan_lost_is_put_back_and_said() -> None:
     assert "left out 'DNS'" in str(record.of(Warned))
 
 
-async def test_a_run_of_earlier_rules_is_planned_as_it_was() -> None:
-    record, model = Recorder(), saying('{"tasks":[{"id":"t1","use":"a","instruction":"Do.","depends_on":[]}]}')
-    early = replace(brief("Write a haiku and explain DNS", "a"), profile=profiles(2)["small"], rules=2)
-    plan = await decompose(early, model, Prompts(made_by=2), record)
-    assert [task.instruction for task in plan.tasks] == ["Do."]
-    assert "Use one task, or one for each part" in model.asked[0].messages[0].content
-    assert model.asked[0].schema == small_plan_schema(["a"], max_tasks=1)
-
-
 @pytest.mark.parametrize(
     "document",
     [
@@ -114,7 +104,6 @@ def test_a_document_that_does_not_follow_the_small_schema_is_left_to_validation(
 @pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])
 def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
     assert profile_of(name) in (SMALL, PLANNER)
-    assert profile_of(name, 2) is profiles(2)["small"]
 
 
 @pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "openai/some-1b"])

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.needs import needs_non_root
 from tests.skills.tree import put
-from weft_skills.builtin.file_tools import ListFiles, ReadFile
+from weft_skills.builtin.file_tools import ReadFile
 from weft_skills.builtin.readable_roots import ReadableRoots, of
+from weft_skills.builtin.search.tools import ListFiles
 from weft_skills.discovery.registry import Registry
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
 

@@ -97,7 +97,7 @@ def test_a_folder_that_is_escaped_changes_nothing_else(budget: int) -> None:
     def listed(folder: str, shown: str) -> str:
         many = [skill(f"s{number:02}", "word " * 100) for number in range(60)]
         moved = [replace(one, file=one.file.replace("/w/skills", folder)) for one in many]
-        block = render(["s00"], moved, budget=budget, folders=[folder], portable=True, as_shown=True)
+        block = render(["s00"], moved, budget=budget, folders=[folder])
         return block.replace(shown, "FOLDER")
 
     assert listed("/w/skills", "/w/skills") == listed("/R&D <new>/skills", "/R&amp;D &lt;new&gt;/skills")

@@ -15,7 +15,7 @@ from weft.runs.goal import Goal
 from weft.runs.run_goal import run_goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
-from weft_executor.tasks.results.data_schema import DataSchema
+from weft_executor.model_loop.data_schema import DataSchema
 from weft_planner.events import AnswerChecked, RunStarted
 from weft_planner.plan.plan import Plan
 from weft_skills.errors import InputError

@@ -19,11 +19,11 @@ from weft.traces.transfer import delete_runs, import_runs
 from weft_executor.capture.capture import Capture
 from weft_executor.capture.secrets import Secrets
 from weft_executor.journal.open_store import open_store
+from weft_executor.results import file_contents
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
+from weft_executor.results.kept_files import Artifact
 from weft_executor.stores.urls import url_of
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.results import file_contents
-from weft_executor.tasks.results.file_contents import FileContents
-from weft_executor.tasks.results.kept_files import Artifact
 from weft_planner.events import FileKept, TaskFinished, Warned
 from weft_planner.model import Reply, Request, ToolCall
 

@@ -12,12 +12,10 @@ from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import answering, replayed, rows, weft
 from weft.runs.goal import Goal
-from weft.runs.stop import Stop
 from weft.workspace.run_capabilities import capabilities
-from weft_planner.events import CatalogueTaken, RunStarted, Warned
+from weft_planner.events import Warned
 from weft_planner.model import Reply, Request
 from weft_planner.plan.plan import Plan
-from weft_planner.prompting.prompts import SEED, Prompts
 from weft_skills.programs.manifest import Manifest
 from weft_skills.tools.parameter import Parameter
 
@@ -69,22 +67,6 @@ async def test_a_given_plan_is_not_taken_silently(workspace: Path) -> None:
     assert len(warned(record)) == 1
 
 
-async def test_a_run_of_earlier_rules_keeps_its_listing_and_prompt(workspace: Path) -> None:
-    record = Recorder()
-    model = ScriptedModel(planning)
-    async with weft(workspace, model) as runtime:
-        earlier = runtime.new_run(GOAL, record)
-        assert isinstance(earlier.opening, RunStarted)
-        earlier.rules = 2
-        earlier.opening = replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
-        assert (await earlier.run(Stop())).status == "done"
-    (taken,) = record.of(CatalogueTaken)
-    assert isinstance(taken, CatalogueTaken)
-    assert ("<needs>" in taken.skill_listing, warned(record)) == (False, [])
-    assert "<needs>" not in model.asked[0].messages[0].content
-    assert (await replayed(workspace, rows(workspace))).drift == ()
-
-
 async def test_a_resumed_run_does_not_warn_again(workspace: Path) -> None:
     async with weft(workspace, ScriptedModel(planning), max_tokens=1) as runtime:
         stopped = await runtime.run(Goal(GOAL, plan=Plan.from_dict(PLAN)))
@@ -99,11 +81,3 @@ def test_a_tool_that_takes_an_address_and_has_the_network_gives_web_access() -> 
     assert capabilities([tool], []) == frozenset()
     assert capabilities([replace(tool, network=True)], []) == {"web access"}
     assert capabilities([replace(tool, network=True, parameters=())], []) == frozenset()
-
-
-def test_the_prompt_of_earlier_rules_is_the_one_they_had() -> None:
-    variables = {"skills": "s", "tools": "t", "date": "d", "most_tasks": 9, "models": [], "schema": ""}
-    variables |= {"sub_goals": False, "fixed": []}
-    then, now = (Prompts(made_by=number).render("decomposer", "system", variables) for number in (2, 3))
-    assert ("<needs>" in then, "<needs>" in now) == (False, True)
-    assert (SEED / "earlier" / "2" / "decomposer.j2").is_file()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,12 +12,11 @@ from weft.batch.goals import BatchGoal
 from weft.batch.preview import preview
 from weft.cli.view.event_text import describe
 from weft.runs.goal import Goal
-from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.reselect import reselect
 from weft.workspace.workspace import Workspace
-from weft_planner.events import CatalogueTaken, RunStarted, SkillsSelected
+from weft_planner.events import CatalogueTaken, SkillsSelected
 from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -89,18 +87,6 @@ async def test_a_stopped_run_is_resumed_with_the_skills_of_its_plan(workspace: P
     async with weft(workspace, ScriptedModel(answering)) as runtime:
         result = await runtime.resume(stopped.run_id)
     assert (result.status, result.skills) == ("done", (SKILL,))
-
-
-async def test_a_run_of_earlier_rules_keeps_what_it_selected(workspace: Path) -> None:
-    async with weft(workspace, ScriptedModel(answering)) as runtime:
-        earlier = runtime.new_run(planned(SURVEY))
-        assert isinstance(earlier.opening, RunStarted)
-        earlier.rules = 2
-        earlier.opening = replace(earlier.opening, versions={"weft": "0.1.0", "plan_reader": "2"})
-        result = await earlier.run(Stop())
-    assert (result.status, result.skills) == ("done", ())
-    replay = await replayed(workspace, rows(workspace))
-    assert (replay.drift, replay.result.skills) == ((), ())
 
 
 async def test_a_selection_is_not_compared_where_a_plan_named_the_skills(workspace: Path) -> None:

@@ -18,7 +18,7 @@ from weft.runs.run_goal import run_goal
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
 from weft.settings.settings import Settings
-from weft_executor.tasks.truncation import NOTE
+from weft_executor.model_loop.truncation import NOTE
 from weft_planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
 from weft_planner.events import (
     CallRetried,

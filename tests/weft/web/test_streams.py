@@ -14,7 +14,7 @@ import pytest
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare
 from tests.weft.web.served import events, make_site, serving
-from weft.web import tail
+from weft.web import streams
 from weft.web.site import Site
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunSummary
@@ -197,7 +197,7 @@ async def test_the_lists_hear_of_runs_and_skills(workspace: Path) -> None:
 async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tail, "MOST_STREAMS", 2)
+    monkeypatch.setattr(streams, "MOST_STREAMS", 2)
     site = make_site(workspace)
     async with serving(site) as (_, asked):
         async with asked.stream("GET", "/events") as one, asked.stream("GET", "/events") as two:

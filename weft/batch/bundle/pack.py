@@ -21,7 +21,7 @@ from weft.batch.bundle.settings_file import settings_text
 from weft.settings.untrusted import TEMPLATES
 from weft_executor.capture.secrets import Secrets
 from weft_executor.files.named import named_files
-from weft_executor.tasks.artifacts import IGNORED
+from weft_executor.results.artifacts import IGNORED
 from weft_skills.hidden_paths import PARTS, is_hidden_name
 from weft_skills.manage.archive import ArchiveRefused, members
 

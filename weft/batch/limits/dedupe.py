@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft_executor.capture.fast_json import digest
-from weft_executor.tasks.memo import request_form
+from weft_executor.results.memo import request_form
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ def show(result: Result, target: ResultTarget | None, resume: Sequence[str], wor
 
 def _show_artifacts(result: Result, workspace: Path) -> None:
     """List the files that the run made."""
-    from weft_executor.tasks.artifacts import Artifacts
+    from weft_executor.results.artifacts import Artifacts
 
     output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
     for one in result.artifacts[:_MOST_FILES]:
@@ -62,8 +62,6 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
         output.say(f"Answer with: {request_text.command(resume, result.waiting)}")
     if any(request.kind != "question" for request in result.waiting):
         output.say("(or --deny ID=NOTE, --edit ID=FILE, --approve-all; see weft resume --help)")
-    elif not result.waiting and result.question is not None:  # as earlier versions ended with a question
-        output.say(f"Question: {result.question}")
 
 
 def _short_error(result: Result) -> str | None:

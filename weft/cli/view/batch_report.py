@@ -15,7 +15,6 @@ _OUTCOMES = {
     "partial": "partial",
     "failed": "failed",
     "waiting": "waiting for an answer",
-    "clarification": "with a question",
     "out_of_time": "out of time",
     "over_budget": "over budget",
     "skipped": "from before",

@@ -56,7 +56,7 @@ class ResultTarget:
         return self._copy(result, workspace, folder)
 
     def _copy(self, result: Result, workspace: Path, folder: Path) -> list[str]:
-        from weft_executor.tasks.artifacts import Artifacts
+        from weft_executor.results.artifacts import Artifacts
         from weft_skills import safe_files
 
         home = Artifacts.of(workspace.resolve(), result.run_id)

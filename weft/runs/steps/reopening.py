@@ -12,7 +12,6 @@ from weft.runs.run import Run
 from weft.workspace.workspace import Workspace
 from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
-from weft_planner import rules
 from weft_planner.events import ReplanAsked, RunResumed
 from weft_skills.errors import InputError
 from weft_skills.tools.recorded import RecordedTool
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from weft_planner.events import ApprovalGiven, Record
     from weft_planner.plan.validate import Known
 
-FINISHED = ("done", "clarification")
 _LONGEST = 20_000
 
 
@@ -55,7 +53,7 @@ class Reopening:
         if history.started is None:
             raise UnknownRun(f"run {run_id} never started", hint="run its goal again")
         changes = self._events(history, weft.workspace.known)
-        if summary.status in FINISHED and not changes:
+        if summary.status == "done" and not changes:
             return None
         answers = self.resolved(weft, run_id, history)
         ledger = history.ledger.copy()
@@ -84,7 +82,6 @@ class Reopening:
             observer=record,
             approve=approve,
             answers=answers,
-            rules=rules.recorded(history.started.versions),
         )
 
     def resolved(self, weft: Weft, run_id: str, history: RunHistory) -> tuple[ApprovalGiven, ...]:

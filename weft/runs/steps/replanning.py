@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 from weft.settings.settings import Settings
 from weft_executor.capture.beginnings import beginnings
-from weft_executor.history.replans import TaskEnd
-from weft_executor.tasks.outcome import Cancelled, Waiting
-from weft_planner import rules
+from weft_executor.results.outcome import Cancelled, Waiting
 from weft_planner.decompose.replan import Replanned, Situation, TaskState, replan
 from weft_planner.errors import ModelError
 from weft_planner.events import PlanChanged, RunFinished, Warned
@@ -27,11 +25,11 @@ if TYPE_CHECKING:
 
     from weft.runs.pipeline import Pipeline
     from weft.workspace.workspace import Catalogue
-    from weft_executor.history.replans import ReplanRecord, Replans
-    from weft_executor.tasks.expand import CurrentPlan
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.outcome import Outcome
-    from weft_executor.tasks.schedule import Schedule
+    from weft_executor.history.replans import ReplanRecord, Replans, TaskEnd
+    from weft_executor.results.memo import Memo
+    from weft_executor.results.outcome import Outcome
+    from weft_executor.scheduling.expand import CurrentPlan
+    from weft_executor.scheduling.schedule import Schedule
     from weft_planner.decompose.decompose import Brief
     from weft_planner.events.run import RunStatus
     from weft_planner.plan.plan import Plan, Task
@@ -57,7 +55,7 @@ class ReplanLimits:
 class Replanning:
     """Changes the plan of one run; `history` is what is on record of it, `budget` says what may still be spent.
 
-    A replay `repeats` the changes on record. By earlier rules, a task that `waits` for approval had begun.
+    A replay `repeats` the changes on record.
     """
 
     current: CurrentPlan
@@ -65,14 +63,12 @@ class Replanning:
     models: Models
     memo: Memo
     prompts: Prompts
-    system_prompts: Prompts
     limits: ReplanLimits
     history: Replans
     budget: Callable[[], str]
     check: Callable[[Plan], None]
     cwd: str = ""
     repeats: bool = False
-    waits: bool = True
     _repeated: int = 0
     _given_up: bool = False
 
@@ -131,7 +127,7 @@ class Replanning:
         plan = replace(self._plan, grown=record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
-            states = _states(plan, _ends(plan, _as_asked(record.tasks)), {})
+            states = _states(plan, _ends(plan, _not_waiting(record.tasks)), {})
             begun = {state.id: state.status for state in states if state.has_begun}
             if not problems(change, plan, begun, self.brief().known, edited=event.dropped):
                 self.current.change(event)
@@ -155,7 +151,7 @@ class Replanning:
         try:
             await self.models.ready("replanner")
             model = self.models.for_role("replanner")
-            replanned = await replan(brief, situation, model, self.prompts, record, system=self.system_prompts)
+            replanned = await replan(brief, situation, model, self.prompts, record)
         except ModelError as error:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
@@ -179,7 +175,7 @@ class Replanning:
     def _situation(
         self, plan: Plan, tasks: Mapping[str, TaskEnd], wrong: Mapping[str, tuple[str, ...]], asked: str | None
     ) -> Situation:
-        ends = _ends(plan, _as_asked(tasks, begun=not self.waits))
+        ends = _ends(plan, _not_waiting(tasks))
         texts = {name: (end.output if end.status == "done" else end.error) or "" for name, end in ends.items()}
         states = _states(plan, ends, beginnings(texts, _EACH, _IN_ALL, self.memo.capture))
         reasons = [*_lost(plan, ends), *_called_wrong(plan, wrong)]
@@ -189,10 +185,9 @@ class Replanning:
         return Situation(plan, states, tuple(reasons), self._attempts + 1, left, self.budget())
 
 
-def _as_asked(tasks: Mapping[str, TaskEnd], *, begun: bool = False) -> dict[str, TaskEnd]:
-    """How tasks stand, without those that only wait for approval; by earlier rules, these had begun."""
-    known = {name: TaskEnd("interrupted") if end.status == "waiting" and begun else end for name, end in tasks.items()}
-    return {name: end for name, end in known.items() if end.status != "waiting"}
+def _not_waiting(tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
+    """How tasks stand, without those that only wait for approval."""
+    return {name: end for name, end in tasks.items() if end.status != "waiting"}
 
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
@@ -241,12 +236,10 @@ def _states(plan: Plan, ended: Mapping[str, TaskEnd], texts: Mapping[str, str]) 
 def replanning_of(
     pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, answers: tuple[str, ...]
 ) -> Replanning:
-    """How the plan of a run may change, by its rules and settings."""
+    """How the plan of a run may change, by its settings."""
     repeats, started = pipeline.changes is not None, pipeline.history.started
     begun = pipeline.settings.max_replans if started is None else started.settings.get("max_replans", _DEFAULT)
-    limits = ReplanLimits(0, 0)
-    if pipeline.rules >= rules.REPLANS:
-        limits = ReplanLimits(0 if repeats or not _can(pipeline) else pipeline.settings.max_replans, begun)
+    limits = ReplanLimits(0 if repeats or not _can(pipeline) else pipeline.settings.max_replans, begun)
 
     def check(plan: Plan) -> None:
         for warning in pipeline.unmet_needs(plan, catalogue):
@@ -257,15 +250,13 @@ def replanning_of(
         brief=lambda: pipeline.brief(catalogue, answers),
         models=pipeline.models,
         memo=pipeline.memo,
-        prompts=pipeline.workspace.prompts(),
-        system_prompts=pipeline.prompts,
+        prompts=pipeline.prompts,
         limits=limits,
         history=pipeline.changes or pipeline.history.replans,
         budget=lambda: pipeline.budget.left_text() if pipeline.budget is not None else "",
         check=check,
         cwd=str(pipeline.artifacts.workspace),
         repeats=repeats,
-        waits=pipeline.rules >= rules.WAITING_TASKS,
     )
 
 

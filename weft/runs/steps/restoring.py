@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_executor.journal import codec
-from weft_executor.tasks.artifacts import Artifacts
-from weft_executor.tasks.results.file_contents import FileContents
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
 from weft_planner.events import FileKept, Warned
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from weft.runs.plans.plan_edit import PlanInHand, edit
 from weft_planner.events import RunFinished
 
 if TYPE_CHECKING:
-    from weft_executor.tasks.expand import CurrentPlan
+    from weft_executor.scheduling.expand import CurrentPlan
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.plan.validate import Known
 

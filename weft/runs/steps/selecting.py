@@ -13,7 +13,6 @@ from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.planned_selection import PLAN, PlannedSelection
-from weft_planner import rules
 from weft_planner.errors import ModelError
 from weft_planner.events import CatalogueTaken, SkillsSelected, Warned
 from weft_skills.discovery import listing
@@ -23,7 +22,6 @@ from weft_skills.selection.translated import TranslatedDetector
 if TYPE_CHECKING:
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
-    from weft.workspace.recorded_selection import RecordedSelection
     from weft.workspace.workspace import Catalogue, Workspace
     from weft_executor.history.run_history import RunHistory
     from weft_planner.events import Record
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selecting:
-    """Selects skills for a run's goal, or takes what is on record; `then` is what a replayed run of before selected.
+    """Selects skills for a run's goal, or takes what is on record.
 
     For a sub-goal, `task` is its id. `offered` are the built-in tools of a run on record, `mcp` the tools of MCP
     servers that it was offered; a sub-goal has those of its run.
@@ -46,8 +44,6 @@ class Selecting:
     models: Models
     record: Record
     history: RunHistory
-    rules: int
-    then: RecordedSelection | None = None
     task: str | None = None
     offered: tuple[str, ...] | None = None
     mcp: McpChoice | None = None
@@ -89,8 +85,6 @@ class Selecting:
 
         The ranked detector replaces one that may not ask its model.
         """
-        if self.then is not None:
-            return await self._take(self.then, self.then.most), ""
         if self._planned is not None:
             return await self._take(self._planned), ""
         ranked, warning = self.workspace.skills.ranked, ""
@@ -102,7 +96,7 @@ class Selecting:
             catalogue = await self._picked(translated)
         elif translated is not None:
             catalogue = await self._take(translated)
-        web = web_note(self.goal.text, catalogue) if self.rules >= rules.LIVE_DATA else ""
+        web = web_note(self.goal.text, catalogue)
         notes = filter(None, (warning or language_note(catalogue), web))
         return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
@@ -117,15 +111,15 @@ class Selecting:
         return await asyncio.to_thread(self.workspace.choose_mcp, self.goal.text, named)
 
     async def _take(self, detector: SkillDetector | None, most: int = listing.MAX_SKILLS) -> Catalogue:
-        take = partial(self.workspace.catalogue, made_by=self.rules, offered=self.offered, mcp=self.mcp)
+        take = partial(self.workspace.catalogue, offered=self.offered, mcp=self.mcp)
         return await asyncio.to_thread(take, self.goal, detector, most)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""
         workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, made_by=self.rules, offered=self.offered, mcp=self.mcp)
+        take = partial(workspace.catalogue, self.goal, offered=self.offered, mcp=self.mcp)
         with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), self.rules, translated)
+            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), translated)
             loop = asyncio.get_running_loop()
             catalogue = await loop.run_in_executor(workspace.detector_threads, take, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
@@ -133,7 +127,7 @@ class Selecting:
     async def _keywords(self, foreign: Foreign) -> tuple[str, str]:
         """Keywords in the skills' language, or a warning that there are none."""
         await self.models.ready("detector")
-        model, prompts = self.models.for_role("detector"), self.workspace.prompts(self.rules)
+        model, prompts = self.models.for_role("detector"), self.workspace.prompts()
         try:
             return await ask_for_keywords(self.goal.text, foreign, model, prompts, self.task), ""
         except (ModelError, NoKeywords) as error:
@@ -144,14 +138,12 @@ class Selecting:
         """The languages from and to which a model is asked to translate; None if it is not asked."""
         if not self.settings.translate_goals or self.goal.plan is not None or catalogue.foreign is None:
             return None
-        unable = self.rules >= rules.OWN_PARTS and self.models.profile("detector").parts_by_rule
+        unable = self.models.profile("detector").parts_by_rule
         return None if unable else catalogue.foreign
 
     @property
     def _planned(self) -> PlannedSelection | None:
-        """The skills of the plan that came with the goal, if it names any; runs of earlier rules selected others."""
-        if self.then is not None or self.rules < rules.PLANNED_SKILLS:
-            return None
+        """The skills of the plan that came with the goal, if it names any."""
         return PlannedSelection.of(self.goal.plan, self.workspace.skills.ranked)
 
     @property

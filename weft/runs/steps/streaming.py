@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from weft_planner import rules
 from weft_planner.events import PlanChanged, TextStreamed, Warned
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
 from weft_planner.plan.task_id import parent_of
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from weft_executor.approvals.policy import ApprovalPolicy
-    from weft_executor.tasks.expand import CurrentPlan
-    from weft_executor.tasks.memo import Memo
-    from weft_executor.tasks.outcome import Outcome
-    from weft_executor.tasks.schedule import Schedule
+    from weft_executor.results.memo import Memo
+    from weft_executor.results.outcome import Outcome
+    from weft_executor.scheduling.expand import CurrentPlan
+    from weft_executor.scheduling.schedule import Schedule
     from weft_planner.decompose.early import EarlyReader
     from weft_planner.model import OnText
     from weft_planner.plan.plan import Plan, Task
@@ -155,11 +154,9 @@ class EarlyTasks:
         return hear
 
 
-def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy, made_by: int = rules.CURRENT) -> bool:
-    """Whether a task does no harm if the plan that it stands in is refused; by earlier rules none with a list began."""
+def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> bool:
+    """Whether a task does no harm if the plan that it stands in is refused."""
     if task.needs_approval or task.action_type not in ("llm", "skill", "tool"):
-        return False
-    if task.for_each is not None and made_by < rules.EARLY_ITEMS:
         return False
     if task.action_type != "tool":
         return True

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from weft.models.budget import ASSUMED_PRICE
 from weft.runs.goal import Goal
 from weft.runs.steps.selecting import Selecting
-from weft_executor.tasks.inputs import fill, given_to, item_texts, results_for, shorten
-from weft_executor.tasks.outcome import Done, Grown, Outcome
-from weft_executor.tasks.results.form import FormOfAnswer
-from weft_executor.tasks.synthesis import NOTHING_NEEDED, Synthesis
+from weft_executor.model_loop.form import FormOfAnswer
+from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
+from weft_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
+from weft_executor.results.outcome import Done, Grown, Outcome
 from weft_planner.decompose.decompose import decompose
 from weft_planner.plan.changes.sub_goals import joining
 from weft_planner.plan.forms.output_schema import canonical
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from weft.runs.pipeline import Pipeline
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
-    from weft_executor.tasks.expand import CurrentPlan, FanOut
+    from weft_executor.scheduling.expand import CurrentPlan, FanOut
     from weft_planner.decompose.decompose import Brief
     from weft_planner.plan.plan import Plan, Task
 
@@ -70,7 +70,6 @@ class SubGoals:
             one.models,
             one.record,
             one.history,
-            one.rules,
             task=task.id,
             offered=one.tool_set,
             mcp=self.mcp,

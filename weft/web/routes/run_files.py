@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weft.traces import run_changes
 from weft.web.errors import HttpError
 from weft.web.replies import attachment, json_reply
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.results.artifacts import Artifacts
 from weft_skills import safe_files
 
 if TYPE_CHECKING:

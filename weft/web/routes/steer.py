@@ -16,7 +16,7 @@ from weft.settings.recorded import check_recorded
 from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
-from weft_executor.tasks.artifacts import Artifacts
+from weft_executor.results.artifacts import Artifacts
 from weft_skills import safe_files
 from weft_skills.errors import InputError, SetupError
 

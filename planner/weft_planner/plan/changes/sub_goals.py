@@ -9,8 +9,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner import rules
-from weft_planner.plan.plan import ACTION_TYPES, Plan
+from weft_planner.plan.plan import Plan
 from weft_planner.plan.task_id import sub_task_id
 
 if TYPE_CHECKING:
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 
 GOAL = "goal"
 _OWN_KEYS = ("most_tasks", "max_cost")
-
-
-def action_types(made_by: int) -> tuple[str, ...]:
-    """The actions that a task may have, by the rules of a run."""
-    return ACTION_TYPES if made_by >= rules.SUB_GOALS else tuple(one for one in ACTION_TYPES if one != GOAL)
 
 
 def faults(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Searching files: `Grep`, and `ListFiles` with a glob.
+"""Finding files: `Grep` and `ListFiles`.
 
 glob.py     which paths a pattern such as `src/**/*.py` matches
 walk.py     the files below a folder that tools may see

@@ -182,12 +182,6 @@ class EditFile(WriteFile):
         return old.replace(passage, new)
 
 
-class FirstEditFile(EditFile):
-    """As recorded runs were offered it."""
-
-    description = EditFile.description.replace("Change a", "FileChange a", 1)
-
-
 class _Writing:
     """One call: where it writes, what stands there, and what will."""
 

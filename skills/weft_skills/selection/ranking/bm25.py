@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.ranking import nesting
+from weft_skills.selection.ranking.candidate import Candidate
 from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
 from weft_skills.selection.ranking.weights import MIN_POOL, WHOLE, Rule, idf
 from weft_skills.selection.terms import dense
@@ -56,20 +57,6 @@ class Query:
     def weight(self) -> float:
         """What all words count together."""
         return self.unknown + sum(self.weights.values())
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A ranked skill: its number, its score, what of it comes from which term, and how many words speak for it.
-
-    `nested` is the skill in its folder that brought it to its place.
-    """
-
-    document: int
-    score: float
-    adds: dict[int, float]
-    words: float
-    nested: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.ranking.bm25 import Candidate
+from weft_skills.selection.ranking.candidate import Candidate
 from weft_skills.selection.ranking.confidence import FEWEST_WORDS, behind, strength
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from weft_skills.selection.ranking.bm25 import Candidate
+    from weft_skills.selection.ranking.candidate import Candidate
     from weft_skills.skill import Skill
 
 # A nested skill stands before its parent if it scores this many times as high.

@@ -11,7 +11,7 @@ import pytest
 from weft_skills.builtin.readable_roots import ReadableRoots
 from weft_skills.builtin.search import tools, walk
 from weft_skills.builtin.search.glob import BadGlob, Glob
-from weft_skills.builtin.search.tools import Grep, ListFilesGlob
+from weft_skills.builtin.search.tools import Grep, ListFiles
 from weft_skills.tools import left_files
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def grep(workspace: Path, pattern: Any, **more: Any) -> Envelope:
 
 
 async def files(workspace: Path, glob: Any, path: str = ".") -> Envelope:
-    return await ListFilesGlob(ReadableRoots(workspace)).call({"path": path, "glob": glob})
+    return await ListFiles(ReadableRoots(workspace)).call({"path": path, "glob": glob})
 
 
 async def test_matches_have_their_file_and_line_and_nothing_hidden_is_searched(workspace: Path) -> None:

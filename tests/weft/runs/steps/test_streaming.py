@@ -19,7 +19,6 @@ from weft.runs.steps.streaming import may_begin
 from weft.runs.stop import Stop
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
-from weft_planner import rules
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import (
     CallFinished,
@@ -307,5 +306,3 @@ def test_only_what_does_no_harm_starts_early(row: dict[str, Any], expected: bool
     assert may_begin(Task.from_dict(row), tools, ApprovalPolicy()) is expected
     if row["action_type"] == "tool":
         assert not may_begin(Task.from_dict(row), tools, ApprovalPolicy("all"))
-    if "for_each" in row:
-        assert not may_begin(Task.from_dict(row), tools, ApprovalPolicy(), rules.REPLANS)

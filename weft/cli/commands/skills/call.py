@@ -40,7 +40,7 @@ def call(
 
     from weft.cli import trust_prompt
     from weft.runs.run_id import new_run_id
-    from weft_executor.tasks.artifacts import Artifacts, make_home
+    from weft_executor.results.artifacts import Artifacts, make_home
     from weft_skills.text.nearest import nearest_names
 
     where = options.paths(workspace)

@@ -4,7 +4,7 @@
 export const WORDS = {
   pending: "Waiting", running: "Running", done: "Done", failed: "Failed", skipped: "Skipped", cancelled: "Cancelled",
   reused: "Reused", unneeded: "Not needed", interrupted: "Interrupted", stopped: "Stopped", partial: "Partial",
-  waiting: "Asks you", clarification: "Asks you", planning: "Planning",
+  waiting: "Asks you", planning: "Planning",
 };
 
 const CLOCK = "M8 4.6v3.6l2.3 1.5M8 14.2A6.2 6.2 0 1 0 8 1.8a6.2 6.2 0 0 0 0 12.4Z";
@@ -20,7 +20,7 @@ const ASK = "M5.8 6.1a2.3 2.3 0 1 1 3.4 2c-.8.5-1.2.9-1.2 1.8M8 12.4v.1";
 /** 16 × 16, stroked. @type {Record<string, string>} */
 export const ICONS = {
   pending: CLOCK, running: ARC, done: TICK, failed: CROSS, skipped: ARROW, cancelled: SQUARE, reused: LOOP,
-  unneeded: DASH, interrupted: SQUARE, stopped: SQUARE, waiting: ASK, clarification: ASK, planning: ARC,
+  unneeded: DASH, interrupted: SQUARE, stopped: SQUARE, waiting: ASK, planning: ARC,
 };
 ICONS.partial = "M8 1.8a6.2 6.2 0 1 0 0 12.4M8 1.8v12.4M8 1.8a6.2 6.2 0 0 1 0 12.4";
 

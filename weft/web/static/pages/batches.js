@@ -10,7 +10,7 @@ import { useRead } from "../core/use_read.js";
 
 /** @typedef {{ batch: string, goals: number, runs: number, statuses: Record<string, number>, seconds: number, cost_usd: number | null, started: string, goal: string, failures?: { kind: string, runs: number, error: string }[] }} Batch */
 
-const ORDER = ["done", "partial", "failed", "waiting", "clarification", "stopped", "interrupted", "running"];
+const ORDER = ["done", "partial", "failed", "waiting", "stopped", "interrupted", "running"];
 
 export function Batches() {
   const { value, error, again } = useRead("/batches");

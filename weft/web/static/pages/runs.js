@@ -11,7 +11,7 @@ import { useChanges } from "../core/lists.js";
 import { go, place, setQuery } from "../core/router.js";
 import { RunTable } from "./run_table.js";
 
-const FILTERS = [["", "All"], ["running", "Running"], ["waiting,clarification", "Asks you"], ["failed,partial", "Failed"], ["interrupted,stopped", "Stopped"], ["done", "Done"]];
+const FILTERS = [["", "All"], ["running", "Running"], ["waiting", "Asks you"], ["failed,partial", "Failed"], ["interrupted,stopped", "Stopped"], ["done", "Done"]];
 const PAGE = 50;
 
 /** @typedef {Record<string, any>} Line */

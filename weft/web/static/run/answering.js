@@ -6,23 +6,12 @@ import { readAsking } from "../core/asking.js";
 import { pretty } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
-import { go } from "../core/router.js";
 
 /** The requests of one task, or all of the run's. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
 export function Answering({ feed, task, readOnly }) {
   const { state } = feed;
   const asked = state.waiting.filter((one) => task === null || one.task === task);
-  const isOld = task === null && state.status === "clarification" && state.question && !asked.length;
-  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${request} readOnly=${readOnly} onDone=${() => feed.run()} />`)}
-    ${isOld && html`<${Question} text=${state.question ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => again(feed, text)} />`}`;
-}
-
-/** A run that ended with its question is run again with the answer. @param {import("./feed.js").RunFeed} feed @param {string} text */
-async function again(feed, text) {
-  const { state } = feed;
-  const { asked_skills: skills = [], files = [], answers = [] } = state.given;
-  const started = await attempt(() => post("/runs", { goal: state.goal, skills, files, answers: [...(answers ?? []), text], parent: feed.id, settings: state.settings.model ? { model: state.settings.model } : {} }));
-  if (started) go(`/runs/${part(started.run_id)}`);
+  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${request} readOnly=${readOnly} onDone=${() => feed.run()} />`)}`;
 }
 
 /** @param {{ text: string, readOnly: boolean, onAnswer: (text: string) => void }} props */

@@ -1,0 +1,189 @@
+"""The loop of one task with its model: tools are called until there is an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_executor.model_loop.truncation import GO_ON, marked
+from weft_planner.errors import ContentRefused, ModelError
+from weft_planner.events import ToolCalled
+from weft_planner.model import Message, Request, ToolSpec
+from weft_planner.plan.json_answer import repair
+from weft_skills.text.nearest import known_are
+from weft_skills.text.nesting import is_too_deep
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from weft_executor.results.memo import Memo
+    from weft_planner.model import Model, OnText, Reply, Role, ToolCall
+    from weft_skills.tools.tool import Tool
+
+TOOL_CALLS = 30
+_EMPTY_ANSWERS = 2
+
+_ANSWER_NOW = "The limit of {limit} tool calls for this task is reached. Answer now with what you have."
+_SAY_SOMETHING = "Your answer was empty. Give the result of the task."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one task, and how many calls it may make."""
+
+    memo: Memo
+    tools: Sequence[Tool] = ()
+    limit: int = TOOL_CALLS
+    cwd: str = ""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as they are offered to the model."""
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
+
+    async def call(self, call: ToolCall, task: str, *, whole: bool = True) -> Envelope:
+        """Call a tool, or find the recorded result; a mistake of the model's becomes an error envelope for it.
+
+        If the reply was cut off, the call may not be `whole`: broken arguments are then not repaired.
+        """
+        # The messages below become part of later requests: changing them breaks strict replay of recorded runs.
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        if tool is None:
+            message = f"there is no tool {call.name!r}; {known_are(call.name, [tool.name for tool in self.tools])}"
+            return self.refuse(call, task, failure("NOT_FOUND", message, Context(self.cwd)))
+        arguments = _arguments(call.arguments, repairing=whole)
+        if arguments is None and not whole:
+            message = "your answer was cut off in the middle of this call, at your token limit — call again with less"
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
+        if arguments is None:
+            message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
+            return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
+        return await self.memo.tool(tool, task, arguments)
+
+    def refuse(self, call: ToolCall, task: str, envelope: Envelope) -> Envelope:
+        """Record a call that reached no tool."""
+        self.memo.record(ToolCalled(task, call.name, envelope.to_dict()))
+        return envelope
+
+
+@dataclass(slots=True)
+class ModelLoop:
+    """One task with its model, and their messages so far; `answer` runs the loop to its end.
+
+    The provider is asked to enforce the `schema`, if there is one. `called` counts the tools called so far, and `cut`
+    says whether the last answer stayed truncated.
+    """
+
+    model: Model
+    toolbox: Toolbox
+    task: str | None
+    messages: tuple[Message, ...]
+    continuations: int = 3
+    on_text: OnText | None = None
+    role: Role = "task"
+    schema: Mapping[str, Any] | None = None
+    called: int = 0
+    cut: bool = False
+    _parts: list[str] = field(default_factory=list)
+
+    async def answer(self) -> str:
+        """The model's answer, after as many tool calls as it makes within the limit."""
+        empty = cut = 0
+        while True:
+            reply = await self.model.complete(self.request())
+            if reply.finish == "content_filter":
+                raise ContentRefused(
+                    f"the content filter of {reply.model} stopped the answer", hint="say the task differently"
+                )
+            if reply.tool_calls and not self._at_limit:
+                await self._use_tools(reply)
+            elif reply.cut_off and reply.text.strip() and cut < self.continuations:
+                cut += 1
+                self._parts.append(reply.text)
+                self._add(Message("assistant", reply.text), Message("user", GO_ON))
+            elif reply.text.strip() or self._parts:
+                return self._whole(reply)
+            elif empty < _EMPTY_ANSWERS:
+                empty += 1
+                self._add(Message("user", _SAY_SOMETHING))
+            else:
+                raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
+
+    async def answer_again(self, answer: str, why: str) -> str:
+        """The model's next answer, after it was told what is wrong with its last one."""
+        self._parts.clear()
+        self._add(Message("assistant", answer), Message("user", why))
+        return await self.answer()
+
+    def _whole(self, last: Reply) -> str:
+        text = "".join([*self._parts, last.text]).strip()
+        self.cut = last.cut_off
+        if not last.cut_off:
+            return text
+        name = last.model or self.model.name
+        what = f"the answer of task {self.task}" if self.task is not None else "the answer"
+        return marked(text, what, name, self.toolbox.memo.record)
+
+    @property
+    def _at_limit(self) -> bool:
+        return self.called >= self.toolbox.limit
+
+    def request(self) -> Request:
+        """What the model is asked next."""
+        return Request(
+            self.messages,
+            tools=self.toolbox.specs,
+            may_call_tools=not self._at_limit,
+            schema=self.schema,
+            role=self.role,
+            task=self.task,
+            on_text=self.on_text,
+        )
+
+    async def _use_tools(self, reply: Reply) -> None:
+        left = max(self.toolbox.limit - self.called, 0)
+        calls = (self._call(call, reply) for call in reply.tool_calls[:left])
+        ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
+        envelopes = [_raised(result) for result in ended]
+        no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
+        over = [self.toolbox.refuse(call, self.task or "", no) for call in reply.tool_calls[left:]]
+        self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
+            self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
+        self.called += len(reply.tool_calls)
+        if self._at_limit:
+            self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
+
+    async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
+        return await self.toolbox.call(call, self.task or "", whole=not reply.cut_off)
+
+    def _add(self, *messages: Message) -> None:
+        self.messages += messages
+
+
+def _raised(ended: Envelope | BaseException) -> Envelope:
+    if isinstance(ended, BaseException):
+        raise ended
+    return ended
+
+
+def _arguments(text: str, *, repairing: bool) -> Mapping[str, Any] | None:
+    for attempt in (text or "{}", repair(text.strip()) if repairing else None):
+        if attempt is None:
+            continue
+        try:
+            value = join_surrogates(json.loads(attempt, strict=False))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, Mapping) and not is_too_deep(value):
+            return value
+    return None
+
+
+def _why(reply: Reply) -> str:
+    if reply.tool_calls:
+        return "it asked for more tools after the limit was reached"
+    return f"finish reason: {reply.finish}"

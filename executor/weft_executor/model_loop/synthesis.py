@@ -1,0 +1,204 @@
+"""The answer: one model call over the final tasks' results, or the only final result itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
+from weft_executor.model_loop.truncation import GO_ON, marked
+from weft_executor.results.inputs import UpstreamResult, nothing_below, shorten
+from weft_executor.results.outcome import Done, Outcome, Unneeded
+from weft_planner.errors import ModelError
+from weft_planner.events import PromptMade
+from weft_planner.goal.coverage import content_words, missing
+from weft_planner.model import Message, Request
+from weft_planner.plan.fan_out import heading
+from weft_planner.plan.task_id import root_of
+from weft_skills.text.plural import counted, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from weft_executor.model_loop.form import FormOfAnswer
+    from weft_executor.results.artifacts import Artifacts
+    from weft_planner.events import Record
+    from weft_planner.model import Model, OnText
+    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.prompting.prompts import Prompts
+
+INPUT_BUDGET = 120_000
+_MISSING = "\n\n---\n**Missing from this answer:**\n"
+# A result is dropped if the answer lacks more than this much of its words.
+_DROPPED = 0.6
+NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hold."
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Writes a plan's answer from its tasks' outcomes.
+
+    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on. A
+    `form` is what the answer must be, instead of text. It may be the result of a `task`, a sub-goal.
+    """
+
+    goal: str
+    plan: Plan
+    prompts: Prompts
+    artifacts: Artifacts
+    on_text: OnText | None = None
+    agent: str = "synthesis"
+    record: Record | None = None
+    continuations: int = 3
+    keeps_all: bool = False
+    wanted: frozenset[str] = frozenset()
+    form: FormOfAnswer | None = None
+    task: str | None = None
+    below: Callable[[str], str] = nothing_below  # what stands below a task's result
+
+    async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
+        """The answer, with whatever is missing listed below it."""
+        lost = self.missing(outcomes)
+        if not self.plan.needs_synthesis:
+            return self.without_model(outcomes)
+        text = await self._ask(model, self._request(outcomes, lost))
+        return with_missing(self._with_all(text, outcomes) if self.keeps_all else text, lost)
+
+    async def data(self, outcomes: Mapping[str, Outcome], model: Callable[[], Model]) -> Any:
+        """The answer as a value of the form asked for; raises UnfitAnswer if none of the model's answers has it.
+
+        A result that is all there is, and has the form already, is the answer.
+        """
+        assert self.form is not None  # noqa: S101 - the caller checked it
+        results = self._results(outcomes)
+        if self.plan.synthesis is None and len(results) == 1:
+            value, faults = self.form.read(results[0].text)
+            if not faults:
+                return value
+        *before, user = self._request(outcomes, self.missing(outcomes)).messages
+        messages = (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}"))
+        toolbox = Toolbox(self.form.memo)
+        return await self.form.answer(
+            ModelLoop(
+                model(), toolbox, self.task, messages, self.continuations, role="synthesis", schema=self.form.enforced
+            )
+        )
+
+    def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
+        """The text, with each result below it of which it has too little: small models drop some."""
+        dropped = [
+            result
+            for result in self._shown(outcomes)
+            if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
+        ]
+        return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
+
+    async def _ask(self, model: Model, request: Request) -> str:
+        """The model's text; truncated answers are continued."""
+        parts: list[str] = []
+        while True:
+            reply = await model.complete(request)
+            parts.append(reply.text)
+            if not (reply.cut_off and reply.text.strip() and len(parts) <= self.continuations):
+                break
+            request = replace(
+                request, messages=(*request.messages, Message("assistant", reply.text), Message("user", GO_ON))
+            )
+        text, name = "".join(parts).strip(), reply.model or model.name
+        if not text:
+            raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
+        return marked(text, "the answer", name, self.record) if reply.cut_off else text
+
+    def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
+        """The results as they are, one after the other, with whatever is missing listed below."""
+        results = self._shown(outcomes)
+        texts = [result.text for result in results]
+        if len(results) > 1:
+            texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
+        return with_missing("\n\n".join(texts), self.missing(outcomes))
+
+    def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
+        """A line for each task without a result that was needed, with the reason."""
+        return [
+            f"{_label(task)}: {_reason(outcomes.get(task.id))}"
+            for task in self.plan.tasks
+            if root_of(task.id) not in self.plan.replaced
+            and not isinstance(outcomes.get(task.id), Done | Unneeded)
+            # A part of a task that did not come to it this time: the task itself is named if it failed.
+            and (task.id in outcomes or root_of(task.id) not in outcomes)
+        ]
+
+    def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
+        results = self._results(outcomes)
+        texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
+        variables = {
+            "goal": self.goal,
+            "results": [
+                UpstreamResult(result.id, result.title, texts[result.id] + self.below(result.id)) for result in results
+            ],
+            "missing": missing,
+            "synthesis": self.plan.synthesis,
+        }
+        if self.record is not None:
+            self.record(PromptMade("synthesis", self.task, variables))
+        messages = (
+            Message("system", self.prompts.render(self.agent, "system", {})),
+            Message("user", self.prompts.render(self.agent, "user", variables)),
+        )
+        said = tuple(message for message in messages if message.content)
+        return Request(said, role="synthesis", task=self.task, on_text=self.on_text)
+
+    def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        """The results that the answer must have."""
+        return self._of({result.id for result in self._results(outcomes)} | self.wanted, outcomes)
+
+    def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        """The final tasks' results; for a final task without one, the last results upstream of it."""
+        import networkx as nx
+
+        done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
+        wanted = {task.id for task in self.plan.finals if task.id in done}
+        lost = [task.id for task in self.plan.finals if task.id not in done]
+        for final in lost:
+            upstream = nx.ancestors(self.plan.graph, final) & done
+            wanted |= {name for name in upstream if not set(self.plan.graph.successors(name)) & done}
+        return self._of(wanted, outcomes)
+
+    def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        return [
+            UpstreamResult(task.id, task.title, outcome.output)
+            for task in self.plan.tasks
+            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
+        ]
+
+
+def with_not_read(text: str, files: Sequence[str]) -> str:
+    """The text, with files below it that were not read, or not whole."""
+    if not files:
+        return text
+    lines = "\n".join(f"- {line}" for line in files)
+    gap = "" if _MISSING in text else "---\n"
+    return f"{text}\n\n{gap}**Not read:**\n{lines}".strip()
+
+
+def with_missing(text: str, missing: list[str]) -> str:
+    """The text, with whatever could not be done listed below it."""
+    if not missing:
+        return text
+    lines = "\n".join(f"- {part}" for part in missing)
+    return f"{text}{_MISSING}{lines}".strip()
+
+
+def missing_error(missing: list[str], tasks: int) -> str:
+    """How many of a number of tasks have no result, and why."""
+    has = plural(len(missing), "has", "have")
+    return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
+
+
+def _label(task: Task) -> str:
+    name = task.id if task.item is None else f"{task.id}, {heading(task.item.value)}"
+    return f"{task.title} ({name})" if task.title not in ("", task.id) else name
+
+
+def _reason(outcome: Outcome | None) -> str:
+    return "it did not begin" if outcome is None or isinstance(outcome, Done | Unneeded) else outcome.error

