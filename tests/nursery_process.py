@@ -66,9 +66,11 @@ def _serve(listener: socket.socket) -> list[str]:
                 return request.command
             for file in files:
                 os.close(file)
-            if child > 0:
-                running[os.pidfd_open(child)] = (child, connection)
-                _tell(connection, child)
+            if child < 0:  # who asked went away first
+                connection.close()
+                continue
+            running[os.pidfd_open(child)] = (child, connection)
+            _tell(connection, child)
         elif sys.stdin in ready:
             sys.exit(0)
 

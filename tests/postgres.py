@@ -21,7 +21,7 @@ def postgres_folder() -> Iterator[str]:
     """A folder for a server's data, never one of pytest's own: as root the server runs as another user, and the next
     pytest of this user closes those to others.
     """
-    with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
+    with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
         yield str(Path(folder, "data"))
 
 
