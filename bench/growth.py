@@ -36,6 +36,7 @@ from weft.traces.timeline import TYPES, timeline
 from weft_executor.capture.capture import Capture
 from weft_executor.history.run_history import RunHistory
 from weft_executor.journal.open_store import open_store
+from weft_executor.results.memo import Memo
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
@@ -74,7 +75,7 @@ def tasks_added(size: int, _: Path) -> Callable[[], object]:
         return ""
 
     async def run_all() -> None:
-        schedule = Schedule(nothing, lambda _: None, ScheduleLimits(concurrency=16))
+        schedule = Schedule(nothing, Memo(lambda _: None).recorded, ScheduleLimits(concurrency=16))
         running = asyncio.ensure_future(schedule.run())
         for number in range(size):
             schedule.add(Task(f"t{number}", "llm", depends_on=(f"t{number - 1}",) if number % 3 else ()))

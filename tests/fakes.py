@@ -12,7 +12,7 @@ from weft_planner.prompting.profile import FULL, Profile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft_planner.events import Event
+    from weft_planner.events import AnyEvent, Event
 
 Kind = TypeVar("Kind")
 
@@ -60,8 +60,9 @@ class Recorder:
 
     events: list[Event] = field(default_factory=list)
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: AnyEvent) -> AnyEvent:
         self.events.append(event)
+        return event
 
     def of(self, kind: type[Kind]) -> list[Kind]:
         return [event for event in self.events if isinstance(event, kind)]

@@ -61,7 +61,7 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
 async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
     """weft's scheduler, with events and the limits of a real run."""
     events: list[Event] = []
-    schedule = Schedule(_work(lengths), events.append, _limits(plan))
+    schedule = Schedule(_work(lengths), Memo(events.append).recorded, _limits(plan))
     outcomes = await _run(schedule, plan)
     assert len(outcomes) == len(plan.tasks)
 
@@ -81,7 +81,7 @@ async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
     log.record(PlanMade(plan, 1))
     await log.settle()
     memo = Memo(log.record, log.capture, log.settle)
-    outcomes = await _run(Schedule(_work(lengths), log.record, _limits(plan), memo), plan)
+    outcomes = await _run(Schedule(_work(lengths), memo.recorded, _limits(plan), memo), plan)
     log.record(RunFinished("done"))
     await log.settle()
     took = Spent.since(start)

@@ -56,7 +56,8 @@ class ToolSpec:
 class Request:
     """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
 
-    `max_tokens` is how long a budget lets the answer be, no part of what is recorded or hashed.
+    `about` is what the prompt was made from, without weft's own words: a recorded call about the same is found again
+    even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed.
     """
 
     messages: tuple[Message, ...]
@@ -67,6 +68,7 @@ class Request:
     task: str | None = None
     on_text: OnText | None = field(default=None, compare=False)
     key: str = field(default="", compare=False)
+    about: Any = field(default=None, compare=False)
     max_tokens: int | None = field(default=None, compare=False)
 
 

@@ -31,7 +31,7 @@ class RecordingModel:
         """Answer the request, and record how the call went."""
         role, task, name, key = request.role, request.task, self.name, request.key
         tools = tuple(tool.name for tool in request.tools)
-        self.record(CallStarted(role, task, name, request.messages, tools, key))
+        self.record(CallStarted(role, task, name, request.messages, tools, key, request.about or ""))
         began = time.monotonic()
         if request.on_text is as_events:
             request = replace(request, on_text=lambda text: self._show(role, task, text))

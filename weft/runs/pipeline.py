@@ -107,7 +107,7 @@ class Pipeline:
         """Run the goal; returns how it ended."""
         self.prompts.check()  # before anything is spent
         catalogue = await self._selecting.catalogue()
-        given, current = self._given_files(), CurrentPlan(Plan(()), self.record)
+        given, current = self._given_files(), CurrentPlan(Plan(()), self.memo.recorded)
         replanning = replanning_of(self, current, catalogue, self.goal.answers)
         early = early_tasks(self, replanning, catalogue, given)
         try:
@@ -166,7 +166,7 @@ class Pipeline:
 
     @property
     def _selecting(self) -> Selecting:
-        given = (self.goal, self.workspace, self.settings, self.models, self.record, self.history)
+        given = (self.goal, self.workspace, self.settings, self.models, self.memo.recorded, self.history)
         return Selecting(*given, offered=self.tool_set, mcp=self.mcp)
 
     @property
@@ -218,7 +218,7 @@ class Pipeline:
     async def _new_plan(self, catalogue: Catalogue, early: EarlyTasks | None) -> Plan:
         if self.goal.plan is not None:
             plan = self.goal.plan.without_grown()  # they grow again, and equal ones are reused
-            self.record(PlanMade(plan, 0, self.goal.repairs))
+            plan = self.memo.recorded(PlanMade(plan, 0, self.goal.repairs)).plan
             if self.goal.repairs:
                 self.record(Warned(f"the plan was repaired: {reading.told(self.goal.repairs)}"))
             return plan
@@ -227,7 +227,7 @@ class Pipeline:
     async def _decompose(self, catalogue: Catalogue, answers: tuple[str, ...], early: EarlyTasks | None = None) -> Plan:
         model, ready = self.models.for_role("decomposer"), partial(self.models.ready, "decomposer")
         brief = replace(self.brief(catalogue, answers), fixed=self.fixed if early is not None else ())
-        return await decompose(brief, model, self.prompts, self.record, ready, early)
+        return await decompose(brief, model, self.prompts, self.memo.recorded, ready, early)
 
     def brief(self, catalogue: Catalogue, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""

@@ -76,7 +76,7 @@ def early_tasks(
     tools, policy = runner.tools, memo.approvals.policy
     early = EarlyTasks(
         current,
-        Schedule(run_task, record, limits, memo, condition.check, replanning.holds),
+        Schedule(run_task, memo.recorded, limits, memo, condition.check, replanning.holds),
         memo,
         lambda: EarlyReader(catalogue.known, lambda task: may_begin(task, tools, policy)),
         partial(pipeline.models.ready, "task"),

@@ -90,7 +90,6 @@ async def strict(
 
     def note(event: Event) -> None:
         ledger.note(event)
-        tape.note(event)
         if record is not None:
             record(event)
         if isinstance(event, PlanMade | PlanChanged):
@@ -126,7 +125,7 @@ async def strict(
         fixed=history.fixed,
     )
     note(started)
-    note(await _run(pipeline, history))
+    note(tape.recorded(await _run(pipeline, history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 

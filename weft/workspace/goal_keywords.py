@@ -43,7 +43,9 @@ async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: P
         Message("user", prompts.render(_AGENT, "user", variables)),
     )
     filled = tuple(message for message in messages if message.content.strip())
-    reply = await model.complete(Request(filled, role="detector", task=task, max_tokens=MOST_TOKENS))
+    reply = await model.complete(
+        Request(filled, role="detector", task=task, max_tokens=MOST_TOKENS, about=["keywords", goal])
+    )
     return keywords(reply.text, foreign)
 
 

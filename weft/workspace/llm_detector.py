@@ -96,7 +96,7 @@ class LlmDetector:
         messages = (Message("system", system), Message("user", user))
         schema = _schema([skill.name for skill in shortlist], reasons=not small)
         filled = tuple(message for message in messages if message.content.strip())
-        return Request(filled, schema=schema, role="detector")
+        return Request(filled, schema=schema, role="detector", about=["skills", goal])
 
     def _most(self) -> int:
         """How many skills the model is shown."""

@@ -136,7 +136,7 @@ class WorkspaceTools:
         artifacts: Path | None = None,
         *,
         log: Log | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[str], object] | None = None,
         mcp: Sequence[ToolSpec] | None = None,
     ) -> dict[str, Tool]:
         """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function.
@@ -179,7 +179,7 @@ class WorkspaceTools:
         """Whether a folder is the workspace itself, whose skill has no folder name to match."""
         return folder.resolve() == self._paths.workspace.resolve()
 
-    def trial_host(self, folder: Path, artifacts: Path, progress: Callable[[str], None] | None = None) -> ToolHost:
+    def trial_host(self, folder: Path, artifacts: Path, progress: Callable[[str], object] | None = None) -> ToolHost:
         """A host to try an author's tool in if it is trusted; `progress` hears of what is built for it."""
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
@@ -187,7 +187,7 @@ class WorkspaceTools:
         return replace(host, artifacts=artifacts)
 
     def _host(
-        self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], None] | None = None
+        self, trusted: Callable[[Path], bool], log: Log | None = None, progress: Callable[[str], object] | None = None
     ) -> ToolHost:
         host = ToolHost(
             workspace=self._paths.workspace,

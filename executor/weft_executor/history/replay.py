@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft_executor.history.run_history import RunHistory
     from weft_executor.history.tape import Tape
-    from weft_planner.events import Record
+    from weft_planner.events import AnyEvent, Record
     from weft_planner.model import Reply, Request
     from weft_skills.tools.envelope import Envelope
     from weft_skills.tools.tool import Tool
@@ -41,6 +41,13 @@ class ReplayMemo(Memo):
         recorded = tape.history.finished
         finished = FinishedWork(envelopes=recorded.envelopes, reused=recorded.reused, verdicts=recorded.verdicts)
         return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
+
+    def recorded(self, event: AnyEvent) -> AnyEvent:
+        """Compare an event with the record, and go on with the recorded one."""
+        assert self.tape is not None  # noqa: S101 - `of` gives it one
+        event = self.tape.recorded(event)
+        self.record(event)
+        return event
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
         """The recorded result."""
@@ -74,6 +81,7 @@ class ReplayModel:
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply."""
+        request = self.tape.sent.as_sent(request)
         names = dict.fromkeys((self.name, *(call.model for call in self.tape.history.calls)))
         hashes = [self.memo.request_hash(request, name) for name in names]
         key, reply = self.tape.answer(request, [self.memo.counted(key) for key in hashes])

@@ -51,6 +51,7 @@ class RunHistory:
     `planned` is the last of the `plans`: those before it were questions, which were answered. `catalogues` and
     `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
     cost is unknown.
+    `readings` says how a planner's answers were read, by sub-goal and number of the change.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered.
@@ -63,7 +64,7 @@ class RunHistory:
     selections: dict[str, SkillsSelected] = field(default_factory=dict)
     planned: PlanMade | None = None
     plans: list[PlanMade] = field(default_factory=list)
-    refusals: list[PlanRefused] = field(default_factory=list)
+    readings: dict[tuple[str | None, int | None], list[PlanMade | PlanRefused]] = field(default_factory=dict)
     calls: list[CallStarted] = field(default_factory=list)
     failed: dict[str, CallFailed] = field(default_factory=dict)
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
@@ -118,10 +119,12 @@ class RunHistory:
             case SkillsSelected():
                 self.selected = event
             case PlanRefused():
-                self.refusals.append(event)
+                self._note_refusal(event)
             case PlanMade():
                 self.planned = event
                 self.plans.append(event)
+                self.readings.setdefault((None, None), []).append(event)
+                self.finished.refusals.end()
             case PlanChanged():
                 for task_id in event.dropped:
                     self.finished.reused.pop(task_id, None)
@@ -155,6 +158,15 @@ class RunHistory:
                     self.finished.envelopes[event.call] = codec.envelope(event.envelope)
             case _:
                 pass
+
+    def _note_refusal(self, event: PlanRefused) -> None:
+        """Add a refusal; planning that was interrupted begins with its first attempt again."""
+        readings = self.readings.setdefault((event.task, event.change), [])
+        while readings and isinstance(readings[-1], PlanRefused) and readings[-1].attempt >= event.attempt:
+            readings.pop()
+        readings.append(event)
+        role = "decomposer" if event.change is None else "replanner"
+        self.finished.refusals.note(event, self._last_reply.get((role, event.task), ""))
 
     def _note_reused(self, event: RunStarted) -> None:
         """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
@@ -234,6 +246,10 @@ class RunHistory:
         match event:
             case CallStarted():
                 self.calls.append(event)
+                if event.about:
+                    about = self.finished.calls.setdefault(event.about, [])
+                    if all(call.request != event.request for call in about):  # one that failed may be sent again
+                        about.append(event)
                 self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
             case CallFailed():
                 self.failed[event.request] = event

@@ -1,13 +1,15 @@
 """A recorded run that is compared with one of today, event by event; whatever differs is drift.
 
-A request is answered by the recorded reply to the same request. A request that differs is drift; it is then answered by
-the reply that was given in its place, so that the replay continues and finds every difference.
+What a step decides is compared with what it decided then, and the recorded decision is used, so that one difference is
+told once and the replay reaches its end. A request is answered by the recorded reply to the same request. A request
+that differs is drift too: it is answered by the reply that was given in its place, and its conversation goes on from
+the recorded messages.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft_executor.history.difference import (
@@ -19,28 +21,33 @@ from weft_executor.history.difference import (
     of_plans,
     of_tasks,
 )
+from weft_executor.results.sent_messages import SentMessages
 from weft_planner.errors import ModelError, RecordEnded
 from weft_planner.events import (
     CatalogueTaken,
     Event,
     PlanChanged,
     PlanMade,
+    PlanRefused,
     RunFinished,
     SkillLoaded,
     SkillsSelected,
     TaskFinished,
 )
 from weft_skills.errors import WeftError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weft_executor.capture.capture import Capture
     from weft_executor.history.run_history import RunHistory
+    from weft_planner.events import AnyEvent, CallStarted
     from weft_planner.model import Reply, Request
     from weft_planner.plan.plan import Plan
 
 _UNFINISHED = ("interrupted", "stopped", "waiting")
+_ALSO = "; the same in "
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +69,11 @@ class Tape:
     history: RunHistory
     capture: Capture
     drift: list[Drift] = field(default_factory=list)
+    sent: SentMessages = field(default_factory=SentMessages)
     _used: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str | None]] = field(default_factory=Counter)
-    _planned: int = 0
+    _read: Counter[tuple[str | None, int | None]] = field(default_factory=Counter)
+    _prompts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _changes: int = 0
     _replans: int = 0
 
@@ -74,30 +83,29 @@ class Tape:
         if drift not in self.drift:
             self.drift.append(drift)
 
-    def note(self, event: Event) -> None:
-        """Compare an event of the replay with the record."""
-        history = self.history
+    def recorded(self, event: AnyEvent) -> AnyEvent:
+        """Compare what a step decided with the record; returns what was decided then, if it is on record."""
+        recorded: Event = event
         match event:
             case CatalogueTaken():
-                self._compare_listings(event)
+                recorded = self._listings(event)
             case SkillsSelected():
-                self._compare_selection(event)
-            case PlanMade() if history.planned is not None:
-                recorded = history.plans[self._planned] if self._planned < len(history.plans) else history.planned
-                self._planned += 1
-                self._all_differ("plan", of_plans(recorded.plan, event.plan))
+                recorded = self._selection(event)
+            case PlanMade() | PlanRefused():
+                recorded = self._reading(event)
             case PlanChanged(cause="replan" | "person"):
-                self._compare_replan(event)
-            case PlanChanged() if history.plan is not None:
-                self._compare_change(history.plan, event)
+                recorded = self._replan(event)
+            case PlanChanged() if self.history.plan is not None:
+                recorded = self._growth(self.history.plan, event)
             case SkillLoaded():
-                self._compare_skill(event)
+                recorded = self._skill(event)
             case TaskFinished():
-                self._compare_task(event)
+                recorded = self._task(event)
             case RunFinished():
-                self._compare_end(event)
+                recorded = self._end(event)
             case _:
                 pass
+        return recorded  # type: ignore[return-value]  # the same kind of event, or the other reading of a plan
 
     def answer(self, request: Request, keys: list[str]) -> tuple[str, Reply]:
         """The recorded reply and its key; raises what the recorded call raised."""
@@ -105,7 +113,9 @@ class Tape:
         self._asked[place] += 1
         key = next((key for key in keys if self._knows(key)), None)
         if key is None:
-            key = self._nearest(request, self._asked[place])
+            call = self._nearest(request, self._asked[place])
+            self.sent.note(request, call.messages)
+            key = call.request
         self._used.add(key)
         reply = self.history.finished.replies.get(key)
         if reply is not None:
@@ -132,18 +142,29 @@ class Tape:
     def _knows(self, key: str) -> bool:
         return key in self.history.finished.replies or any(call.request == key for call in self.history.calls)
 
-    def _nearest(self, request: Request, number: int) -> str:
-        """The key of the recorded request in this one's place; the difference between them is drift."""
+    def _nearest(self, request: Request, number: int) -> CallStarted:
+        """The recorded request in this one's place; the difference between them is drift."""
         label, where = self._place(request, number)
         for call in self.history.calls:
             if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
-                what = of_messages(call, request, self.capture)
-                self.differs(where, f"prompt of {label}: {what}")
-                return call.request
+                self._prompt_differs(where, label, of_messages(call, request, self.capture))
+                return call
         if self.was_cut_off(request.task):
             raise self.end_of(request.task)
         self.differs(where, f"prompt of {label}: it is not on record")
         raise ModelError("no reply on record answers this request")
+
+    def _prompt_differs(self, where: str, label: str, what: str) -> None:
+        """Add a difference of a prompt; words that changed in many prompts are one difference."""
+        before = self._prompts.get(what)
+        if before is None:
+            self._prompts[what] = len(self.drift), 1
+            self.drift.append(Drift(where, f"prompt of {label}: {what}"))
+            return
+        at, count = before
+        first, _, _ = self.drift[at].what.partition(_ALSO)
+        self.drift[at] = replace(self.drift[at], what=f"{first}{_ALSO}{counted(count, 'more prompt')}")
+        self._prompts[what] = at, count + 1
 
     def _place(self, request: Request, number: int) -> tuple[str, str]:
         """What a request is for, and where in the run it is made."""
@@ -157,66 +178,106 @@ class Tape:
         for what in whats:
             self.differs(where, what)
 
-    def _compare_listings(self, now: CatalogueTaken) -> None:
+    def _listings(self, now: CatalogueTaken) -> CatalogueTaken:
         recorded = self.history.catalogue if now.task is None else self.history.catalogues.get(now.task)
-        for kind in ("skill", "tool") if recorded is not None else ():
+        if recorded is None:
+            return now
+        for kind in ("skill", "tool"):
             before, after = (self.capture.text(getattr(taken, f"{kind}_listing")) for taken in (recorded, now))
             self._all_differ(_of("listing", now.task), of_listings(before, after, kind))
+        return recorded
 
-    def _compare_selection(self, now: SkillsSelected) -> None:
+    def _selection(self, now: SkillsSelected) -> SkillsSelected:
         recorded = self.history.selected if now.task is None else self.history.selections.get(now.task)
-        if recorded is not None:
-            names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
-            self._all_differ(_of("selection", now.task), of_names(*names))
+        if recorded is None:
+            return now
+        names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
+        self._all_differ(_of("selection", now.task), of_names(*names))
+        return recorded
 
-    def _compare_change(self, plan: Plan, event: PlanChanged) -> None:
-        """Compare what a task grew into; what it had not grown into when the record ended is no difference."""
-        recorded = plan.parts_of(event.of) if event.of is not None else ()
-        if recorded:
-            self._all_differ(f"task {event.of}", of_tasks(recorded, event.added))
+    def _reading(self, now: PlanMade | PlanRefused) -> PlanMade | PlanRefused:
+        """How a planner's answer was read: as a plan, or refused."""
+        place = (None, None) if isinstance(now, PlanMade) else (now.task, now.change)
+        readings = self.history.readings.get(place, [])
+        number = self._read[place]
+        self._read[place] += 1
+        recorded = readings[number] if number < len(readings) else None
+        if recorded is None:  # a plan that was asked for again by a resume, or the record ends here
+            recorded = self.history.planned if isinstance(now, PlanMade) else None
+        where, label = _reading_place(*place)
+        match recorded, now:
+            case PlanMade(), PlanMade():
+                self._all_differ(where, of_plans(recorded.plan, now.plan))
+            case PlanRefused(), PlanRefused():
+                faults = ("\n".join(self.capture.text(fault) for fault in one.faults) for one in (recorded, now))
+                if (what := difference(*faults)) is not None:
+                    self.differs(where, f"{label}: why answer {now.attempt} was refused: {what}")
+            case PlanRefused(), PlanMade():
+                self.differs(where, f"{label}: answer {recorded.attempt} was refused, and is accepted now")
+            case PlanMade(), PlanRefused():
+                self.differs(
+                    where, f"{label}: answer {now.attempt} was accepted, and is refused now: {'; '.join(now.faults)}"
+                )
+        return now if recorded is None else recorded
 
-    def _compare_replan(self, event: PlanChanged) -> None:
-        """Compare a change that a model made; what a person did is given."""
+    def _growth(self, plan: Plan, now: PlanChanged) -> PlanChanged:
+        """What a task grew into; what it had not grown into when the record ended is no difference."""
+        recorded = plan.parts_of(now.of) if now.of is not None else ()
+        differences = list(of_tasks(recorded, now.added)) if recorded else []
+        self._all_differ(f"task {now.of}", differences)
+        return replace(now, added=recorded) if differences else now
+
+    def _replan(self, now: PlanChanged) -> PlanChanged:
+        """A change that a model made; what a person did is given."""
         changes = self.history.replans.changes
         recorded = changes[self._changes].event if self._changes < len(changes) else None
         self._changes += 1
-        if event.cause == "person":
-            return
+        if now.cause == "person":
+            return now
         self._replans += 1
-        if recorded is not None:
-            self._all_differ(f"plan change {self._replans}", of_changes(recorded, event, self.capture))
-
-    def _compare_skill(self, event: SkillLoaded) -> None:
-        recorded = self.history.loaded.get((event.task, event.name))
         if recorded is None:
-            return
-        what = difference(self.capture.text(recorded), self.capture.text(event.content))
+            return now
+        self._all_differ(f"plan change {self._replans}", of_changes(recorded, now, self.capture))
+        return recorded
+
+    def _skill(self, now: SkillLoaded) -> SkillLoaded:
+        recorded = self.history.loaded.get((now.task, now.name))
+        if recorded is None:
+            return now
+        what = difference(self.capture.text(recorded), self.capture.text(now.content))
         if what is not None:
-            self.differs(f"task {event.task}", f"skill {event.name!r}: its instructions: {what}")
+            self.differs(f"task {now.task}", f"skill {now.name!r}: its instructions: {what}")
+        return replace(now, content=recorded)
 
-    def _compare_task(self, event: TaskFinished) -> None:
-        recorded = self.history.tasks.get(event.task)
-        if recorded is None or recorded.status in ("cancelled", "pending") or event.status == "cancelled":
-            return
-        if recorded.status != event.status:
-            why = f" ({event.error})" if event.error else ""
-            self.differs(f"task {event.task}", f"task {event.task!r} was {recorded.status}, is {event.status}{why}")
+    def _task(self, now: TaskFinished) -> TaskFinished:
+        recorded = self.history.tasks.get(now.task)
+        if recorded is None or recorded.status in ("cancelled", "pending") or now.status == "cancelled":
+            return now
+        if recorded.status != now.status:
+            why = f" ({now.error})" if now.error else ""
+            self.differs(f"task {now.task}", f"task {now.task!r} was {recorded.status}, is {now.status}{why}")
+            return recorded
         for name in ("output", "error"):
-            texts = [self.capture.text(getattr(end, name) or "") for end in (recorded, event)]
-            if recorded.status == event.status and (what := difference(*texts)) is not None:
-                self.differs(f"task {event.task}", f"the {name} of task {event.task!r}: {what}")
+            texts = [self.capture.text(getattr(end, name) or "") for end in (recorded, now)]
+            if (what := difference(*texts)) is not None:
+                self.differs(f"task {now.task}", f"the {name} of task {now.task!r}: {what}")
+        return recorded
 
-    def _compare_end(self, event: RunFinished) -> None:
-        end = self.history.ledger.finished
-        if end is None or end.status in ("interrupted", "stopped"):
-            return
-        if end.status != event.status:
-            why = event.error or event.question or end.error or end.question
-            what = f"the run was {end.status}, is {event.status}"
+    def _end(self, now: RunFinished) -> RunFinished:
+        """How the run ended; one that did not come to its answer this time has none."""
+        recorded = self.history.ledger.finished
+        if recorded is None or recorded.status in ("interrupted", "stopped"):
+            return now
+        if recorded.status != now.status:
+            why = now.error or now.question or recorded.error or recorded.question
+            what = f"the run was {recorded.status}, is {now.status}"
             self.differs("run", f"{what}; {self._last_prompt()}{f': {why}' if why else ''}")
-        texts = [self.capture.text(finished.answer or "") for finished in (end, event)]
-        if event.answer is not None and (what_differs := difference(*texts)) is not None:
-            self.differs("answer", f"the answer, {self._last_prompt()}: {what_differs}")
+            return now
+        for name in ("answer", "error"):
+            texts = [self.capture.text(getattr(end, name) or "") for end in (recorded, now)]
+            if (what_differs := difference(*texts)) is not None:
+                self.differs(name if name == "answer" else "run", f"the {name}, {self._last_prompt()}: {what_differs}")
+        return recorded
 
     def _last_prompt(self) -> str:
         """Where the run's end comes from: the planning prompt, the synthesis prompt, or a single task."""
@@ -224,6 +285,12 @@ class Tape:
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
         return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
+
+
+def _reading_place(task: str | None, change: int | None) -> tuple[str, str]:
+    """Where an answer of a planner is read, and to which prompt it is the answer."""
+    where = f"plan change {change}" if change is not None else _of("plan", task)
+    return where, f"prompt of {where if change is not None else _of('planning', task)}"
 
 
 def _of(what: str, task: str | None) -> str:

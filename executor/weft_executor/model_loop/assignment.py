@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft_executor.model_loop.model_loop import ModelLoop
 from weft_planner.model import Message
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Assignment:
     """A task's prompt, its model and its tools; `instruction` is what the task is told, with references filled.
 
-    `on_text` takes the answer as it is written, if it is the answer of the run.
+    `on_text` takes the answer as it is written, if it is the answer of the run. `about` is what the task was given.
     """
 
     task: str
@@ -31,6 +31,7 @@ class Assignment:
     continuations: int = 3
     form: Form | None = None
     on_text: OnText | None = None
+    about: Any = None
 
     def loop(self, more: str = "") -> ModelLoop:
         """The loop with the model, not yet begun; `more` is added to what the model is told."""
@@ -40,7 +41,16 @@ class Assignment:
             message for message in (Message("system", self.system), Message("user", user)) if message.content
         )
         schema = form.enforced if form is not None and not self.toolbox.tools else None
-        return ModelLoop(self.model, self.toolbox, self.task, messages, self.continuations, self.on_text, schema=schema)
+        return ModelLoop(
+            self.model,
+            self.toolbox,
+            self.task,
+            messages,
+            self.continuations,
+            self.on_text,
+            schema=schema,
+            about=self.about,
+        )
 
     async def answer(self, loop: ModelLoop) -> str:
         """The output of the task: the answer, or the value in it as canonical JSON."""

@@ -64,7 +64,15 @@ class Checker:
             Message("user", self.prompts.render("checker", "user", variables)),
         )
         form = Form(_SCHEMA, self.prompts)
-        loop = ModelLoop(self.model, Toolbox(self.memo), self.task, messages, role="checker", schema=form.enforced)
+        loop = ModelLoop(
+            self.model,
+            Toolbox(self.memo),
+            self.task,
+            messages,
+            role="checker",
+            schema=form.enforced,
+            about=[self.ask, self.instruction, result],
+        )
         verdict = await form.answer(loop)
         return Verdict(verdict["holds"], verdict["why"].strip())
 

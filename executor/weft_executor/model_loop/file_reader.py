@@ -63,7 +63,9 @@ class FileReader:
             Message("user", self.prompts.render(self.agent, "part", variables)),
         )
         sent = tuple(message for message in messages if message.content)
-        reply = await self.model.complete(Request(sent, role="task", task=task.id, max_tokens=NOTE_TOKENS))
+        about = ["part of a file", *variables.values()]
+        request = Request(sent, role="task", task=task.id, max_tokens=NOTE_TOKENS, about=about)
+        reply = await self.model.complete(request)
         return reply.text.strip()
 
 

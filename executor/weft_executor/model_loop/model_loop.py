@@ -73,8 +73,8 @@ class Toolbox:
 class ModelLoop:
     """One task with its model, and their messages so far; `answer` runs the loop to its end.
 
-    The provider is asked to enforce the `schema`, if there is one. `called` counts the tools called so far, and `cut`
-    says whether the last answer stayed truncated.
+    The provider is asked to enforce the `schema`, if there is one. `about` is what the prompt was made from. `called`
+    counts the tools called so far, and `cut` says whether the last answer stayed truncated.
     """
 
     model: Model
@@ -85,6 +85,7 @@ class ModelLoop:
     on_text: OnText | None = None
     role: Role = "task"
     schema: Mapping[str, Any] | None = None
+    about: Any = None
     called: int = 0
     cut: bool = False
     _parts: list[str] = field(default_factory=list)
@@ -141,6 +142,7 @@ class ModelLoop:
             role=self.role,
             task=self.task,
             on_text=self.on_text,
+            about=self.about,
         )
 
     async def _use_tools(self, reply: Reply) -> None:

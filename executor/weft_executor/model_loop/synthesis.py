@@ -75,14 +75,19 @@ class Synthesis:
             value, faults = self.form.read(results[0].text)
             if not faults:
                 return value
-        *before, user = self._request(outcomes, self.missing(outcomes)).messages
-        messages = (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}"))
-        toolbox = Toolbox(self.form.memo)
-        return await self.form.answer(
-            ModelLoop(
-                model(), toolbox, self.task, messages, self.continuations, role="synthesis", schema=self.form.enforced
-            )
+        request = self._request(outcomes, self.missing(outcomes))
+        *before, user = request.messages
+        loop = ModelLoop(
+            model(),
+            Toolbox(self.form.memo),
+            self.task,
+            (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}")),
+            self.continuations,
+            role="synthesis",
+            schema=self.form.enforced,
+            about=request.about,
         )
+        return await self.form.answer(loop)
 
     def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
         """The text, with each result below it of which it has too little: small models drop some."""
@@ -146,7 +151,8 @@ class Synthesis:
             Message("user", self.prompts.render(self.agent, "user", variables)),
         )
         said = tuple(message for message in messages if message.content)
-        return Request(said, role="synthesis", task=self.task, on_text=self.on_text)
+        about = [self.plan.synthesis, [[result.id, result.text] for result in results]]
+        return Request(said, role="synthesis", task=self.task, on_text=self.on_text, about=about)
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The results that the answer must have."""

@@ -148,10 +148,11 @@ class TaskRunner:
         """What the task's model is given; a skill's body is loaded, and files are read for a model without tools."""
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
-            system, model = self._load_skill(task, results)
-            system = profile.digest(system)
+            body, model = self._load_skill(task, results)
+            system = profile.digest(body)
         else:
-            system, model = self.prompts.render(profile.agent("task"), "system", {}), self._model(task)
+            body, model = "", self._model(task)
+            system = self.prompts.render(profile.agent("task"), "system", {})
         tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         instruction, user = self._user_message(task, results, profile)
@@ -161,7 +162,16 @@ class TaskRunner:
             user = f"{self.earlier(task, profile)}\n\n{user}".strip()
         form = Form(task.output_schema, self.prompts) if task.output_schema is not None else None
         return Assignment(
-            task.id, instruction, system, user, model, toolbox, profile.continuations, form, self._on_text(task)
+            task.id,
+            instruction,
+            system,
+            user,
+            model,
+            toolbox,
+            profile.continuations,
+            form,
+            self._on_text(task),
+            about=[self.memo.inputs(task, results), body],
         )
 
     def _on_text(self, task: Task) -> OnText | None:
@@ -233,8 +243,7 @@ class TaskRunner:
         name = task.name or ""
         texts, item = texts_of(task.given, results), item_texts(task)
         arguments = fill(task.arguments, texts, item) if isinstance(task.arguments, str) else ""
-        body = self.skills.load_content(name, arguments)
-        self.record(SkillLoaded(task.id, name, body))
+        body = self.memo.recorded(SkillLoaded(task.id, name, self.skills.load_content(name, arguments))).content
         skill = self.skills.get(name)
         wanted = skill.model if skill else None
         own = wanted and not carries_address(wanted)  # a skill may choose a model, not where prompts and keys go

@@ -16,13 +16,15 @@ from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.capture.capture import HASH, Capture
 from weft_executor.capture.fast_json import canonical, digest_of
 from weft_executor.results.kept_files import KeptFiles
-from weft_planner.events import ToolCalled
+from weft_executor.results.refusals import Refusals
+from weft_executor.results.sent_messages import SentMessages
+from weft_planner.events import PlanRefused, ToolCalled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.file_contents import FileContents
-    from weft_planner.events import Record
+    from weft_planner.events import AnyEvent, CallStarted, Record
     from weft_planner.model import Model, Reply, Request, ToolSpec
     from weft_planner.plan.plan import Task
     from weft_skills.tools.envelope import Context, Envelope
@@ -42,11 +44,13 @@ class FinishedPart:
 class FinishedWork:
     """Finished work by hash; `reused` are task outputs that count whatever the inputs are, `parts` an earlier run's.
 
-    `lent` are envelopes of other runs, for calls that are recorded as if they were made now. `verdicts` has the faults
-    of answers that were checked, by the answers' hashes.
+    `calls` are those on record by what they are about, in order. `lent` are envelopes of other runs, for calls that are
+    recorded as if they were made now. `verdicts` has the faults of answers that were checked, by the answers' hashes.
     """
 
     replies: dict[str, Reply] = field(default_factory=dict)
+    calls: dict[str, list[CallStarted]] = field(default_factory=dict)
+    refusals: Refusals = field(default_factory=Refusals)
     envelopes: dict[str, Envelope] = field(default_factory=dict)
     lent: dict[str, Envelope] = field(default_factory=dict)
     outputs: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -93,6 +97,7 @@ class Memo:
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
     first_asked: dict[str | None, str] = field(default_factory=dict)
     keeps_replies: bool = False
+    sent: SentMessages = field(default_factory=SentMessages)
     _asked: Counter[str] = field(default_factory=Counter)
     _keys: dict[str, set[str]] = field(default_factory=dict)
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
@@ -100,6 +105,15 @@ class Memo:
     def __post_init__(self) -> None:
         if not self.approvals:
             self.approvals = Approvals(self.record, self.settle, self.capture, known=self.finished.approvals)
+
+    def recorded(self, event: AnyEvent) -> AnyEvent:
+        """Record an event, and return it as it is on record: a resumed run refuses an answer in the recorded words."""
+        if isinstance(event, PlanRefused):
+            refused = self.finished.refusals.recorded(event, self.finished.replies)
+            if refused is not None:
+                return refused  # type: ignore[return-value]  # it is one too
+        self.record(event)
+        return event
 
     def request_hash(self, request: Request, model: str) -> str:
         """The hash of a request within its task."""
@@ -145,6 +159,18 @@ class Memo:
         if task is not None:
             self._keys.setdefault(task, set()).add(key)
         return f"{key}#{self._asked[key]}"
+
+    def call_about(self, request: Request, model: str) -> tuple[str, CallStarted | None]:
+        """The hash of what a request is about, and the call on record that asked about it then, in whatever words."""
+        if request.about is None:
+            return "", None
+        about = self.capture.hash([request.role, request.task, model, request.about])
+        calls = self.finished.calls.get(about, ())
+        number = self._asked[about]
+        self._asked[about] += 1
+        if request.task is not None:
+            self._keys.setdefault(request.task, set()).add(about)
+        return about, calls[number] if number < len(calls) else None
 
     def forget(self, task: str) -> None:
         """Count a task's calls from the first again: what it did is no part of the plan, and it ends once more."""
@@ -214,11 +240,16 @@ class MemoModel:
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
-        key = self.memo.counted(self.memo.hash_and_note(request, self.name), request.task)
-        recorded = self.memo.finished.replies.get(key)
-        if recorded is not None:
+        memo, replies = self.memo, self.memo.finished.replies
+        request = memo.sent.as_sent(request)
+        key = memo.counted(memo.hash_and_note(request, self.name), request.task)
+        about, call = memo.call_about(request, self.name)
+        if (recorded := replies.get(key)) is not None:
             return recorded
-        reply = await self.model.complete(replace(request, key=key))
+        if call is not None and (recorded := replies.get(call.request)) is not None:
+            memo.sent.note(request, call.messages)
+            return recorded
+        reply = await self.model.complete(replace(request, key=key, about=about))
         await self.memo.settle()
         if self.memo.keeps_replies:
             self.memo.finished.replies[key] = reply

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from weft_planner.events import TaskStatus
+    from weft_planner.events import TaskFinished, TaskStatus
     from weft_planner.plan.plan import Task
 
 
@@ -73,6 +73,21 @@ class Grown:
     tasks: tuple[Task, ...]
     finish: Callable[[Mapping[str, Outcome]], Awaitable[str]]
     width: int | None = None
+
+
+def outcome_of(end: TaskFinished) -> Outcome:
+    """How a task ended, by its event."""
+    match end.status:
+        case "done":
+            return Done(end.output or "", end.key)
+        case "unneeded":
+            return Unneeded()
+        case "failed":
+            return Failed(end.error or "")
+        case "skipped":
+            return Skipped(end.error or "")
+        case _:
+            return Cancelled(end.error or "")
 
 
 def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded | None:

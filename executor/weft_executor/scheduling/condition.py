@@ -104,7 +104,7 @@ class ConditionCheck:
         )
         model = self.models.for_role("condition")
         given = tuple(message for message in messages if message.content)
-        reply = await model.complete(Request(given, schema=SCHEMA, role="condition", task=task.id))
+        reply = await model.complete(Request(given, schema=SCHEMA, role="condition", task=task.id, about=filled))
         return _verdict(reply, model.name)
 
 

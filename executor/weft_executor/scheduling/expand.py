@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.memo import FinishedPart, Memo
-    from weft_planner.events import ChangeCause, Record
+    from weft_planner.events import ChangeCause, Recorded
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.plan.validate import Known
 
@@ -37,12 +37,11 @@ class CurrentPlan:
     """The plan of a run as it is now."""
 
     plan: Plan
-    record: Record
+    record: Recorded
 
     def change(self, event: PlanChanged) -> None:
-        """Change the plan, and record how."""
-        self.plan = event.applied(self.plan)
-        self.record(event)
+        """Record a change of the plan, and make it as it is on record."""
+        self.plan = self.record(event).applied(self.plan)
 
     def items(self, task_id: str, path: str, results: Mapping[str, str]) -> list[tuple[int, Any]]:
         """The items in a task's output, each with its number; a task that had items itself gives their outputs.
@@ -102,7 +101,7 @@ class FanOut:
             raise WeftError(f"'for_each' finds no list: {error}") from error
         taken = numbered[: task.first]
         parts = tuple(_part(task, number, value, results) for number, value in taken)
-        self.join(task, parts, left_out=len(numbered) - len(taken))
+        parts = self.join(task, parts, left_out=len(numbered) - len(taken))
 
         async def finish(outcomes: Mapping[str, Outcome]) -> str:
             return joined(parts, outcomes, as_json=task.output_schema is not None)
@@ -118,8 +117,10 @@ class FanOut:
         value = value_of(match)
         return self.current.items(value.id, value.path, results)
 
-    def join(self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0) -> None:
-        """Bring the parts of a task into the plan, as far as they are not in it already from before a resume."""
+    def join(
+        self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0
+    ) -> tuple[Task, ...]:
+        """Bring the parts of a task into the plan, as far as they are not in it already; returns those in the plan."""
         before = {part.id: part for part in self.current.plan.parts_of(task.id)}
         added = tuple(part for part in parts if before.get(part.id) != part)
         kept = {part.id for part in parts} - {part.id for part in added}
@@ -134,7 +135,9 @@ class FanOut:
                 taken = f"the first {len(parts):,} of {counted(len(parts) + left_out, 'item')}"
                 more = f"{left_out:,} {plural(left_out, 'is', 'are')} left out"
                 self.current.record(Warned(f"task {task.id!r} takes {taken}; {more}"))
-        self._reuse(parts)
+        joined_parts = self.current.plan.parts_of(task.id)
+        self._reuse(joined_parts)
+        return joined_parts
 
     def _reuse(self, parts: Sequence[Task]) -> None:
         """Take the outputs of equal items in the run that this one repeats a part of."""

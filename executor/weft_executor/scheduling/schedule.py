@@ -18,7 +18,18 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_executor.results.outcome import STATUS, Cancelled, Done, Grown, Outcome, Skipped, Unneeded, Waiting, why_not
+from weft_executor.results.outcome import (
+    STATUS,
+    Cancelled,
+    Done,
+    Grown,
+    Outcome,
+    Skipped,
+    Unneeded,
+    Waiting,
+    outcome_of,
+    why_not,
+)
 from weft_executor.scheduling.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed
 from weft_executor.scheduling.finished import NOTHING, Finished
 from weft_executor.scheduling.growth import Growth
@@ -27,7 +38,7 @@ from weft_planner.events import TaskFinished, TaskStarted
 from weft_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
-    from weft_planner.events import Record
+    from weft_planner.events import Recorded
     from weft_planner.plan.plan import Plan, Task
 
 RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | Unneeded]]
@@ -46,7 +57,7 @@ class Schedule:
     """
 
     run_task: RunTask
-    record: Record
+    record: Recorded
     limits: ScheduleLimits
     finished: Finished = NOTHING
     check: Check | None = None
@@ -221,11 +232,10 @@ class Schedule:
     def _settle_all(self, settled: deque[tuple[str, Outcome, float]]) -> None:
         """Record outcomes, and make the tasks that waited for them ready or skipped."""
         while settled:
-            done_id, result, took = settled.popleft()
-            self.outcomes[done_id] = result
+            done_id, ended, took = settled.popleft()
+            result = self.outcomes[done_id] = self._recorded_end(done_id, ended, took)
             if isinstance(result, Done):
                 self._results[done_id] = result.output
-            self._record_end(done_id, result, took)
             if done_id in self._part_of:
                 settled.extend(self._end_part(done_id, result))
             if isinstance(result, _UNSETTLED):
@@ -271,13 +281,16 @@ class Schedule:
         elif growth.left == 0 and not any(isinstance(self.outcomes[part.id], Waiting) for part in growth.grown.tasks):
             self._ready.append(growth.parent)
 
-    def _record_end(self, task_id: str, outcome: Outcome, seconds: float) -> None:
+    def _recorded_end(self, task_id: str, outcome: Outcome, seconds: float) -> Outcome:
+        """Record how a task ended; returns how it ended by the record."""
         if task_id in self._reused or isinstance(outcome, Waiting):
-            return
+            return outcome
         if isinstance(outcome, Done):
-            self.record(TaskFinished(task_id, "done", seconds, outcome.output, key=outcome.key))
+            event = TaskFinished(task_id, "done", seconds, outcome.output, key=outcome.key)
         else:
-            self.record(TaskFinished(task_id, STATUS[type(outcome)], seconds, None, outcome.error))
+            event = TaskFinished(task_id, STATUS[type(outcome)], seconds, None, outcome.error)
+        recorded = self.record(event)
+        return outcome if recorded is event else outcome_of(recorded)
 
     async def _cancel(self) -> None:
         """Cancel running tasks and wait until they have ended."""

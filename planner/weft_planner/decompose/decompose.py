@@ -21,7 +21,7 @@ from weft_planner.prompting.profile import FULL, Profile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.events import Record
+    from weft_planner.events import Recorded
     from weft_planner.model import Model, Reply
     from weft_planner.plan.plan import Task
     from weft_planner.plan.validate import Known
@@ -147,20 +147,19 @@ async def decompose(
     brief: Brief,
     model: Model,
     prompts: Prompts,
-    record: Record,
+    record: Recorded,
     ready: Ready | None = None,
     early: EarlyStart | None = None,
 ) -> Plan:
     """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked.
 
     With `early`, tasks start while the first answer is being written.
-    The plan is recorded, except for a sub-goal's, which is when it joins that of the run.
+    The plan is recorded, except for a sub-goal's, which is when it joins that of the run. Whether an answer was
+    accepted, and why not, is taken as it is on record.
     """
     ruled = await asyncio.to_thread(brief.by_rule)
     if ruled is not None:
-        if brief.task is None:
-            record(PlanMade(ruled.plan, 0, rule=ruled.rule))
-        return ruled.plan
+        return ruled.plan if brief.task is not None else record(PlanMade(ruled.plan, 0, rule=ruled.rule)).plan
     if ready is not None:
         await ready()
     record(PromptMade("decomposer", brief.task, variables_of(brief)))
@@ -170,13 +169,20 @@ async def decompose(
     fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
         hear = early.hear if early is not None and attempt == 1 else None
-        request = Request(conversation, schema=schema, role="decomposer", task=brief.task, on_text=hear)
+        request = Request(
+            conversation, schema=schema, role="decomposer", task=brief.task, on_text=hear, about=_about(brief)
+        )
         reply = await model.complete(request)
-        reading = read(reply, brief)
-        faults = list(reading.faults)
-        if not faults:
-            return await _accepted(reading, attempt, brief, record, early)
-        record(PlanRefused(attempt, tuple(faults), task=brief.task))
+        verdict = await _judged(read(reply, brief), attempt, brief)
+        if early is not None and isinstance(verdict, PlanMade):
+            await early.settle(verdict.plan)
+        if brief.task is None or isinstance(verdict, PlanRefused):
+            verdict = record(verdict)
+        if isinstance(verdict, PlanMade):
+            if verdict.repairs:
+                record(Warned(f"the plan was repaired: {told(verdict.repairs)}"))
+            return verdict.plan
+        faults = list(verdict.faults)
         if early is not None and attempt == 1:
             fixed = early.could_begin(reply.text)
         again = {"faults": faults} | ({"fixed": fixed} if fixed else {})
@@ -192,21 +198,21 @@ async def decompose(
     )
 
 
-async def _accepted(
-    reading: Reading, attempt: int, brief: Brief, record: Record, early: EarlyStart | None = None
-) -> Plan:
-    """The plan that was read, with what it lost of the goal, if such a model loses any."""
+async def _judged(reading: Reading, attempt: int, brief: Brief) -> PlanMade | PlanRefused:
+    """The plan that was read, with what it lost of the goal if such a model loses any; or why it is refused."""
+    if reading.faults:
+        return PlanRefused(attempt, reading.faults, task=brief.task)
     plan, repairs = Plan.from_dict(reading.document), reading.repairs
     if brief.profile.whole_goal:
         plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
         repairs = (*repairs, *back)
-    if early is not None:
-        await early.settle(plan)
-    if brief.task is None:
-        record(PlanMade(plan, attempt, repairs))
-    if repairs:
-        record(Warned(f"the plan was repaired: {told(repairs)}"))
-    return plan
+    return PlanMade(plan, attempt, repairs)
+
+
+def _about(brief: Brief) -> list[Any]:
+    """What a plan is asked for, whatever the words of the prompt."""
+    kept = [task.id for task in brief.fixed]
+    return [brief.goal, brief.answers, [dict(result) for result in brief.results], brief.files, kept]
 
 
 def read(reply: Reply, brief: Brief) -> Reading:

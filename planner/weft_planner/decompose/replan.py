@@ -15,7 +15,7 @@ from weft_planner.plan.reading import told
 
 if TYPE_CHECKING:
     from weft_planner.decompose.decompose import Brief
-    from weft_planner.events import Record
+    from weft_planner.events import Recorded
     from weft_planner.model import Model, Reply
     from weft_planner.plan.plan import Plan
     from weft_planner.prompting.prompts import Prompts
@@ -89,7 +89,7 @@ def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
     }
 
 
-async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Record) -> Replanned:
+async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Recorded) -> Replanned:
     """A valid change of the plan, or why there is none; the system message is the decomposer's, to the byte."""
     given = variables(brief, situation)
     record(PromptMade("replanner", None, given))
@@ -98,18 +98,18 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
         Message("system", prompts.render(agent, "system", variables_of(brief))),
         Message("user", below(brief.earlier, prompts.render("replanner", "user", given))),
     )
-    faults: list[str] = []
+    about = [situation.number, [[state.id, state.status] for state in situation.states]]
+    faults: tuple[str, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
-        reply = await model.complete(Request(conversation, schema=change_schema(), role="replanner"))
+        reply = await model.complete(Request(conversation, schema=change_schema(), role="replanner", about=about))
         reading = _read(reply, brief, situation)
-        faults = list(reading.faults)
-        if not faults:
+        if not reading.faults:
             if reading.repairs:
                 record(Warned(f"the change of the plan was repaired: {told(reading.repairs)}"))
             if reading.give_up:
                 return Replanned(None, f"given up: {reading.give_up}", given_up=True)
             return Replanned(reading.change, "; ".join(situation.reasons))
-        record(PlanRefused(attempt, tuple(faults), change=situation.number))
+        faults = record(PlanRefused(attempt, reading.faults, change=situation.number)).faults
         conversation += (
             Message("assistant", reply.text or "(an empty answer)"),
             Message("user", prompts.render("replanner", "again", {"faults": faults})),

@@ -7,6 +7,7 @@ runs and exported traces: add new ones, but never rename or remove any.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from weft_planner.events.approvals import ApprovalAsked, ApprovalGiven, ToolStarted
 from weft_planner.events.calls import (
@@ -70,6 +71,7 @@ __all__ = [
     "PlanRefused",
     "PromptMade",
     "Record",
+    "Recorded",
     "ReplanAsked",
     "ResultChecked",
     "RunFinished",
@@ -124,4 +126,16 @@ Event = (
     | AnswerChecked
     | RunFinished
 )
-Record = Callable[[Event], None]
+Record = Callable[[Event], object]
+
+AnyEvent = TypeVar("AnyEvent", bound=Event)
+
+
+class Recorded(Protocol):
+    """Takes an event, and returns it as it is on record.
+
+    A new event comes back as it is. In a replay, what a step decided comes back as it was decided then.
+    """
+
+    def __call__(self, event: AnyEvent, /) -> AnyEvent:
+        """Record an event."""

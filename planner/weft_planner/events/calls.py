@@ -39,7 +39,10 @@ class ModelLoaded:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A request was sent to a model; `request` is the hash by which its reply is found."""
+    """A request was sent to a model; `request` is the hash by which its reply is found.
+
+    `about` is a hash of what the prompt was made from, whatever the words.
+    """
 
     role: Role
     task: str | None
@@ -47,6 +50,7 @@ class CallStarted:
     messages: tuple[Message, ...]
     tools: tuple[str, ...] = ()
     request: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

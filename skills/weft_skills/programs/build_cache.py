@@ -84,7 +84,7 @@ class BuildCache:
 
     cache: Path
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    progress: Callable[[str], None] = _silent
+    progress: Callable[[str], object] = _silent
     confinement: Confinement = field(default_factory=choose)
 
     @contextlib.asynccontextmanager

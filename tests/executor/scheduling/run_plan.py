@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft_executor.results.memo import Memo
 from weft_executor.scheduling.finished import NOTHING
 from weft_executor.scheduling.schedule import Schedule
 
@@ -25,7 +26,7 @@ async def run_plan(
     check: Check | None = None,
 ) -> dict[str, Outcome]:
     """Run every task of a plan; a task that never started is not in the result."""
-    schedule = Schedule(run_task, record, limits, finished, check)
+    schedule = Schedule(run_task, Memo(record).recorded, limits, finished, check)
     schedule.add(*plan.tasks)
     schedule.close()
     return await schedule.run()

@@ -151,7 +151,7 @@ class Replanning:
         try:
             await self.models.ready("replanner")
             model = self.models.for_role("replanner")
-            replanned = await replan(brief, situation, model, self.prompts, record)
+            replanned = await replan(brief, situation, model, self.prompts, self.memo.recorded)
         except ModelError as error:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
     from weft.workspace.workspace import Catalogue, Workspace
     from weft_executor.history.run_history import RunHistory
-    from weft_planner.events import Record
+    from weft_planner.events import Recorded
     from weft_planner.prompting.models import Models
     from weft_skills.selection.detector import SkillDetector
     from weft_skills.selection.language import Foreign
@@ -42,7 +42,7 @@ class Selecting:
     workspace: Workspace
     settings: Settings
     models: Models
-    record: Record
+    record: Recorded
     history: RunHistory
     task: str | None = None
     offered: tuple[str, ...] | None = None
@@ -55,15 +55,14 @@ class Selecting:
         recorded, selected = self._recorded
         if recorded is not None and selected is not None:
             catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
-            catalogue = replace(catalogue, skill_listing=recorded.skill_listing, tool_listing=recorded.tool_listing)
-            return replace(catalogue, selections=selected.selections)
+            return _as_recorded(catalogue, recorded, selected)
         catalogue, keywords = await self._select(ask=ask and selected is None)
         for warning in catalogue.warnings:
             self.record(Warned(warning))
-        self.record(await self._taken(catalogue))
+        taken = self.record(await self._taken(catalogue))
         detector = PLAN if self._planned is not None else self.settings.detector
-        self.record(SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task))
-        return catalogue
+        chosen = SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task)
+        return _as_recorded(catalogue, taken, self.record(chosen))
 
     @property
     def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
@@ -150,6 +149,16 @@ class Selecting:
     def asks(self) -> bool:
         """Whether a model is asked which skills fit."""
         return self.settings.detector == detectors.ASKING and self._planned is None
+
+
+def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:
+    """The catalogue with the listings and the selection on record."""
+    return replace(
+        catalogue,
+        skill_listing=taken.skill_listing,
+        tool_listing=taken.tool_listing,
+        selections=selected.selections,
+    )
 
 
 def language_note(catalogue: Catalogue) -> str:

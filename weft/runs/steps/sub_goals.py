@@ -55,7 +55,7 @@ class SubGoals:
         shown = [asdict(one) for one in results_for(task, self.current.plan, texts)]
         catalogue = await self._catalogue(task, item)
         plan = joining(task, await self._planned(self._brief(task, goal, shown, catalogue)), results)
-        self.parts.join(task, plan.tasks, "goal")
+        plan = replace(plan, tasks=self.parts.join(task, plan.tasks, "goal"))
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
     async def _catalogue(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
@@ -68,7 +68,7 @@ class SubGoals:
             one.workspace,
             one.settings,
             one.models,
-            one.record,
+            one.memo.recorded,
             one.history,
             task=task.id,
             offered=one.tool_set,
@@ -92,7 +92,7 @@ class SubGoals:
         one = self.pipeline
         model, ready = one.models.for_role("decomposer"), partial(one.models.ready, "decomposer")
         while True:
-            plan = await decompose(brief, model, one.prompts, one.record, ready)
+            plan = await decompose(brief, model, one.prompts, one.memo.recorded, ready)
             if plan.tasks:
                 return plan
             question = plan.clarification or ""

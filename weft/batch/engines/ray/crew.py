@@ -46,7 +46,7 @@ class Crew:
     budget: Budget
     memory: float
     say: Callable[[str], None]
-    record: Callable[[Event], None] = lambda _: None
+    record: Callable[[Event], object] = lambda _: None
     excused: set[str] = field(default_factory=set)
     meters: Meters = field(default_factory=Meters)
     _budget: SharedBudget = field(init=False)
