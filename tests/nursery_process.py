@@ -151,7 +151,7 @@ def _warm_up() -> None:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith(_NOT_WARMED):
                 importlib.import_module(module.name)
-    for name in ("openai.resources", "snowballstemmer"):
+    for name in ("openai.resources", "snowballstemmer", "litellm.litellm_core_utils.default_encoding"):
         importlib.import_module(name)
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
 
