@@ -151,7 +151,7 @@ class Budget:
                 self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
 
     def _taken(self, reservation: Reservation, reply: Reply) -> tuple[float, Usage]:
-        """What a call took; of one that says what cannot be, what was sent and the answer as it is."""
+        """What a call took; of one that reports impossible figures, what was sent and the answer as it is."""
         right = checked(reply)
         if right is reply:
             return (reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost), reply.usage

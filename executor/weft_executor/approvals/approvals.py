@@ -150,7 +150,7 @@ class Approvals:
         return _answer(await self._give(asked, answer))
 
     async def _answer_now(self, request: ApprovalRequest) -> Answer | None:
-        """What the person who is there says; silence is no answer, and neither is anything that went wrong."""
+        """What the person who is there says; silence is not an answer, and neither is an error."""
         if self.approve is None:
             return None
         answer: object = None

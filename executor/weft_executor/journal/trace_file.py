@@ -57,7 +57,7 @@ def parse(line: str, where: str) -> Row:
     version, kind = document["v"], document["type"]
     if isinstance(version, int) and version > VERSION:
         raise InputError(
-            f"{where} was written by a newer weft (events of version {version}; this one knows {VERSION})",
+            f"{where} was written by a newer weft (events of version {version}; this one reads {VERSION})",
             hint="update weft",
         )
     body = {key: value for key, value in document.items() if key not in _POSITION or key == "run_id"}

@@ -61,7 +61,7 @@ class Group:
     @property
     def folders(self) -> tuple[str, ...]:
         """The folders that a process enters."""
-        return tuple(dict.fromkeys(str(one) for one in (self.processes, self.memory) if one is not None))
+        return tuple(dict.fromkeys(str(folder) for folder in (self.processes, self.memory) if folder is not None))
 
     def limit(self, limits: ResourceLimits) -> None:
         """Set the limits of one call."""

@@ -60,7 +60,9 @@ def read_folder(folder: Path) -> dict[PurePosixPath, BundleFile]:
         for name in (*names, *folders):
             path = Path(here, name)
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                raise BundleRefused(f"{path} is a link or a device", hint="delete the folder; it is unpacked again")
+                raise BundleRefused(
+                    f"{path} is a link or a device", hint="delete the folder; it will be unpacked again"
+                )
         for name in names:
             path = Path(here, name)
             files[relative / name] = BundleFile(path.read_bytes(), bool(path.stat().st_mode & 0o100))

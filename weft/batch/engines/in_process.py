@@ -20,8 +20,8 @@ from weft.models.model_check import find_problem
 from weft.models.open import model_opener
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
-from weft.runs.answers import approve_all
 from weft.runs.runtime import Weft
+from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
 from weft_executor.stores.errors import UnknownRun

@@ -136,7 +136,7 @@ class SqliteStore:
         if not matches:
             raise UnknownRun(f"there is no run {run!r} in {self._database.path}", hint=_LIST)
         names = ", ".join(row[0] for row in matches)
-        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more of the id")
+        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more characters of the id")
 
     def rows(
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0

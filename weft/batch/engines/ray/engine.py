@@ -19,7 +19,7 @@ from weft.batch.engines.ray.requirements import check_requirements, journal_for_
 from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.settings import Settings
 from weft.version import __version__
 from weft_executor.history.result import Result
@@ -57,7 +57,7 @@ class WorkerLost(WeftError):
 
 @dataclass(slots=True)
 class RayEngine:
-    """Runs goals in workers by Ray; `home` is this process, which checks goals and reads the journal."""
+    """Runs goals in Ray workers; `home` is this process, which checks goals and reads the journal."""
 
     home: InProcess
     options: BatchOptions

@@ -118,7 +118,7 @@ class WorkerReport:
 
 
 def without_texts(event: Event) -> Event | None:
-    """An event as a live view needs it; None if it needs it not at all."""
+    """An event as a live view needs it; None if it does not need it."""
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))

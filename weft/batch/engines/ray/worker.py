@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 # Seconds between two reports.
 REPORT = 0.5
-# Threads beyond one a goal: for the journal, skills and MCP servers.
+# Threads beyond one per goal: for the journal, skills and MCP servers.
 _SPARE_THREADS = 8
 
 

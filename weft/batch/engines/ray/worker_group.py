@@ -90,7 +90,7 @@ class WorkerGroup:
         """Have a worker's process replaced."""
         if process and process == worker.process and process not in self.restarted:
             self.restarted.add(process)
-            self.say(f"worker {worker.number} on {worker.node} is started again: {why}")
+            self.say(f"worker {worker.number} on {worker.node} is restarted: {why}")
             worker.handle.restart()
 
     def pace(self) -> Pace:

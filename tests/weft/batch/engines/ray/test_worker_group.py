@@ -89,7 +89,7 @@ async def test_a_slow_journal_or_full_memory_holds_new_goals_back(closing: list[
     worker.reports.put_nowait(report(memory=101))
     await settled(group)
     assert worker.did == ["restart"], "with no goal left, a new process begins with little memory"
-    assert (said, group.restarted) == (["worker 1 on node-1 is started again: its memory is over its limit"], {"p1"})
+    assert (said, group.restarted) == (["worker 1 on node-1 is restarted: its memory is over its limit"], {"p1"})
     worker.reports.put_nowait(report(commit=6.0))
     await settled(group)
     assert state.is_available, "without goals there is no commit that could be faster"
