@@ -7,15 +7,15 @@ answer holds for exactly that request.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
+
+import msgspec
 
 RequestKind = Literal["tool", "task", "question"]
 Decision = Literal["allow", "deny", "edit", "allow_rest", "answer"]
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(msgspec.Struct, frozen=True):
     """What a run waits for: a tool call, a task, or the answer to a question; `preview` is what a person reads first.
 
     `tool` and `arguments` are those of a tool call, or of a tool's task; `asked` is when it was first asked.
@@ -31,11 +31,10 @@ class ApprovalRequest:
 
     def to_dict(self) -> dict[str, Any]:
         """The request as `--json` prints it."""
-        return asdict(self)
+        return msgspec.structs.asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a person says to a request.
 
     `allow` or `deny` it, `edit` a tool's `arguments`, or `allow_rest`: this call and all further ones of its tool in
@@ -53,13 +52,13 @@ class Answer:
         if self.decision not in get_args(Decision):
             return f"the decision {self.decision!r} is not one of {', '.join(get_args(Decision))}"
         if request.kind == "question":
-            return None if self.text.strip() else "it is a question, which is answered with a text"
+            return None if self.text.strip() else "it is a question: answer it with a text"
         if self.decision == "answer":
-            return "it is no question: allow, deny or edit it"
+            return "it is not a question: allow, deny or edit it"
         if self.decision == "edit" and request.tool is None:
             return "only the arguments of a tool can be edited: allow or deny it"
         if self.decision == "edit" and not isinstance(self.arguments, Mapping):
-            return "an edit needs the new arguments, an object"
+            return "an edit needs the new arguments as an object"
         if self.decision == "allow_rest" and request.tool is None:
             return "only the calls of a tool can be allowed for the rest of the run: allow or deny it"
         return None

@@ -1,10 +1,12 @@
-"""Checks what a provider says of its own usage: figures that cannot be are not counted."""
+"""Checks what a provider says of its own usage: impossible figures are not counted."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from weft_planner.events import Warned
 from weft_planner.model import Usage
@@ -19,7 +21,7 @@ _MOST_DOLLARS = 10**6
 
 
 def sound(usage: Usage) -> Usage:
-    """The usage, with 0 for figures that cannot be: negative, not whole, not finite."""
+    """The usage, with 0 for impossible figures: negative, not whole, not finite."""
     calls, prompt, completion, cached = map(
         _tokens, (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     )
@@ -28,10 +30,12 @@ def sound(usage: Usage) -> Usage:
 
 
 def checked(reply: Reply) -> Reply:
-    """The reply, with 0 for usage and cost that cannot be."""
+    """The reply, with 0 for impossible usage and cost."""
     usage = sound(reply.usage)
     cost = reply.cost if reply.cost is None or _is_cost(reply.cost) else 0.0
-    return reply if usage is reply.usage and cost is reply.cost else replace(reply, usage=usage, cost=cost)
+    return (
+        reply if usage is reply.usage and cost is reply.cost else msgspec.structs.replace(reply, usage=usage, cost=cost)
+    )
 
 
 def _tokens(value: object) -> int:
@@ -66,5 +70,5 @@ class CheckedModel:
             self.warned.add(name)
             used = reply.usage
             said = f"{used.prompt_tokens} and {used.completion_tokens} tokens, cost {reply.cost}"
-            self.record(Warned(f"{name} reports usage that cannot be ({said[:200]}): it counts as 0 in the result"))
+            self.record(Warned(f"{name} reports impossible usage ({said[:200]}): it counts as 0 in the result"))
         return sound

@@ -65,7 +65,7 @@ class Pipeline:
             unchanged = None
         outcomes = await running.run()
         if any(isinstance(outcome, Cancelled) for outcome in outcomes.values()):
-            raise RecordEnded("the record of this run ends before its end")
+            raise RecordEnded("the record of this run is incomplete")
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
             end = RunFinished("waiting")
         else:

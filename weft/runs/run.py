@@ -8,6 +8,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.pipeline import Pipeline
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
 
@@ -118,7 +120,7 @@ class Run:
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
-        await self._finish(replace(end, seconds=time.monotonic() - began))
+        await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
@@ -129,9 +131,7 @@ class Run:
         if missing := toolset.missing(offered, self.settings.tool_set):
             names = ", ".join(missing)
             self.record(
-                Warned(
-                    f"the run began with {names}, which you do not allow now; --tools or --allow-web allows them again"
-                )
+                Warned(f"the run began with {names}, which you do not allow now; --tools or --allow-web allows it")
             )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
@@ -145,7 +145,7 @@ class Run:
             await self.log.settle()
         except StoreFailed as error:
             if self.observer is not None:
-                self.observer(Warned(f"the end of the run is not on record: {error.message}"))
+                self.observer(Warned(f"the end of the run could not be recorded: {error.message}"))
             return
         if self.spans is not None and end.status not in _CONTINUES:
             fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
@@ -233,11 +233,11 @@ class Run:
         """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
         own_stop, loop = Stop(), asyncio.get_running_loop()
 
-        def heed(wish: Wish) -> None:
+        def stop_requested(request: StopRequest) -> None:
             with suppress(RuntimeError):  # the loop is closed: the run has ended
-                loop.call_soon_threadsafe((own_stop if wish == "stop" else stop).set)
+                loop.call_soon_threadsafe((own_stop if request == "stop" else stop).set)
 
-        self.journal.listen(self.log.run_id, heed)
+        self.journal.listen(self.log.run_id, stop_requested)
         try:
             yield own_stop
         finally:

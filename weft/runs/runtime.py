@@ -172,7 +172,7 @@ class Weft:
         stop: Stop | None = None,
         approve: Approve | None = None,
     ) -> Result:
-        """Have a model change the plan of a run as a person asks, and continue it by the changed plan."""
+        """Have a model change the plan of a run as a person asks, and continue it with the changed plan."""
         reopening = Reopening(asked=checked_request(request, os.environ))
         return await self._reopen(run, reopening, record, stop, approve)
 

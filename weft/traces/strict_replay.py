@@ -113,7 +113,7 @@ async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
         return await pipeline.run()
     except RecordEnded:
-        return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
+        return history.ledger.finished or RunFinished("interrupted", error="the record is incomplete")
     except WeftError as error:
         message = error.message if error.code == "NO_PLAN" else str(error)
         return RunFinished("failed", error=message)

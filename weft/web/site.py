@@ -136,7 +136,7 @@ class Site:
         """The run of exactly this id."""
         found = self.reading().find(run_id)
         if found.run_id != run_id:
-            raise UnknownRun(f"there is no run {run_id!r}", hint="the list of runs has all of them")
+            raise UnknownRun(f"there is no run {run_id!r}", hint="see the list of runs")
         return found
 
     def held_by(self, run: RunSummary) -> str | None:

@@ -53,7 +53,7 @@ def keywords(answer: str, foreign: Foreign) -> str:
     """The keywords in an answer, bounded; raises if there are none."""
     text = _THOUGHT.sub("", answer)
     if "{" in text:
-        raise NoKeywords("the answer is no list of words")
+        raise NoKeywords("the answer is not a list of words")
     lines = [words for line in text.splitlines() if (words := _WORD.findall(_LABEL.sub("", line)))]
     if not lines:
         raise NoKeywords("the answer is empty")

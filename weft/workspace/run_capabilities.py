@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.discovery.needs import COMMANDS, WEB
+from weft_skills.discovery.needs import WEB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from weft_skills.programs.manifest import Manifest
     from weft_skills.tools.tool import Tool
 
 _ADDRESS = frozenset({"url", "urls"})
-_BUILTIN = {"shell_run": COMMANDS, "WebFetch": WEB}
-
-
-def of_builtin(offered: Sequence[str]) -> frozenset[str]:
-    """What the built-in tools that a run offers let tasks do."""
-    return frozenset(what for name, what in _BUILTIN.items() if name in offered)
 
 
 def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozenset[str]:

@@ -91,7 +91,7 @@ class WorkspaceTools:
     @property
     def has_mcp(self) -> bool:
         """Whether any MCP server is configured, for the workspace or by the user."""
-        return (self._paths.workspace / ".mcp.json").is_file() or self._paths.user_mcp.is_file()
+        return self._paths.has_mcp
 
     @property
     def mcp(self) -> McpServers:
@@ -207,7 +207,7 @@ def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool
         return function
     name = getattr(function, "__name__", "")
     if not NAME.fullmatch(name):
-        what = f"the tool {name or function!r} has no name of the form <domain>_<action>"
+        what = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
         raise InputError(what, hint="name the function, for example, orders_find")
     if name in RESERVED:
         raise InputError(f"the tool {name!r} has the name of a built-in one", hint="rename the function")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec.structs import replace
 
 from weft_executor.results.outcome import Done, Grown, Outcome
 from weft_planner.events import PlanChanged, TaskReused, Warned
@@ -57,7 +59,7 @@ class CurrentPlan:
             raise fan_out.NotAList(f"the output of {task_id!r} has no {path.lstrip('.')!r}")
         items = value if isinstance(value, list) else fan_out.read_list(value) if isinstance(value, str) else None
         if items is None:
-            raise fan_out.NotAList(f"{path.lstrip('.')!r} in the output of {task_id!r} is no list")
+            raise fan_out.NotAList(f"{path.lstrip('.')!r} in the output of {task_id!r} is not a list")
         return list(enumerate(items, 1))
 
 
@@ -113,7 +115,7 @@ class FanOut:
             return list(enumerate(task.for_each or (), 1))
         match = VALUE.fullmatch(task.for_each.strip())
         if match is None:
-            raise fan_out.NotAList(f"{task.for_each!r:.80} is no reference")
+            raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
         value = value_of(match)
         return self.current.items(value.id, value.path, results)
 

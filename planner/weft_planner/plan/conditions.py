@@ -93,7 +93,7 @@ Condition = CompareTest | EmptyTest | Negation | Junction
 
 
 class ConditionError(ValueError):
-    """The text is no condition; the message begins with the column."""
+    """The text is not a condition; the message begins with the column."""
 
 
 def parse(text: str) -> Condition:

@@ -44,7 +44,7 @@ def root_of(task_id: str) -> str:
 
 
 def number_of(task_id: str) -> int | None:
-    """The number of an item among its task's items; None if the task is no item."""
+    """The number of an item among its task's items; None if the task is not an item."""
     match = _GROWN.fullmatch(task_id)
     return int(match["number"]) if match and match["number"] else None
 

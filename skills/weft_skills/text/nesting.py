@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 MOST_LEVELS = 100
 _CUT = "…"
 
@@ -13,16 +15,16 @@ def is_too_deep(value: Any) -> bool:
     """Whether lists and objects are nested more than 100 levels deep."""
     level = [value]
     for _ in range(MOST_LEVELS):
-        level = [item for one in level for item in _items(one)]
+        level = [item for container in level for item in _items(container)]
         if not level:
             return False
-    return any(isinstance(one, Mapping | list | tuple) for one in level)
+    return any(isinstance(deepest, Mapping | list | tuple) for deepest in level)
 
 
 def flattened(value: Any, levels: int = MOST_LEVELS) -> Any:
     """The value, with an ellipsis in place of what is nested deeper."""
-    if hasattr(value, "to_dict"):
-        value = value.to_dict()
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
     if not isinstance(value, Mapping | list | tuple):
         return value
     if levels == 0:

@@ -10,6 +10,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from weft import Goal, Settings, Weft
 from weft.local import model as local_model
 from weft.local.pull import hash_of, pull
@@ -44,7 +46,7 @@ async def work(workspace: Path) -> None:
         assert planned.plan is not None
         assert [task.id for task in planned.plan.tasks] in (["t1"], ["t1", "t2"])
         assert planned.tasks[0].name == "cataloging-apis"
-        both = replace(planned.plan, synthesis="Put both together.")
+        both = msgspec.structs.replace(planned.plan, synthesis="Put both together.")
         result = await weft.run(Goal(GOAL, plan=Plan(both.tasks, synthesis=both.synthesis)))
         assert (result.status, result.cost_usd) == ("done", 0.0)
         assert result.usage.calls == len(both.tasks) + 1

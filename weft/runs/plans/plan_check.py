@@ -86,7 +86,7 @@ class _Lines:
         self._top = 1
         try:
             root = yaml.compose(text, JsonLoader)
-        except (yaml.YAMLError, RecursionError):  # JSON that is no YAML
+        except (yaml.YAMLError, RecursionError):  # JSON that is not YAML
             return
         for key, value in _pairs(root):
             if key.value in _TASKS and isinstance(value, yaml.SequenceNode):

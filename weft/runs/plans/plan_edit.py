@@ -38,7 +38,7 @@ class PlanInHand:
         return {name: status for name, status in kept.items() if status not in ("pending", "skipped", "waiting")}
 
     def comments(self) -> list[str]:
-        """What a person should know who edits it, a line each."""
+        """What a person should know who edits it, one line each."""
         begun = [f"{task.id} ({self.begun[task.id]})" for task in self.plan.tasks if task.id in self.begun]
         if not begun:
             return ["No task has begun: all of them may be changed."]
@@ -75,7 +75,7 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChang
     change_alone = Change(tuple(task for task in added if task.id not in begun), (*dropped, *sound), rewired, synthesis)
     faults += problems(change_alone, before.whole, begun, known, edited=sound)
     if faults:
-        raise InputError(f"the plan {where} cannot be taken: {'; '.join(faults)}", hint=_HINT)
+        raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)
     return PlanChanged("person", None, change.added, change.dropped, change.rewired, change.synthesis, "edited")
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
-from weft_skills.builtin.toolset import SWITCHED
+from weft_skills.builtin.toolset import SWITCHES
 from weft_skills.errors import InputError
 from weft_skills.format.safe_yaml import JsonLoader
 
@@ -115,9 +115,7 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
 
 def _hint(faults: str) -> str:
     """What to do next: a tool that is off by default only has to be switched on."""
-    off = [
-        f"{tool} is there with {option}" for tool, option in SWITCHED.items() if f"there is no tool {tool!r}" in faults
-    ]
+    off = [f"{tool} needs {option}" for tool, option in SWITCHES.items() if f"there is no tool {tool!r}" in faults]
     return "; ".join((*off, _FIX))
 
 

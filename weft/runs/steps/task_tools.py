@@ -40,7 +40,7 @@ class TaskTools:
     def for_task(self, task: Task) -> Sequence[Tool]:
         """The tools that a task's model may call."""
         from weft_skills.builtin.writing.function_write import bound  # not at start: it is needed when a task has tools
-        from weft_skills.builtin.writing.tools import WritePlace
+        from weft_skills.builtin.writing.write_place import WritePlace
 
         context, builtin = self._context, self._context.workspace.builtin
         folder, writes = context.artifacts.folder, context.settings.workspace_writes
@@ -48,7 +48,9 @@ class TaskTools:
         writing = WritePlace(context.artifacts.workspace, folder, writes, task.id, before, self._claims)
         for name in builtin.unknown_in(task, list(self._by_name)):
             context.record(
-                Warned(f"allowed-tools of the skill {task.name!r} names {name}, which is no tool here; it is ignored")
+                Warned(
+                    f"allowed-tools of the skill {task.name!r} names {name}, which is not a tool here; it is ignored"
+                )
             )
         loaded = context.memo.loaded
         place = ToolPlace(

@@ -89,7 +89,7 @@ class Reopening:
         goal = history.started.goal if history.started is not None else ""
         if self.edited.goal and self.edited.goal != goal:
             raise InputError(
-                "the plan is for another goal than the run's", hint="leave `goal` as it is, or run it with --plan"
+                "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
             )
         event = edit(before, self.edited.plan, known(), "of the file")
         if event is None or history.plan is None:

@@ -76,7 +76,7 @@ def resolved(
 ) -> tuple[ApprovalGiven, ...]:
     """The events of answers to a run's requests; raises with everything that is wrong with them, and records nothing.
 
-    An id may be any unique beginning of one, with or without its number; ONLY_QUESTION is the only open question.
+    An id may be any unique prefix of one, with or without its number; ONLY_QUESTION is the only open question.
     """
     pairs = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
     given: dict[str, ApprovalGiven] = {}
@@ -116,7 +116,7 @@ def _find(name: str, requests: ApprovalRecord) -> ApprovalRequest:
     if answer is not None and answer.withdrawn:
         raise AnsweredAlready(f"{matching[0].id} is no longer asked: {answer.note}")
     if answer is not None and answer.holds:
-        raise AnsweredAlready(f"{matching[0].id} is answered already: {answer.decision}")
+        raise AnsweredAlready(f"{matching[0].id} has been answered already: {answer.decision}")
     return matching[0]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from weft_executor.stores.columns import encode
+from weft_executor.stores.columns import encoded
 from weft_executor.stores.errors import BadStore, LeaseLost, RunExists, RunHeld, StoreFailed
 from weft_executor.stores.postgres import leases, messages, retention, run_list, schema
 from weft_executor.stores.postgres.address import address_of
@@ -19,9 +19,9 @@ from weft_skills.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from weft_executor.stores.lease import Handover, Holder, Wish
+    from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import BatchCount, Row, RunSummary
+    from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary
 
 
 class PostgresStore:
@@ -43,10 +43,10 @@ class PostgresStore:
             raise _unusable(self.url, error) from error
 
     def append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction, in two round trips."""
-        commit = Append(rows, [encode(row) for row in rows], summaries, handover)
+        commit = Append([encoded(row) for row in rows], summaries, handover)
         keys = self._connections.write(lambda connection, again: self._commit(connection, commit, again=again))
         self._known.note(keys, {row.run_id for row in rows}, commit.texts())
         for run_id in handover.released if handover else ():
@@ -70,7 +70,7 @@ class PostgresStore:
                     if (found := there.fetchone()) is not None:
                         raise RunExists(found[0])
                     seen.update(new)
-                    Append(rows, [encode(row) for row in rows], summaries, None).write(connection)
+                    Append([encoded(row) for row in rows], summaries, None).write(connection)
                 connection.execute("UPDATE runs SET imported = TRUE WHERE run_id = ANY(%s)", (sorted(seen),))
         except psycopg.Error as error:
             raise StoreFailed(
@@ -160,14 +160,14 @@ class PostgresStore:
         self._connections.write(lambda connection, _: leases.renew(connection, run_ids, holder))
         self._beaten.add(holder)
 
-    def wish(self, run_id: str, wish: Wish) -> None:
-        """Leave a wish for the process that holds a run."""
-        self._connections.write(lambda connection, _: leases.wish(connection, run_id, wish))
+    def request_stop(self, run_id: str, request: StopRequest) -> None:
+        """Leave a stop request for the process that holds a run."""
+        self._connections.write(lambda connection, _: leases.request_stop(connection, run_id, request))
 
-    def wishes(self) -> dict[str, Wish]:
-        """What is wished for, by run."""
-        wished = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
-        return dict(self._connections.read(lambda connection: connection.execute(wished).fetchall()))
+    def stop_requests(self) -> dict[str, StopRequest]:
+        """The stop requests that have not been met, by run."""
+        requests = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
+        return dict(self._connections.read(lambda connection: connection.execute(requests).fetchall()))
 
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased; their texts wait until all runs of their era are gone."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from weft_planner.plan.forms.output_schema import excluded, schema_faults
 from weft_planner.plan.references import ITEM, strings
@@ -23,8 +24,7 @@ MOST_TRIES = 10
 _CHECK_KEYS = ("ask", "tries", "model")
 
 
-@dataclass(frozen=True, slots=True)
-class ResultCheck:
+class ResultCheck(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question that another call answers about a task's result; if it does not hold, the task is done again.
 
     It is done again at most `tries` times. `model` is a name of `[models]` in the settings.
@@ -101,7 +101,7 @@ def _model_faults(name: object, where: str, models: Sequence[str]) -> Iterator[s
     if not isinstance(name, str):
         yield f"{where} must be the name of a model, not {_short(name)}"
     elif name not in models:
-        yield f"{where} is {name!r}, which is no name of a model here; {known_are(name, models)}"
+        yield f"{where} is {name!r}, which is not the name of a model here; {known_are(name, models)}"
 
 
 def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: bool = True) -> str | None:

@@ -1,0 +1,189 @@
+"""Events survive being recorded and read back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft_executor.journal import trace_file
+from weft_executor.stores.row import VERSION, Row
+from weft_planner import events
+from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, decode, to_dict
+from weft_planner.model import Message, Reply, ToolCall, Usage
+from weft_planner.plan.forms.result_keys import ResultCheck
+from weft_planner.plan.plan import Item, Plan, Task
+from weft_skills.errors import InputError
+from weft_skills.selection.detector import Selection
+from weft_skills.tools.envelope import Context, Envelope, failure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft_planner.events import Event
+
+CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
+EARLIER = events.EarlierRun("r0", "g0", "partial", "answer", (events.EarlierOutput("a", "t", "text"),))
+EVENTS: list[Event] = [
+    events.ModelLoading("openai/x", "litellm"),
+    events.ModelLoaded("openai/x", "litellm", 3.5),
+    events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"weft": "1"}),
+    events.RunStarted("r", "g", "/w", {}, after=EARLIER),
+    events.RunResumed("r", {}),
+    events.CatalogueTaken((events.SkillPrint("s", "d", "b"),), "<a/>", "<b/>"),
+    events.SkillsSelected("ranked", (Selection("s", 0.5, "why"),), 3),
+    events.CatalogueTaken((), "<a/>", "<b/>", task="research"),
+    events.SkillsSelected("ranked", (), 3, "research"),
+    events.PlanRefused(1, ("fault",), task="research"),
+    events.PlanMade(Plan((Task("a", "goal", instruction="i", most_tasks=2, max_cost=0.5),)), 1),
+    events.PromptMade("task", "a", {"goal": "g"}),
+    events.CallStarted(
+        "task", "a", "m", (Message("assistant", "x", (CALL,)), Message("tool", "y", (), "c")), ("t",), "k"
+    ),
+    events.CallRetried("task", "a", "m", 1, 0.5, "slow"),
+    events.CallFinished("task", "a", "m", Reply("t", (CALL,), Usage(1, 2, 3, 4), 0.1, "stop", "m"), 1.5, "k"),
+    events.CallFailed("task", "a", "m", "no", 1.0, "k"),
+    events.TextStreamed("task", "a", "t"),
+    events.PlanRefused(1, ("fault",)),
+    events.PlanMade(Plan((Task("a", "llm", output_schema={"type": "string"}, check=ResultCheck("?"), model="m"),)), 1),
+    events.PlanRefused(1, ("fault",), 2),
+    events.ReplanAsked("otherwise"),
+    events.PlanMade(Plan((Task("a", "llm", instruction="i", when={"ask": "?"}, for_each=(1, "x"), first=2),), "s"), 1),
+    events.PlanChanged(
+        "for_each", "a", (Task("a[1]", "llm", instruction="i", item=Item({"n": None})),), ("b",), {"b": "c"}, "s", "why"
+    ),
+    events.ConditionChecked("a", "<<b.count>> > 0", True, "<<b.count>> is 2"),
+    events.ConditionChecked("a", {"ask": "Is it?"}, False, "it is not"),
+    events.TaskStarted("a", "h"),
+    events.TaskReused("a", "o", "run r"),
+    events.SkillLoaded("a", "s", "text"),
+    events.ResultChecked("a", 1, False, "why"),
+    events.FileRead("a", "/w/f.md", "0" * 64, 9, 2, (events.FilePart(1, "text"),)),
+    events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
+    events.FileKept("a", "tables/x.md", "0" * 64, "text"),
+    ApprovalAsked("k#1", "a", "tool", "t", {"path": ["x"]}, "t(x)", "2026-01-01T00:00:00.000000Z"),
+    ApprovalGiven("k#1", "edit", "why", {"path": "y"}, "cli", "", "a", "t"),
+    ToolStarted("a", "t", "k#1"),
+    events.ToolLogged("t", "chatter", "stderr", 0, 0.1),
+    events.TaskFinished("a", "done", 1.0, "o", None),
+    events.Warned("w"),
+    events.AnswerChecked("hash", ("it lacks the field 'x'",)),
+    events.RunFinished("done", "a", None, None, 2.0, data={"rows": [1, [2]]}),
+    events.RunFinished("done", "[1]", None, None, 2.0, data=[1, [2]]),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
+    body = to_dict(event)
+    row = Row("r", 7, "2026-01-01T00:00:00Z", body.pop("type"), body)
+    (line,) = trace_file.lines([row])
+    assert list(json.loads(line))[:5] == ["v", "run_id", "seq", "at", "type"]
+    back = trace_file.parse(line, "here")
+    assert (back.run_id, back.seq, back.at, back.type) == (row.run_id, row.seq, row.at, row.type)
+    assert decode(back.type, back.body) == event
+
+
+def test_every_kind_of_event_is_covered() -> None:
+    assert {type(event) for event in EVENTS} == set(events.Event.__subclasses__())
+
+
+def test_an_unknown_type_is_ignored() -> None:
+    assert decode("moon_landed", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [("task_started", {}), ("plan_made", {"plan": {"tasks": [{}]}, "attempts": 1}), ("call_finished", {"reply": None})],
+)
+def test_a_malformed_event_is_reported(kind: str, body: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=f"'{kind}' is malformed"):
+        decode(kind, body)
+
+
+def test_an_envelope_survives() -> None:
+    envelope = failure("TIMEOUT", "m", Context("/w", {"a": 1}, "/w/x"), time_ms=5)
+    assert Envelope.from_dict(envelope.to_dict()) == envelope
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not an event"),
+        ('{"type": "warned"}', "not an event"),
+        (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
+    ],
+)
+def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        trace_file.parse(line, "file x, line 3")
+    assert "file x, line 3" in caught.value.message
+
+
+PLACE = {"v": VERSION, "run_id": "r", "seq": 1, "at": "2026-01-01T00:00:00Z"}
+STARTED = {"run_id": "r", "goal": "g", "workspace": "/w", "settings": {}}
+LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other in ("ab", "ba")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"run_id": "../../src"}, "at `$.run_id`"),
+        ({"run_id": "."}, "at `$.run_id`"),
+        ({"run_id": ""}, "at `$.run_id`"),
+        ({"run_id": 7}, "at `$.run_id`"),
+        ({"seq": 0}, ">= 1 - at `$.seq`"),
+        ({"seq": "1"}, "at `$.seq`"),
+        ({"seq": True}, "at `$.seq`"),
+        ({"at": "yesterday"}, "RFC3339 encoded datetime - at `$.at`"),
+        ({"at": "2026-01-01T00:00:00"}, "timezone component - at `$.at`"),
+        ({"v": "1"}, "at `$.v`"),
+        ({"type": ["warned"]}, "at `$.type`"),
+        ({"type": "warned", "message": 7}, "Expected `str`, got `int` - at `$.message`"),
+        ({"type": "warned"}, "message"),
+        (
+            {"type": "task_finished", "task": "a", "status": "sleeping", "seconds": 1},
+            "Invalid enum value 'sleeping' - at `$.status`",
+        ),
+        ({"type": "run_started", **STARTED, "answers": [1]}, "at `$.answers[0]`"),
+        ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "depend on each other"),
+        ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),
+        ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
+    ],
+)
+def test_an_edited_line_is_refused_with_its_faults(fields: dict[str, object], says: str) -> None:
+    line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
+    with pytest.raises(InputError) as caught:
+        trace_file.parse(line, "line 3")
+    assert says in caught.value.message
+    assert "line 3" in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
+def test_text_that_is_not_json_is_reported(text: str) -> None:
+    with pytest.raises(InputError, match="not JSON"):
+        trace_file.parse(text, "line 3")
+
+
+def test_an_infinite_number_is_refused() -> None:
+    line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
+    with pytest.raises(InputError, match="not JSON: Number out of range"):
+        trace_file.parse(line.replace("12345", "1e999"), "line 3")
+
+
+def test_unknown_fields_and_types_are_kept_in_the_row() -> None:
+    row = trace_file.parse(json.dumps(PLACE | {"type": "warned", "message": "m", "mood": "calm"}), "line 1")
+    assert row.body["mood"] == "calm"
+    assert trace_file.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
+
+
+@pytest.mark.parametrize("numbers", [(1, 1), (2, 1), (1, 3, 2)])
+def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    file = tmp_path / "run.jsonl"
+    lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r comes after"):
+        list(trace_file.read(file))
