@@ -42,7 +42,6 @@ from weft_executor.stores.urls import url_of
 from weft_planner.approvals import Answer
 from weft_planner.errors import Halted, ModelError
 from weft_skills.builtin import toolset
-from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,9 +145,7 @@ class Recorded:
         if history.started is None:
             return
         run.tool_set = toolset.recorded(history.started.settings)
-        own = history.catalogue.own_tools if history.catalogue is not None else ()
-        tools = [RecordedTool(one.name, one.description, one.parameters) for one in own]
-        run.workspace = Workspace(self.paths, run.settings, portable=True, tools=tools)
+        run.workspace = Workspace(self.paths, run.settings, portable=True, tools=history.functions)
 
     def reply(self, request: Request, name: str) -> Reply:
         """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.

@@ -27,7 +27,7 @@ from weft.runs.stop import Stop
 from weft.runs.stored import records
 from weft.runs.stored.claim import claim, release
 from weft.runs.stored.follow_up import earlier_run
-from weft.runs.stored.reopening import Reopening, checked_request, gone_functions
+from weft.runs.stored.reopening import Reopening, checked_request
 from weft.runs.stored.rerun import plan_rerun
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve, with_tools
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
     from weft_planner.plan.plan import Plan
-    from weft_skills.tools.recorded import RecordedTool
 
 
 class Weft:
@@ -143,18 +142,9 @@ class Weft:
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, reused=reused, date=date)
         history = RunHistory()
         history.note(opening)
-        return Run(
-            goal,
-            self.workspace,
-            settings,
-            self.open_model,
-            self.journal,
-            log,
-            opening,
-            history,
-            observer=record,
-            spans=self.spans,
-        )
+        run = Run(goal, self.workspace, settings, self.open_model, self.journal, log, opening, history)
+        run.observer, run.spans = record, self.spans
+        return run
 
     async def resume(
         self,
@@ -217,26 +207,19 @@ class Weft:
         needs_model = reopening.asked is not None or self.models.needed_for(history.plan or reopened.goal.plan)
         settings = self.models.settings() if needs_model else self.settings
         settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
-        return Run(
-            reopened.goal,
-            self._workspace_with(gone_functions(history, self.workspace)),
-            settings,
-            self.open_model,
-            self.journal,
-            self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq),
-            RunResumed(run_id, records.plain(settings)),
-            history,
-            reopened.ledger,
-            reopened.events,
-            spans=self.spans,
-        )
+        log = self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq)
+        opening, workspace = RunResumed(run_id, records.plain(settings)), self._workspace_of(history)
+        run = Run(reopened.goal, workspace, settings, self.open_model, self.journal, log, opening, history)
+        run.ledger, run.events, run.spans = reopened.ledger, reopened.events, self.spans
+        return run
 
-    def _workspace_with(self, functions: Sequence[RecordedTool]) -> Workspace:
-        """The workspace with functions that a run was offered, and that this program did not bring."""
-        if not functions:
+    def _workspace_of(self, history: RunHistory) -> Workspace:
+        """The workspace with the functions that a run was offered, even if this program did not bring them."""
+        here = {tool.name for tool in self.workspace.tools.own_specs}
+        gone = [tool for tool in history.functions if tool.name not in here]
+        if not gone:
             return self.workspace
-        use = self.workspace.skills.use
-        return Workspace(self.paths, self.settings, use, tools=[*self.own_tools, *functions])
+        return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self.own_tools, *gone])
 
     def follow(self, goal: Goal | str, run: str) -> Goal:
         """The goal, with what it takes over from a run that has ended in this journal."""

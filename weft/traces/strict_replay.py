@@ -18,7 +18,6 @@ from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
 from weft_skills.errors import InputError, WeftError
-from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,9 +101,7 @@ async def strict(
     # The recorded plan is run even if it names a skill that no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
-    functions = history.catalogue.own_tools if history.catalogue is not None else ()
-    own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in functions]
-    workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
+    workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=history.functions)
     recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)

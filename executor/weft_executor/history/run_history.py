@@ -36,6 +36,7 @@ from weft_planner.plan.plan import Plan
 from weft_planner.plan.task_id import parent_of
 from weft_skills.errors import InputError
 from weft_skills.tools.envelope import Envelope
+from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -185,6 +186,12 @@ class RunHistory:
     def plan(self) -> Plan | None:
         """The plan as it was last: the one that was made, with every change since."""
         return self.ledger.plan
+
+    @property
+    def functions(self) -> list[RecordedTool]:
+        """The functions of the program that the run was offered as tools."""
+        specs = self.catalogue.own_tools if self.catalogue is not None else ()
+        return [RecordedTool(spec.name, spec.description, spec.parameters) for spec in specs]
 
     @property
     def fixed_now(self) -> tuple[Task, ...]:

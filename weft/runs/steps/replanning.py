@@ -177,15 +177,14 @@ class Replanning:
         reasons = [*losses(plan, tasks), *objections(plan, wrong)]
         if asked is not None:
             reasons.append(f"the person asks for this: {asked}")
-        budget = self._context.budget
-        return Situation(
-            plan,
+        stood, number, budget = (
             states(plan, tasks, self._context.memo.capture),
-            tuple(reasons),
             self._attempts + 1,
-            told.get("left", max(self.most - self._attempts - 1, 0)),
-            told.get("budget", budget.left_text() if budget is not None else ""),
+            self._context.budget,
         )
+        left = told.get("left", max(self.most - number, 0))
+        spendable = told.get("budget", budget.left_text() if budget is not None else "")
+        return Situation(plan, stood, tuple(reasons), number, left, spendable)
 
 
 def _has_model(context: RunContext) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.runs.steps.streaming import EarlyTasks, may_begin
@@ -49,23 +50,16 @@ class RunningTasks:
 
     def __post_init__(self) -> None:
         context, current, settings = self.context, self.replanning.current, self.context.settings
-        limits: GrowthLimits = SetLimits(self.catalogue.known, settings.max_items)
-        growth = context.recorded.growth
-        self._fan_out = FanOut(current, context.memo, limits if growth is None else growth(limits))
+        growth: GrowthLimits = SetLimits(self.catalogue.known, settings.max_items)
+        recorded = context.recorded.growth
+        self._fan_out = FanOut(current, context.memo, growth if recorded is None else recorded(growth))
         self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
         self.files = _given_files(context)
         self._runner = self._task_runner()
-        condition = ConditionCheck(
-            current, context.models, context.prompts, context.record, context.artifacts, settings.input_budget
-        )
-        self.schedule = Schedule(
-            self._run_task,
-            context.memo.recorded,
-            ScheduleLimits(settings.max_concurrency, settings.task_timeout),
-            context.memo,
-            condition.check,
-            self.replanning.holds,
-        )
+        models, prompts, budget = context.models, context.prompts, settings.input_budget
+        check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
+        limits, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
+        self.schedule = Schedule(self._run_task, memo.recorded, limits, memo, check, self.replanning.holds)
 
     def _task_runner(self) -> TaskRunner:
         context, replanning = self.context, self.replanning
@@ -91,14 +85,9 @@ class RunningTasks:
 
     def stream(self) -> EarlyTasks:
         """Let tasks start while the plan is being written."""
-        tools, policy = self._runner.tools, self.context.memo.approvals.policy
-        known = self.catalogue.known
-        self.early = EarlyTasks(
-            self.context,
-            self.replanning.current,
-            self.schedule,
-            lambda: EarlyReader(known, lambda task: may_begin(task, tools, policy)),
-        )
+        may = partial(may_begin, tools=self._runner.tools, policy=self.context.memo.approvals.policy)
+        reader = partial(EarlyReader, self.catalogue.known, may)
+        self.early = EarlyTasks(self.context, self.replanning.current, self.schedule, reader)
         return self.early
 
     def begun_in(self, plan: Plan) -> Plan:

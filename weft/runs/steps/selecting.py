@@ -146,10 +146,7 @@ class Selecting:
 def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:
     """The catalogue with the listings and the selection on record."""
     return replace(
-        catalogue,
-        skill_listing=taken.skill_listing,
-        tool_listing=taken.tool_listing,
-        selections=selected.selections,
+        catalogue, skill_listing=taken.skill_listing, tool_listing=taken.tool_listing, selections=selected.selections
     )
 
 

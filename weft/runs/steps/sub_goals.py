@@ -86,17 +86,8 @@ class SubGoals:
         """What the tasks of a goal have come to; raises if none has a result."""
         context, models = self.context, self.context.models
         profile = models.profile("synthesis", task.id)
-        synthesis = Synthesis(
-            goal,
-            plan,
-            context.prompts,
-            context.artifacts,
-            None,
-            profile.agent("synthesis"),
-            context.record,
-            profile.continuations,
-            task=task.id,
-        )
+        agent, more, record = profile.agent("synthesis"), profile.continuations, context.record
+        synthesis = Synthesis(goal, plan, context.prompts, context.artifacts, None, agent, record, more, task=task.id)
         missing = synthesis.missing(outcomes)
         if not any(isinstance(outcomes.get(part.id), Done) for part in plan.tasks):
             if not missing:

@@ -54,12 +54,7 @@ class TaskTools:
             )
         loaded = context.memo.loaded
         place = ToolPlace(
-            task,
-            self._listing,
-            context.goal.files,
-            writing,
-            lambda: self._host,
-            lambda: tuple(loaded.get(task.id, ())),
+            task, self._listing, context.goal.files, writing, lambda: self._host, lambda: tuple(loaded.get(task.id, ()))
         )
         return context.workspace.task_tools(context.tool_set, place, bound(self._by_name, writing))
 

@@ -203,10 +203,7 @@ def _policy(values: Mapping[str, Any], now: Settings) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"the record has invalid settings: {error}", hint="export the run again") from error
     added = (rule for rule in dict.fromkeys(as_floors(rules)) if rule not in now.approvals)
-    return {
-        "approve": stricter(mode, now.approve) if mode in MODES else mode,
-        "approvals": (*now.approvals, *added),
-    }
+    return {"approve": stricter(mode, now.approve) if mode in MODES else mode, "approvals": (*now.approvals, *added)}
 
 
 def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:

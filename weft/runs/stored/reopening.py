@@ -12,7 +12,6 @@ from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
 from weft_planner.events import ReplanAsked
 from weft_skills.errors import InputError
-from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,13 +95,6 @@ class Reopening:
         if event is None or history.plan is None:
             return ()
         return (*history.finished.approvals.withdrawals(history.plan, event), event)
-
-
-def gone_functions(history: RunHistory, workspace: Workspace) -> list[RecordedTool]:
-    """The functions that a run was offered and that this program did not bring."""
-    here = {tool.name for tool in workspace.tools.own_specs}
-    recorded = history.catalogue.own_tools if history.catalogue is not None else ()
-    return [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded if tool.name not in here]
 
 
 def checked_request(request: str, env: Mapping[str, str]) -> str:
