@@ -75,7 +75,7 @@ def answers_in(flags: AnswerFlags, waiting: Sequence[ApprovalRequest]) -> list[t
 
 def _named_question(text: str, waiting: Sequence[ApprovalRequest]) -> tuple[str, str]:
     """The id in front of an answer, if there is one, and the answer itself."""
-    from weft.runs.answers import ONLY_QUESTION, is_id_of
+    from weft.runs.stored.requests import ONLY_QUESTION, is_id_of
 
     name, equals, said = text.partition("=")
     if not equals or not _ID.fullmatch(name):

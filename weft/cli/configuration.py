@@ -75,7 +75,7 @@ def journal_settings(workspace: Path, flags: SettingFlags) -> tuple[Paths, Setti
 
 def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
     """Say if the journal that was named is new: a typo in its name would otherwise go unnoticed."""
-    from weft.runs import records
+    from weft.runs.stored import records
 
     if resolved.settings.journal and not quiet:
         url = records.url(where, resolved.settings)

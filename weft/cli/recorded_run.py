@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def runtime_of(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
     """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
     from weft.cli import trust_prompt, warm_up
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
     from weft.settings.recorded import check_recorded
 
     where = configuration.paths(workspace)

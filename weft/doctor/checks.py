@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from weft.models.model_check import find_problem
-from weft.runs import records
-from weft.runs.answers import open_requests
+from weft.runs.stored import records
+from weft.runs.stored.requests import open_requests
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
 from weft_executor.capture.secrets import Secrets
@@ -69,11 +69,11 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
 
 
 def _check_helper(paths: Paths, settings: Settings) -> Check:
-    from weft.models.warm.place import Place
+    from weft.models.call_process.socket_folder import SocketFolder
 
     if not settings.helper_minutes:
         return Check("helper", None, "off: every run loads litellm itself (helper_minutes = 0)")
-    process = Place.of(paths.cache).served_by()
+    process = SocketFolder.of(paths.cache).served_by()
     idle = f"it ends {settings.helper_minutes:g} minutes after the last run"
     if process is None:
         return Check(

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft.mcp_server.goal_runs import GoalRuns
-from weft.runs.answers import open_requests
 from weft.runs.goal import Goal
+from weft.runs.stored.requests import open_requests
 from weft.workspace.skills import WorkspaceSkills
 from weft_executor.stores.errors import UnknownRun
 from weft_planner.approvals import Answer

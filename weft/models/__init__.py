@@ -10,5 +10,5 @@ usage_check.py  drops impossible usage
 fallback.py     asks the next model when one fails
 retry.py        retries transient failures
 open.py         opens a model by name: the embedded one, or one of litellm's
-workers/        makes calls in other processes, for large batches
+call_process/   makes calls in another process: for large batches, and for one run after the other
 """

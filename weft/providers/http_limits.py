@@ -112,15 +112,15 @@ class _Body:
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         length = response.headers.pop("content-length", "")
         is_error = response.status_code >= 300
-        known = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
+        is_supported = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
         body = cls(
             limit,
             min(_MAX_ERROR, limit.most) if is_error else limit.most,
             is_error,
             "event-stream" in response.headers.get("content-type", ""),
-            encoding not in ("identity", "") and known,
+            encoding not in ("identity", "") and is_supported,
         )
-        if not known:
+        if not is_supported:
             body.limit.exceeded = f"it came in an encoding that was not asked for ({encoding[:40]})"
         elif not is_error and length.isdecimal() and len(length) < 20 and int(length) > limit.most:
             body.limit.exceeded = body.too_large

@@ -60,7 +60,7 @@ def keywords(answer: str, foreign: Foreign) -> str:
     if max(map(len, lines)) > _PROSE:
         raise NoKeywords("the answer is prose")
     chosen = [[word for word in words if word.lower() not in _NAMING][:MOST_WORDS] for words in lines[:MOST_LINES]]
-    found = "\n".join(" ".join(words) for words in chosen)
-    if language(found) == foreign.goal:
+    keywords = "\n".join(" ".join(words) for words in chosen)
+    if language(keywords) == foreign.goal:
         raise NoKeywords(f"the answer is in {foreign.goal} too")
-    return found
+    return keywords

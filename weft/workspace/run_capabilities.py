@@ -21,6 +21,8 @@ def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozen
     A tool that takes an address and has the network gives web access: a program has it only if its manifest asks for
     it. Nothing here depends on this machine, since a strict replay elsewhere must list the same.
     """
-    opens = any(one.network and _ADDRESS & {given.name for given in one.parameters} for one in programs)
+    opens = any(
+        program.network and _ADDRESS & {parameter.name for parameter in program.parameters} for program in programs
+    )
     opens = opens or any(_ADDRESS & set(tool.parameters.get("properties", ())) for tool in others)
     return frozenset({WEB} if opens else ())

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.approvals.parking import parked
 from weft_executor.approvals.policy import ApprovalPolicy, Ruling
 from weft_executor.approvals.record import ApprovalRecord
+from weft_executor.approvals.task_slot import slot_released
 from weft_planner.approvals import Answer, ApprovalRequest
 from weft_planner.errors import AnswerNeeded, TaskDenied
 from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
@@ -154,7 +154,7 @@ class Approvals:
         if self.approve is None:
             return None
         answer: object = None
-        with parked():
+        with slot_released():
             try:
                 answer = await self.approve(request)
             except Exception as error:  # noqa: BLE001 - it is the caller's own function

@@ -107,11 +107,6 @@ class Groups:
         self.count = 0
         weakref.finalize(self, _remove, self.created)
 
-    @property
-    def limit_memory(self) -> bool:
-        """Whether groups limit the memory of calls."""
-        return self.parents[1] is not None
-
     def acquire(self, limits: ResourceLimits) -> Group | None:
         """A group for one call, with its limits; None if groups cannot be created."""
         if self.parents == (None, None):

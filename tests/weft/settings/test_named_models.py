@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.models.choice import ModelChoice
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.recorded import check_recorded
 from weft.settings.settings import InvalidSettings, Resolved, Settings, resolve

@@ -51,7 +51,7 @@ def sha256(data: bytes) -> str:
 
 def read_folder(folder: Path) -> dict[PurePosixPath, BundleFile]:
     """The files of an unpacked bundle, apart from what runs have written; raises if there is more than files."""
-    found: dict[PurePosixPath, BundleFile] = {}
+    files: dict[PurePosixPath, BundleFile] = {}
     for here, folders, names in os.walk(folder):
         folders.sort()
         relative = PurePosixPath(*Path(here).relative_to(folder).parts)
@@ -65,8 +65,8 @@ def read_folder(folder: Path) -> dict[PurePosixPath, BundleFile]:
                 )
         for name in names:
             path = Path(here, name)
-            found[relative / name] = BundleFile(path.read_bytes(), bool(path.stat().st_mode & 0o100))
-    return found
+            files[relative / name] = BundleFile(path.read_bytes(), bool(path.stat().st_mode & 0o100))
+    return files
 
 
 def _too_large(what: str) -> BundleRefused:

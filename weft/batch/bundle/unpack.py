@@ -133,9 +133,9 @@ def _make_read_only(folder: Path) -> None:
 
 def _check_private(folder: Path) -> None:
     """Raise unless a folder is this user's own, and no one else can write to it."""
-    found = folder.lstat()
-    own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
-    if not stat.S_ISDIR(found.st_mode) or not own or found.st_mode & 0o022:
+    status = folder.lstat()
+    own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
+    if not stat.S_ISDIR(status.st_mode) or not own or status.st_mode & 0o022:
         raise BundleRefused(
             f"{folder} is not a folder that only you can write to",
             hint="delete it, or name another with XDG_CACHE_HOME",

@@ -66,7 +66,7 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
 
 def _short_error(result: Result) -> str | None:
     """The error, shortened if the answer right above it already names the tasks without a result and why."""
-    from weft.runs.answer import NO_RESULT
+    from weft.runs.steps.answering import NO_RESULT
 
     if result.answer is None or result.code != NO_RESULT:
         return result.error

@@ -28,8 +28,8 @@ def web_note(goal: str, catalogue: Catalogue) -> str:
     """What the goal needs of the web, and how to allow it; empty if nothing, or if tasks may get it by a tool."""
     if WEB in catalogue.able or catalogue.mcp:
         return ""
-    if found := _HOST.search(goal):
-        host = found.group(1).rstrip(".").lower()
+    if address := _HOST.search(goal):
+        host = address.group(1).rstrip(".").lower()
         return f"the goal names {host}, but tasks have no web access: allow it with --allow-web {host}"
     if (what := _CHANGING.search(goal)) and _NOW.search(goal):
         said = " ".join(what.group().lower().split())

@@ -34,7 +34,7 @@ async def list_approvals(site: Site, request: Request) -> Response:
             return []
         if next(store.rows_of_all(("approval_asked",)), None) is None:
             return []  # the most frequent answer, without importing what reads the others
-        from weft.runs.answers import open_requests
+        from weft.runs.stored.requests import open_requests
 
         found = open_requests(store, site.paths, site.find(run).run_id if run else None)
         return [opened.to_dict() for opened in found[:_MOST]]
@@ -70,7 +70,7 @@ def _runtime(site: Site, run_id: str) -> Weft:
 
 def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
     """Raise if an answer fits none of the requests that a run of this process has made so far."""
-    from weft.runs.answers import AnsweredAlready, UnknownRequest, is_id_of, open_requests
+    from weft.runs.stored.requests import AnsweredAlready, UnknownRequest, is_id_of, open_requests
 
     waiting = [opened.request for opened in open_requests(site.reading(), site.paths, run_id)]
     for name, given in answers:

@@ -57,7 +57,7 @@ async def stop_batch(site: Site, request: Request) -> Response:
         store, asked = site.reading(), []
         for run in store.summaries(batch=batch, status=("running",)):
             try:
-                store.wish(run.run_id, "stop_batch")
+                store.request_stop(run.run_id, "stop_batch")
             except NotRunning:  # it ended meanwhile
                 continue
             asked.append(run.run_id)

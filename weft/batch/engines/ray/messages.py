@@ -38,7 +38,7 @@ class WorkerSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedParts:
+class SharedObjects:
     """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited.
 
     `bundle`, too, is awaited: it is a reference to its bytes, of which each node gets one copy.
@@ -49,10 +49,10 @@ class SharedParts:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerFacts:
+class WorkerInfo:
     """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there.
+    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass.
     """
 
     process: str
@@ -61,7 +61,7 @@ class WorkerFacts:
     problems: tuple[ModelProblem, ...] = ()
     fault: str = ""
     ignored: tuple[str, ...] = ()
-    passing: bool = False
+    is_temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
-    from weft.runs.answers import OpenRequest
+    from weft.runs.stored.requests import OpenRequest
 
 
 @click.command()
@@ -57,8 +57,8 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
 
 
 def _open_requests(workspace: Path, flags: SettingFlags, run: str | None) -> list[OpenRequest]:
-    from weft.runs import records
-    from weft.runs.answers import open_requests
+    from weft.runs.stored import records
+    from weft.runs.stored.requests import open_requests
 
     where, settings = configuration.journal_settings(workspace, flags)
     if run is None and not settings.journal and not (where.agents / "journal.sqlite").exists():
@@ -71,7 +71,7 @@ def _open_requests(workspace: Path, flags: SettingFlags, run: str | None) -> lis
 
 
 def _journal_url(workspace: Path, flags: SettingFlags) -> str:
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft_executor.stores.urls import shown
 
     where, settings = configuration.journal_settings(workspace, flags)

@@ -36,7 +36,7 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
 
     Exit status: 0 done, 1 some files could not be restored, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces import run_changes
 
     where, settings = configuration.journal_settings(workspace, flags)

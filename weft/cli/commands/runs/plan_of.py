@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, str]:
     """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
 
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags, quiet=True).settings

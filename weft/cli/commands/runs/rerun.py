@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
-    from weft.runs.rerun import RerunPlan
+    from weft.runs.stored.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
@@ -75,8 +75,8 @@ def rerun(
     Exit status: see `weft run --help`.
     """
     from weft.cli import trust_prompt, warm_up
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
     from weft.settings.recorded import check_recorded
 
     substitutes = {name: Path(path) for name, path in _pairs("--use", use).items()}

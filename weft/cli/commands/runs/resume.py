@@ -74,7 +74,7 @@ def resume(
 
     Exit status: see `weft run --help`.
     """
-    from weft.runs.answers import open_requests
+    from weft.runs.stored.requests import open_requests
 
     if target is not None:
         target.check()

@@ -62,7 +62,7 @@ def serve(
     server = WebServer(site, listening, partial(execution.exit_now, 130))
     _announce(where.workspace, server.address, open_page=not no_open)
     interrupted = asyncio.run(server.run_to_end())
-    from weft.runs import records  # here: it takes long to import, and a first page is shown sooner without it
+    from weft.runs.stored import records  # here: it takes long to import, and a first page is shown sooner without it
 
     for run_id in interrupted:
         command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))

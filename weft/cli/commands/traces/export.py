@@ -58,7 +58,7 @@ def export(
 
     Exit status: 0 done, 1 the collector did not accept the spans, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
 
     store = records.recorded_runs(*configuration.journal_settings(workspace, flags))
     chosen = list(store.summaries()) if everything else []

@@ -32,7 +32,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, flags: SettingFlags, m
 
     Exit status: 0 done, 2 a file or a run was refused, 4 the journal cannot be used.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces import transfer
 
     where, settings = configuration.journal_settings(workspace, flags)
